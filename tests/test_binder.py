@@ -44,8 +44,8 @@ class TestDockerfile:
 
     def test_uses_the_python_of_runtime_txt(self, repo2docker):
         """Without runtime.txt it would be a Python we do not support."""
-        said = repo2docker.stderr.splitlines()
-        assert f"Building conda environment for python={PYTHON}" in said
+        lines = repo2docker.stderr.splitlines()
+        assert f"Building conda environment for python={PYTHON}" in lines
 
     def test_runs_post_build_after_the_installation(self, dockerfile):
         """Notebooks are trusted by the Jupyter that was installed for them."""

@@ -1,7 +1,10 @@
 """Files of tools that were written for the OpenHands SDK load and run here as they are."""
 
+import builtins
 import importlib
+import importlib.util
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -167,6 +170,66 @@ def test_tools_that_share_a_terminal_run(load, tmp_path):
     finally:
         count.executor.close()
         terminal.executor.close()
+
+
+LATER = """
+from openhands.sdk import Action, Observation, ToolDefinition
+
+
+class LaterAction(Action):
+    pass
+
+
+class LaterTool(ToolDefinition[LaterAction, Observation]):
+    @classmethod
+    def create(cls, conv_state=None, **params):
+        from openhands.tools.glob.impl import GlobExecutor
+        import openhands.sdk.tool as sdk_tool
+
+        def work(action, conversation=None):
+            from openhands.sdk.llm import TextContent
+            return Observation(content=[TextContent(text=GlobExecutor.__module__)])
+
+        assert sdk_tool.ToolDefinition is ToolDefinition
+        return [cls(description="Later.", action_type=LaterAction, executor=work)]
+"""
+
+
+@pytest.mark.parametrize("by_path", [False, True])
+def test_functions_of_a_loaded_file_go_on_to_import_ours(load, tmp_path, by_path):
+    """Also when the `with` has ended, from several threads, and without a trace for others."""
+    module = load("later_for_openhands", LATER)
+    if by_path:  # as a file whose name is no name of a module is loaded
+        path = tmp_path / "later_for_openhands.py"
+        spec = importlib.util.spec_from_file_location("later_by_path", path)
+        module = importlib.util.module_from_spec(spec)
+        with openhands():
+            spec.loader.exec_module(module)
+    before = builtins.__import__
+
+    def text(_):
+        [tool] = module.LaterTool.create()
+        return run_tool(tool).text
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(text, range(20))) == {"toolbench.tools.glob.impl"}
+    assert builtins.__import__ is before
+    assert "openhands.sdk" not in sys.modules
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("openhands.sdk")
+
+
+def test_what_the_examples_import_can_be_imported(load):
+    """Modules and functions around agents; what is not here says so when it is called."""
+    module = load(
+        "agents_for_openhands",
+        "from openhands.sdk.context.condenser import LLMSummarizingCondenser\n"
+        "from openhands.sdk.subagent import register_agent\n"
+        "from openhands.tools.preset.default import get_default_agent\n"
+        "from openhands.workspace import DockerWorkspace\n",
+    )
+    with pytest.raises(ToolbenchError, match=r"preset\.default\.get_default_agent"):
+        module.get_default_agent(llm=None)
 
 
 def test_what_we_do_not_have_says_so_when_it_is_used(load):

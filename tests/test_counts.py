@@ -48,7 +48,7 @@ class TenFields(Action):
     note: str = Field("", max_length=500, description="For the log.")
 
 
-def named(name: str) -> ToolDefinition:
+def tool_named(name: str) -> ToolDefinition:
     return ToolDefinition(
         name=name,
         description="Find things.",
@@ -59,8 +59,10 @@ def named(name: str) -> ToolDefinition:
 
 WIDGETS: dict[str, Callable[[], Any]] = {
     "a form of ten fields": lambda: SchemaForm(TenFields.model_json_schema()).widget,
-    "the panel of a tool of ten fields": lambda: bench(named("find")),
-    "a bench of 1,000 tools": lambda: bench(*(named(f"t{n}") for n in range(1_000))),
+    "the panel of a tool of ten fields": lambda: bench(tool_named("find")),
+    "a bench of 1,000 tools": lambda: bench(
+        *(tool_named(f"t{n}") for n in range(1_000))
+    ),
 }
 PROGRAMS = {
     "import toolbench": "import toolbench",
@@ -155,8 +157,8 @@ class TestMessages:
             entry = good() if transport == "stdio" else url
             session = client.connect("good", entry, mode=ERAS[era])
             assert not session.tool("add")({"a": 1}).is_error
-            said = len(session.traffic)
-        check({f"messages over {transport} in {era}": said})
+            count = len(session.traffic)
+        check({f"messages over {transport} in {era}": count})
 
 
 @pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="needs /proc to count open files")

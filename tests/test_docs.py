@@ -48,20 +48,20 @@ def links(document: Path) -> list[str]:
 
 def cells(document: Path) -> list[nbformat.NotebookNode]:
     """The Python of *document* as cells, each with the text that is said to come of it."""
-    made = []
+    written = []
     for block in blocks(document):
         language, *marks = block.info.split() or [""]
         if language == "python" and PEERS not in marks:
             tags = ["raises-exception"] if RAISES in marks else []
-            made.append(
+            written.append(
                 v4.new_code_cell(block.content, metadata={"tags": tags, "shown": ""})
             )
-        elif language == "text" and made:
-            made[-1].metadata["shown"] = block.content
-    return made
+        elif language == "text" and written:
+            written[-1].metadata["shown"] = block.content
+    return written
 
 
-def shown(cell: nbformat.NotebookNode) -> str:
+def output_text(cell: nbformat.NotebookNode) -> str:
     """What a reader of *cell* sees without widgets."""
     parts = []
     for output in cell.outputs:
@@ -93,7 +93,7 @@ def test_the_python_of_a_document_runs(document, tmp_path):
     for cell in notebook.cells:
         failed = any(output.output_type == "error" for output in cell.outputs)
         assert failed == ("raises-exception" in cell.metadata.tags), cell.source
-        assert words(cell.metadata.shown) in words(shown(cell))
+        assert words(cell.metadata.shown) in words(output_text(cell))
 
 
 @pytest.mark.parametrize(
@@ -119,10 +119,12 @@ def imported() -> set[str]:
     notebooks = (nbformat.read(p, 4) for p in (ROOT / "notebooks").glob("*.ipynb"))
     code = [cell.source for book in notebooks for cell in book.cells]
     code += [block.content for path in DOCUMENTS for block in blocks(path)]
-    found = re.findall(
+    imports = re.findall(
         r"^from (toolbench[\w.]*) import (\([^)]*\)|.*)", "\n".join(code), re.M
     )
-    names = ((module, re.findall(r"(\w+)(?: as \w+)?", line)) for module, line in found)
+    names = (
+        (module, re.findall(r"(\w+)(?: as \w+)?", line)) for module, line in imports
+    )
     return {f"{module}.{name}" for module, line in names for name in line}
 
 
@@ -160,8 +162,8 @@ def commands() -> list[tuple[str, list[str]]]:
 def test_make_targets_of_the_documents_are_there():
     """A line with `make` names targets of the Makefile."""
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
-    named = {w for program, words in commands() if program == "make" for w in words}
-    assert {word for word in named if "=" not in word} <= targets
+    names = {w for program, words in commands() if program == "make" for w in words}
+    assert {word for word in names if "=" not in word} <= targets
 
 
 def test_packages_of_the_documents_are_ours_or_pinned():

@@ -15,7 +15,7 @@ from toolbench.errors import (
     ended,
 )
 
-_MADE = {
+_EXAMPLES = {
     ArgumentsError: ArgumentsError(
         "add", [Problem(("a", 0), "is required"), Problem((), "is odd")]
     ),
@@ -33,7 +33,7 @@ _TREE = [
 @pytest.mark.parametrize("kind", _TREE)
 def test_travels_between_processes(kind):
     """Every error says the same, and knows the same, after it was pickled."""
-    error = _MADE.get(kind) or kind("what happened")
+    error = _EXAMPLES.get(kind) or kind("what happened")
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is kind
     assert str(again) == str(error)
@@ -71,10 +71,10 @@ def test_travels_with_dask():
 )
 def test_is_what_people_catch(kind, caught):
     """Code that knows only Python's errors, or the reference SDK's, catches ours; the text stays."""
-    error = _MADE.get(kind) or kind("what happened")
+    error = _EXAMPLES.get(kind) or kind("what happened")
     with pytest.raises(caught) as raised:
         raise error
-    assert kind in _MADE or str(raised.value) == "what happened"
+    assert kind in _EXAMPLES or str(raised.value) == "what happened"
 
 
 @pytest.mark.parametrize("text", ["So it is.", "Is it?", "It is!", "And so on…"])

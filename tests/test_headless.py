@@ -38,8 +38,8 @@ RUNS = {
 
 def environment(home: Path) -> dict[str, str]:
     """A home of its own, and the kernel of this Python."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("JUPYTER")}
-    return kept | {
+    variables = {k: v for k, v in os.environ.items() if not k.startswith("JUPYTER")}
+    return variables | {
         "HOME": str(home),
         "JUPYTER_PATH": str(Path(sys.prefix) / "share/jupyter"),
     }
@@ -66,8 +66,8 @@ def test_a_notebook_runs_and_nothing_hangs(runner, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     cells = nbformat.read(tmp_path / "in.ipynb", as_version=4).cells
-    shown = [str([output.get("data", {}) for output in c.outputs]) for c in cells]
-    form, result, answer = shown[-3:]
+    texts = [str([output.get("data", {}) for output in c.outputs]) for c in cells]
+    form, result, answer = texts[-3:]
     assert "shout" in form
     assert "text/html" in form
     assert "HEAR" in result

@@ -18,8 +18,8 @@ def binder():
     home = ROOT / "build" / "binder"
     uv("venv", "--clear", "--python", sys.executable, str(home), untested=UNTESTED)
     python = str(home / "bin" / "python")
-    wanted = ("-r", "binder/requirements.txt")
-    uv("pip", "install", "--python", python, *wanted, untested=UNTESTED)
+    requirements = ("-r", "binder/requirements.txt")
+    uv("pip", "install", "--python", python, *requirements, untested=UNTESTED)
     return home
 
 

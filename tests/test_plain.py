@@ -15,7 +15,14 @@ from pydantic import BaseModel
 from toolbench import ToolDefinition, history, run_tool
 from toolbench.display.tables import table_html
 from toolbench.magics.table import Listing
-from toolbench.plain import NOT_KEPT, encodable, key_text, plain, sentence, text_of
+from toolbench.plain import (
+    NOT_KEPT,
+    key_text,
+    plain,
+    sendable,
+    sentence,
+    text_of,
+)
 
 # by name: Hypothesis prints its strategies, and these values cannot be printed
 HOSTILE_VALUES = st.sampled_from(sorted(HOSTILE)).map(lambda name: HOSTILE[name])
@@ -43,8 +50,8 @@ def test_a_table_of_hostile_values_is_shown():
     """Lists of magics and tables of results show what can be shown of every cell."""
     rows = [(name, value) for name, value in HOSTILE.items()]
     listing = Listing(("name", "value"), rows, "none")
-    for shown in (*listing._repr_mimebundle_().values(), repr(listing)):
-        assert "an integer of about 5,001 digits" in shown.replace("\n", " ")
+    for text in (*listing._repr_mimebundle_().values(), repr(listing)):
+        assert "an integer of about 5,001 digits" in text.replace("\n", " ")
     frame = pandas.DataFrame({"value": [10**5_000, "plain"]})
     assert "about 5,001 digits" in table_html(frame)
 
@@ -54,6 +61,13 @@ def test_every_value_is_text_and_json(value):
     """No value makes either raise, and the JSON is as strict as JSON can be."""
     assert isinstance(text_of(value), str)
     assert json.loads(json.dumps(plain(value), allow_nan=False)) == plain(value)
+
+
+@given(VALUES)
+def test_what_is_sent_is_read_by_the_strictest_reader(value):
+    """UTF-8 has no half of a character, and JSON neither NaN nor infinity."""
+    text = json.dumps(sendable(value), ensure_ascii=False, allow_nan=False)
+    assert json.loads(text.encode()) == sendable(value)
 
 
 @given(st.recursive(st.integers() | st.text() | st.booleans(), st.lists, max_leaves=9))
@@ -165,4 +179,3 @@ def test_keys_and_errors():
     assert [key_text(key) for key in ("a", 1, None, (1,))] == ["a", "1", "None", "(1,)"]
     assert sentence(ValueError("no")) == "no"
     assert sentence(ValueError(10**5_000)).endswith("digits>")
-    assert encodable("a\ud800b") == "a?b"

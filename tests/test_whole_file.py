@@ -59,8 +59,8 @@ def test_an_approval_that_cannot_be_kept_leaves_nothing(tmp_path):
     """Where a folder is in the way, there is no file beside it afterwards."""
     approvals = Approvals(tmp_path)
     approvals.approve("server", {})
-    (kept,) = tmp_path.iterdir()
-    kept.unlink()
-    kept.mkdir()
+    (file,) = tmp_path.iterdir()
+    file.unlink()
+    file.mkdir()
     approvals.approve("server", {})
-    assert list(tmp_path.iterdir()) == [kept]
+    assert list(tmp_path.iterdir()) == [file]

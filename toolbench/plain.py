@@ -4,6 +4,7 @@ Python refuses to write an integer of more than 4,300 digits, a `repr` may be a 
 values may contain themselves, be nested too deeply, or have keys that are not text.
 """
 
+import re
 from base64 import b64encode
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,6 +26,7 @@ _MOST = 10_000  # parts to write of a value whose own repr raises
 _SURELY_SHORT = 2_000  # bits: Python's limit cannot be set below 640 digits
 _SEQUENCES = (list, tuple, set, frozenset, deque)
 _LEAVES = frozenset({str, int, float, bool, bytes, type(None)})
+_HALF = re.compile("[\ud800-\udfff]")
 _BRACKETS: dict[type, str] = {dict: "{}", set: "{}", tuple: "()"}
 
 
@@ -98,9 +100,23 @@ def copied(value: Any) -> Any:
     return value
 
 
-def encodable(text: str) -> str:
-    """Return *text* with a question mark for each half of a character, which UTF-8 cannot hold."""
-    return text.encode(errors="replace").decode()
+def whole_characters(value: Any) -> Any:
+    """Return a JSON *value* with U+FFFD for each half of a character, which UTF-8 cannot hold."""
+    if isinstance(value, str):
+        return value if value.isascii() else _HALF.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [whole_characters(item) for item in value]
+    if isinstance(value, dict):
+        return {
+            whole_characters(name): whole_characters(item)
+            for name, item in value.items()
+        }
+    return value
+
+
+def sendable(value: Any) -> Any:
+    """Return *value* as JSON that every reader takes: `plain`, and of whole characters."""
+    return whole_characters(plain(value))
 
 
 # --- as text ------------------------------------------------------------------------------

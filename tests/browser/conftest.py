@@ -38,13 +38,13 @@ def _last_seen(page: Hands, name: str) -> list[tuple[str, str]]:
     picture = PICTURES / f"failed-{name}.png"
     try:
         page.tab.page.screenshot(path=picture)
-        shown = page.tab.page.locator("body").inner_text()
+        page_text = page.tab.page.locator("body").inner_text()
     except Error as error:  # the page may be what failed
-        shown = str(error)
+        page_text = str(error)
     return [
         (f"the log of {page.server.front_end}", page.server.log[-SHOWN_CHARACTERS:]),
         ("the page's console", "\n".join(page.tab.console_errors)[:SHOWN_CHARACTERS]),
-        (f"the page, see {picture.relative_to(ROOT)}", shown[-SHOWN_CHARACTERS:]),
+        (f"the page, see {picture.relative_to(ROOT)}", page_text[-SHOWN_CHARACTERS:]),
     ]
 
 
@@ -52,11 +52,11 @@ def _last_seen(page: Hands, name: str) -> list[tuple[str, str]]:
 def chromium() -> Iterator[Chromium]:
     """The machine's Chromium; without one the tests fail and say how to get it."""
     command = ["sh", str(ROOT / "scripts/chromium.sh"), "--find"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    if found.returncode:
-        pytest.fail(found.stderr.strip(), pytrace=False)
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        pytest.fail(result.stderr.strip(), pytrace=False)
     with sync_playwright() as playwright:
-        chromium = Chromium(playwright, found.stdout.strip())
+        chromium = Chromium(playwright, result.stdout.strip())
         yield chromium
         chromium.close()
 
@@ -153,9 +153,9 @@ def voila(
     page: Tab, voila_server: JupyterServer, screenshots: Path
 ) -> Iterator[VoilaPage]:
     """A page of Voila; its kernel ends with the test."""
-    shown = VoilaPage(page, voila_server, screenshots)
-    yield shown
-    shown.shut_down()
+    voila_page = VoilaPage(page, voila_server, screenshots)
+    yield voila_page
+    voila_page.shut_down()
 
 
 @pytest.fixture

@@ -36,17 +36,17 @@ class FormPage:
 
     def holds(self, value: Any, *, blocked: bool = False) -> None:
         """Wait until the kernel has this value: key strokes arrive one after the other."""
-        told: list[Any] = []
+        answer: list[Any] = []
 
         def ask() -> bool:
             self.notebook.run(ASK_AT)
-            told[:] = json.loads(self.notebook.text(ASK_AT))
-            return told == [value, blocked]
+            answer[:] = json.loads(self.notebook.text(ASK_AT))
+            return answer == [value, blocked]
 
         try:
             poll(ask, until="the kernel knows", seconds=20)
         except TimeoutError:
-            assert told == [value, blocked]
+            assert answer == [value, blocked]
 
     def focused(self) -> str:
         """The label of what has the cursor; before it that of its group, if it has one."""

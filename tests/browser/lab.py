@@ -49,8 +49,8 @@ class Hands:
 
     def wait_for_text(self, text: str, *, within: Locator | None = None) -> None:
         """Wait until a text can be seen; it must not be one that was there before."""
-        seen = self._place(within).get_by_text(text).locator("visible=true")
-        seen.first.wait_for()
+        places = self._place(within).get_by_text(text).locator("visible=true")
+        places.first.wait_for()
 
     def screenshot(self, name: str) -> Path:
         """Write what the window shows to build/screenshots/<name>.png."""
@@ -116,8 +116,8 @@ class NotebookPage(Hands):
     def outputs(self, index: int) -> list[dict[str, Any]]:
         """The outputs of a cell, as a saved notebook would hold them."""
         cells: list[dict[str, Any]] = self._evaluate("rig.cells()")
-        found: list[dict[str, Any]] = cells[index].get("outputs", [])
-        return found
+        messages: list[dict[str, Any]] = cells[index].get("outputs", [])
+        return messages
 
     def text(self, index: int) -> str:
         """What a cell printed and the plain text of what it displayed."""
@@ -146,10 +146,10 @@ class NotebookPage(Hands):
 
     def wait_until_drawn(self, index: int, least: int) -> None:
         """Wait until a cell's output has *least* elements, and no more come."""
-        shown, counts = self.output(index).locator("*"), [0]
+        elements, counts = self.output(index).locator("*"), [0]
 
         def still() -> bool:
-            counts.append(shown.count())
+            counts.append(elements.count())
             return least <= counts[-1] == counts[-2]
 
         poll(still, until=f"cell {index} has {least} elements", seconds=60)

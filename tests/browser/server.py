@@ -148,12 +148,12 @@ class JupyterServer:
         process's output differently under pytest.
         """
         foreign = ("JUPYTER", "IPYTHON", "XDG_", "PYTEST_")
-        kept = {
+        variables = {
             name: value
             for name, value in os.environ.items()
             if not name.startswith(foreign) and not name.lower().endswith("_proxy")
         }
-        return kept | {
+        return variables | {
             "HOME": str(self.home),
             "JUPYTER_RUNTIME_DIR": str(self._runtime),
             "JUPYTER_TOKEN": self._token,

@@ -59,11 +59,13 @@ TABS = ("Form", "JSON", "Schema", "Code", "History")
 def check(page: NotebookPage, part: str, state: str) -> list[str]:
     """What axe-core says of a *part* that is in some *state*, in both themes."""
     page.tab.page.locator(part).scroll_into_view_if_needed()
-    found = []
+    violations_found = []
     for theme in THEMES:
         use_theme(page.tab.page, theme)
-        found += [f"{state}, {theme}: {v}" for v in violations(page.tab.page, part)]
-    return found
+        violations_found += [
+            f"{state}, {theme}: {v}" for v in violations(page.tab.page, part)
+        ]
+    return violations_found
 
 
 class TestPanel:
@@ -74,11 +76,11 @@ class TestPanel:
         lab.run_all()
         page = lab.tab.page
         index, erase = page.locator(".axe-index"), page.locator(".axe-erase")
-        found = check(lab, ".axe-index", "at rest")
+        violations_found = check(lab, ".axe-index", "at rest")
 
         lab.click("Run", within=page.locator(".axe-wait"))
         lab.wait_for_text("part 3", within=page.locator(".axe-wait"))
-        found += check(lab, ".axe-wait", "running")
+        violations_found += check(lab, ".axe-wait", "running")
         lab.screenshot("running-long")
         lab.click("Cancel", within=page.locator(".axe-wait"))
 
@@ -86,28 +88,28 @@ class TestPanel:
         lab.wait_for_text("A person and the model read the same", within=index)
         for tab in TABS:
             index.get_by_role("tab", name=tab).click()
-            found += check(lab, ".axe-index", f"done, {tab}")
+            violations_found += check(lab, ".axe-index", f"done, {tab}")
         index.get_by_role("tab", name="Form").click()
         lab.type_into("depth", "much", within=index)
         lab.click("Run", within=index)
         lab.wait_for_text("Fix 1 field to run", within=index)
-        found += check(lab, ".axe-index", "refused")
+        violations_found += check(lab, ".axe-index", "refused")
 
         lab.click("Run", within=erase)
         lab.wait_for_text("may delete", within=erase)
-        found += check(lab, ".axe-erase", "confirm")
+        violations_found += check(lab, ".axe-erase", "confirm")
         lab.click("Erase x", within=erase)
         lab.wait_for_text("Why?", within=erase)
         lab.click("Accept", within=erase)  # a reason is needed
-        found += check(lab, ".axe-erase", "asking")
+        violations_found += check(lab, ".axe-erase", "asking")
         lab.type_into("reason", "old", within=erase)
         lab.click("Accept", within=erase)
         lab.wait_for_text("Traceback", within=erase)
         erase.get_by_text("Traceback", exact=True).click()
-        found += check(lab, ".axe-erase", "failed")
+        violations_found += check(lab, ".axe-erase", "failed")
 
         bench = page.locator(".axe-bench")
-        found += check(lab, ".axe-bench", "bench")
+        violations_found += check(lab, ".axe-bench", "bench")
         # At once: with every key the list is another, and a click waits for the one it found.
         bench.get_by_label("Search", exact=True).fill("index")
         tools = bench.get_by_role("listbox", name="Tools")
@@ -115,8 +117,8 @@ class TestPanel:
         poll(lambda: options.count() == 1, until="the list is short", seconds=10)
         options.click()
         lab.wait_for_text("Nothing is changed", within=bench)
-        found += check(lab, ".axe-bench", "bench, open")
+        violations_found += check(lab, ".axe-bench", "bench, open")
         lab.type_into("Search", "nothing has this", within=bench)
         lab.wait_for_text("Nothing matches", within=bench)
-        found += check(lab, ".axe-bench", "bench, empty")
-        assert not found, "\n".join(found)
+        violations_found += check(lab, ".axe-bench", "bench, empty")
+        assert not violations_found, "\n".join(violations_found)

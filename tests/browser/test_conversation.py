@@ -54,7 +54,7 @@ STATE = """
 print([type(e).__name__ for e in chat.events])
 print([r.arguments for r in __import__("toolbench").history()])
 """
-KEPT = """
+SAVE_RESULT = """
 print(add_result.text.split()[0], len(chat_2.pending), len(chat.pending))
 """
 CHAT = "%%chat digging --model digger --tools dig\nDig."
@@ -90,7 +90,7 @@ def look(lab: NotebookPage, cell: int, state: str) -> list[str]:
 
 def test_each_call_is_edited_refused_or_answered(lab: NotebookPage, nbroot):
     """One by one; when none waits, the model is asked again and reads all three answers."""
-    write_notebook(nbroot / "stepping.ipynb", SETUP, STEP, STATE, KEPT)
+    write_notebook(nbroot / "stepping.ipynb", SETUP, STEP, STATE, SAVE_RESULT)
     lab.open("stepping.ipynb")
     lab.run(0)
     lab.run(1)

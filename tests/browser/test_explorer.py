@@ -111,3 +111,46 @@ def reach(shown: Explored, role: Any, name: str, presses: int = 40) -> None:
 def entry(script: Path) -> str:
     """The entry of a Python script, as written in a cell."""
     return repr({"command": sys.executable, "args": [str(script)]})
+
+
+MANY_MESSAGES = """
+import asyncio
+from fastmcp import FastMCP
+from toolbench.mcp import MCPClient
+
+server = FastMCP("counter")
+server.tool(lambda n: f"counted {n}", name="count", description="Count.")
+client = MCPClient()
+session = client.connect("counter", server)
+count = session.tool("count")
+
+async def count_all():
+    for first in range(0, 4900, 100):
+        await asyncio.gather(*[count.acall({"n": n}) for n in range(first, first + 100)])
+
+await count_all()
+assert 9_800 <= len(session.traffic) < 10_000
+"""
+LINES_DRAWN = 200  # lines at most that are elements, of almost five thousand
+
+
+class TestTraffic:
+    def test_almost_ten_thousand_messages_scroll(
+        self, lab: NotebookPage, nbroot: Path
+    ) -> None:
+        """Only lines in sight are elements; the oldest is reached, and one is found by its text."""
+        path = nbroot / "messages.ipynb"
+        with opened(lab, path, MANY_MESSAGES, "client") as shown:
+            shown.tab("Traffic")
+            messages = shown.box.get_by_role("listbox", name="Messages")
+            lines = messages.get_by_role("option")
+            expect(lines.first).to_contain_text("count")
+            assert lines.count() <= LINES_DRAWN
+            messages.evaluate("list => list.scrollTop = list.scrollHeight")
+            expect(lines.filter(has_text="tools/list")).not_to_have_count(0)
+            assert lines.count() <= LINES_DRAWN
+            shown.type_into("Containing", "counted 4321")
+            expect(lines).to_have_count(1)
+            lines.click()
+            shown.see("Received: response")
+            assert own_errors(lab) == []

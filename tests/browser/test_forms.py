@@ -69,11 +69,11 @@ VBox([form.widget, form.json_widget])
 def fill_in(at: FormPage) -> None:
     """Text and a number beyond 2**53, by keyboard alone: Tab goes in the schema's order."""
     at.field("name").click()
-    seen = []
+    focused = []
     for _ in range(7):
-        seen.append(at.focused())
+        focused.append(at.focused())
         at.keys.press("Tab")
-    assert seen == [
+    assert focused == [
         *("name", "amount", "token", "urgent: not sent", "Add to lines"),
         *("pet: not sent", "note"),
     ]
@@ -227,8 +227,8 @@ class TestManyFields:
     def test_one_of_55_is_found(self, lab: NotebookPage, nbroot: Path):
         """A dozen fields and a search box; what is picked appears and has the cursor."""
         at = FormPage(lab, nbroot / "many.ipynb", MANY, ASK)
-        shown = at.form.locator("input")
-        expect(shown).to_have_count(13)
+        inputs = at.form.locator("input")
+        expect(inputs).to_have_count(13)
         expect(at.form.get_by_text("43 more fields")).to_be_visible()
         expect(at.field("field_40")).to_be_visible()  # it is required
         at.field("Add a field").click()
@@ -237,6 +237,6 @@ class TestManyFields:
         poll(lambda: at.focused() == "sort_order", until="it is there", seconds=10)
         at.keys.type("down")
         at.holds({"sort_order": "down"})
-        expect(shown).to_have_count(14)
+        expect(inputs).to_have_count(14)
         at.form.get_by_role("button", name="Show all").click()
-        expect(shown).to_have_count(55)
+        expect(inputs).to_have_count(55)

@@ -63,15 +63,15 @@ SchemaForm({"type": "object", "properties": {"a": {"type": "string"}, "b": {"enu
 """
 
 
-def heard(form: Locator) -> list[tuple[str, str]]:
+def controls_of(form: Locator) -> list[tuple[str, str]]:
     """Name and description that Chromium gives a screen reader of every control of a form."""
     session = form.page.context.new_cdp_session(form.page)
     session.send("Accessibility.enable")
-    found = session.send(
+    element = session.send(
         "Runtime.evaluate", {"expression": "document.querySelector('.tb-form')"}
     )
-    asked = {"objectId": found["result"]["objectId"]}
-    tree = session.send("Accessibility.queryAXTree", asked)["nodes"]
+    query = {"objectId": element["result"]["objectId"]}
+    tree = session.send("Accessibility.queryAXTree", query)["nodes"]
     session.detach()
     controls = {
         *("textbox", "combobox", "listbox", "checkbox", "Date", "button"),
@@ -101,7 +101,7 @@ class TestAccessibility:
                 at.page.set_viewport_size({"width": width, "height": 2400})
                 poll(lambda: not cut_off(at), until="all of it fits", seconds=10)
                 lab.screenshot(f"form-{theme}-{width}")
-        controls = heard(at.form)
+        controls = controls_of(at.form)
         assert "" not in dict(controls)
         for name in ("area", "search", "api_key", "day", "tags", "mixed", "boolean"):
             assert any(n == name and f"Help of {name}." in d for n, d in controls), name
@@ -126,17 +126,17 @@ class TestAccessibility:
 
 def unlabelled(at: FormPage) -> list[str]:
     """The inputs that no label names."""
-    found: list[str] = at.form.evaluate(
+    texts: list[str] = at.form.evaluate(
         """form => [...form.querySelectorAll("input, select, textarea")]
           .filter(e => e.offsetWidth && ![...e.labels].some(l => l.textContent.trim()))
           .map(e => e.tagName)"""
     )
-    return found
+    return texts
 
 
 def cut_off(at: FormPage) -> list[str]:
     """The controls that stick out of the form."""
-    found: list[str] = at.form.evaluate(
+    texts: list[str] = at.form.evaluate(
         """form => {
           const edge = form.getBoundingClientRect().right + 1;
           return [...form.querySelectorAll("button, input, select, textarea, .tb-note")]
@@ -144,4 +144,4 @@ def cut_off(at: FormPage) -> list[str]:
             .map(e => e.className);
         }"""
     )
-    return found
+    return texts

@@ -114,7 +114,7 @@ finally:
 assert len(shown) > 10 * len(PAYLOADS), len(shown)
 markup, parts = list(dict.fromkeys(shown)), Parts()
 """
-SHOWN = """
+DISPLAYS = """
 w.VBox([parts.html(part) for part in markup[some]])
 """
 # A few whole panels, forms and all, each with many payloads in its schema.
@@ -206,7 +206,7 @@ class TestInjection:
         assert len(PAYLOADS) >= 60
         unseen = [SETUP, PANELS, FORM_TOOL, SHOW]
         hostile = [
-            *((cell, 1500) for cell in slices(SHOWN, PANEL_CELLS)),
+            *((cell, 1500) for cell in slices(DISPLAYS, PANEL_CELLS)),
             *((cell, 1200) for cell in slices(FORMS, FORM_CELLS)),
             *((cell, 250) for cell in slices(QUESTIONS, QUESTION_CELLS)),
             *((cell, 3000) for cell in slices(STATIC, STATIC_CELLS)),

@@ -62,9 +62,9 @@ FOCUSABLE = (
 HERE = "element => element === document.activeElement"
 
 
-def press_on_each(shown: Locator) -> int:
-    """Press every key on every element of *shown* that can have the focus; count them."""
-    places = shown.locator(".toolbench-box").first.locator(FOCUSABLE)
+def press_on_each(output: Locator) -> int:
+    """Press every key on every element of *output* that can have the focus; count them."""
+    places = output.locator(".toolbench-box").first.locator(FOCUSABLE)
     pressed = 0
     for index in range(places.count()):
         for key in KEYS:
@@ -74,7 +74,7 @@ def press_on_each(shown: Locator) -> int:
             place.focus()
             if not place.evaluate(HERE):
                 break
-            shown.page.keyboard.press(key)
+            output.page.keyboard.press(key)
             pressed += key == KEYS[0]
     return pressed
 
@@ -88,12 +88,12 @@ def test_no_key_changes_the_notebook(
     write_notebook(nbroot / f"keys-{front_end}.ipynb", TOOLS, NEIGHBOUR)
     page.open(f"keys-{front_end}.ipynb")
     page.run_all()
-    shown = page.output(0)
-    shown.get_by_role("option", name="greet").click()
-    expect(shown.get_by_label("name")).to_be_visible()
+    output = page.output(0)
+    output.get_by_role("option", name="greet").click()
+    expect(output.get_by_label("name")).to_be_visible()
     live(page)
     before = sources(page)
-    assert press_on_each(shown) >= 6
+    assert press_on_each(output) >= 6
     assert sources(page) == before
 
 
@@ -132,8 +132,8 @@ def test_no_key_changes_a_classic_notebook(nbclassic: ClassicPage, nbroot: Path)
 
 def test_a_drop_down_keeps_its_arrow_keys(lab: NotebookPage, nbroot: Path):
     """Arrow-down on a closed drop-down chooses the next value instead of leaving it."""
-    shown = opened(lab, nbroot / "arrows.ipynb", PANEL)
-    tone = shown.get_by_label("tone")
+    output = opened(lab, nbroot / "arrows.ipynb", PANEL)
+    tone = output.get_by_label("tone")
     tone.focus()
     before = tone.input_value()
     lab.tab.page.keyboard.press("ArrowDown")
@@ -143,8 +143,8 @@ def test_a_drop_down_keeps_its_arrow_keys(lab: NotebookPage, nbroot: Path):
 
 def test_commands_of_jupyter_still_work(lab: NotebookPage, nbroot: Path):
     """Ctrl+S in a field or on a button of a panel saves the notebook."""
-    shown = opened(lab, nbroot / "save.ipynb", PANEL)
-    run = shown.get_by_role("button", name="Run", exact=True)
+    output = opened(lab, nbroot / "save.ipynb", PANEL)
+    run = output.get_by_role("button", name="Run", exact=True)
     dirty = lab.tab.page.locator(".jp-mod-dirty")
     expect(dirty).not_to_have_count(0)
     run.focus()
@@ -157,15 +157,15 @@ def test_control_enter_runs_and_finds_the_first_wrong_field(
     lab: NotebookPage, nbroot: Path
 ):
     """Ctrl+Enter runs from any field; if a value is missing, its field gets the focus."""
-    shown = opened(lab, nbroot / "submit.ipynb", PANEL, NEIGHBOUR)
+    output = opened(lab, nbroot / "submit.ipynb", PANEL, NEIGHBOUR)
     keys = lab.tab.page.keyboard
-    shown.get_by_label("tone").focus()
+    output.get_by_label("tone").focus()
     keys.press("Control+Enter")
-    name = shown.get_by_label("name")
+    name = output.get_by_label("name")
     expect(name).to_be_focused()
     keys.type("Ada")
     keys.press("Control+Enter")
-    lab.wait_for_text("Hello Ada.", within=shown)
+    lab.wait_for_text("Hello Ada.", within=output)
     assert lab.errors() == []
 
 
@@ -174,25 +174,25 @@ def test_the_focus_stays_in_the_panel_while_it_runs(lab: NotebookPage, nbroot: P
     gate = nbroot / "go"
     wait = f"    while not __import__('os').path.exists({str(gate)!r}): pass\n"
     waits = PANEL.replace('    return f"Hello', f'{wait}    return f"Hello')
-    shown = opened(lab, nbroot / "stays.ipynb", waits)
-    shown.get_by_label("name").fill("Ada")
-    run = shown.get_by_role("button", name="Run", exact=True)
+    output = opened(lab, nbroot / "stays.ipynb", waits)
+    output.get_by_label("name").fill("Ada")
+    run = output.get_by_role("button", name="Run", exact=True)
     run.focus()
     run.press("Enter")
     expect(run).to_be_disabled()
-    expect(shown.locator(".toolbench-panel")).to_be_focused()
+    expect(output.locator(".toolbench-panel")).to_be_focused()
     gate.touch()
     expect(run).to_be_focused()
-    lab.wait_for_text("Hello Ada.", within=shown)
+    lab.wait_for_text("Hello Ada.", within=output)
 
 
 def test_the_focus_returns_after_a_question(lab: NotebookPage, nbroot: Path):
     """Who answers a question with the keyboard is where they were before it."""
-    shown = opened(lab, nbroot / "question.ipynb", ERASE)
-    path = shown.get_by_label("path")
+    output = opened(lab, nbroot / "question.ipynb", ERASE)
+    path = output.get_by_label("path")
     path.fill("old.log")
     path.press("Control+Enter")
-    no = shown.get_by_role("button", name="Keep it", exact=True)
+    no = output.get_by_role("button", name="Keep it", exact=True)
     expect(no).to_be_focused()
     no.press("Enter")
     expect(no).to_have_count(0)
@@ -201,12 +201,12 @@ def test_the_focus_returns_after_a_question(lab: NotebookPage, nbroot: Path):
 
 def test_a_description_is_not_part_of_the_name(lab: NotebookPage, nbroot: Path):
     """An input is called what its label says; help and errors describe it."""
-    shown = opened(lab, nbroot / "described.ipynb", PANEL)
-    name = shown.get_by_role("textbox", name="name", exact=True)
+    output = opened(lab, nbroot / "described.ipynb", PANEL)
+    name = output.get_by_role("textbox", name="name", exact=True)
     expect(name).to_have_accessible_description("Who is greeted.")
     expect(name).to_have_attribute("aria-required", "true")
     expect(name).to_have_attribute("aria-invalid", "false")
-    shown.get_by_role("button", name="Run", exact=True).click()
+    output.get_by_role("button", name="Run", exact=True).click()
     expect(name).to_have_attribute("aria-invalid", "true")
     name.fill("Ada")
     expect(name).to_have_attribute("aria-invalid", "false")
@@ -219,11 +219,11 @@ def test_everything_works_without_the_module(lab: NotebookPage, nbroot: Path):
     write_notebook(nbroot / "without.ipynb", PANEL)
     lab.open("without.ipynb")
     lab.run_all()
-    shown = lab.output(0)
-    name = shown.get_by_role("textbox", name="name")
+    output = lab.output(0)
+    name = output.get_by_role("textbox", name="name")
     expect(name).to_have_accessible_name(re.compile("name.*Who is greeted"))
     name.fill("Ada")
-    lab.click("Run", within=shown)
-    lab.wait_for_text("Hello Ada.", within=shown)
+    lab.click("Run", within=output)
+    lab.wait_for_text("Hello Ada.", within=output)
     expect(lab.tab.page.locator("html.toolbench-live")).to_have_count(0)
     assert lab.errors() == []

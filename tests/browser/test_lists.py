@@ -27,7 +27,7 @@ many = [ToolDefinition(name=f"tool_{n}", description=f"Does thing {n}.", action_
 bench(find_book, erase, many)
 """
 DRAWN = "list => list.querySelectorAll('[role=option]').length"
-SHOWN = 60  # options drawn at most, of a thousand
+MOST_OPTIONS = 60  # options drawn at most, of a thousand
 
 
 def opened(lab: NotebookPage, path: Path) -> Locator:
@@ -42,24 +42,24 @@ def opened(lab: NotebookPage, path: Path) -> Locator:
     return lab.output(0)
 
 
-def main_of(shown: Locator) -> Locator:
+def main_of(output: Locator) -> Locator:
     """The pane of the tool that is open."""
-    return shown.locator(".toolbench-pane-main")
+    return output.locator(".toolbench-pane-main")
 
 
 def test_a_thousand_tools_scroll(lab: NotebookPage, nbroot: Path):
     """Only what is seen is in the page; the last one is reached and picked; axe finds nothing."""
-    shown = opened(lab, nbroot / "thousand.ipynb")
-    tools = shown.get_by_role("listbox", name="Tools")
+    output = opened(lab, nbroot / "thousand.ipynb")
+    tools = output.get_by_role("listbox", name="Tools")
     expect(tools.get_by_role("option")).not_to_have_count(0)
-    assert tools.evaluate(DRAWN) <= SHOWN
+    assert tools.evaluate(DRAWN) <= MOST_OPTIONS
     tools.evaluate("list => list.scrollTop = list.scrollHeight")
     last = tools.get_by_role("option", name="tool_999")
     expect(last).to_have_attribute("aria-posinset", "1002")
-    assert tools.evaluate(DRAWN) <= SHOWN
+    assert tools.evaluate(DRAWN) <= MOST_OPTIONS
     last.click()
     expect(last).to_have_attribute("aria-selected", "true")
-    lab.wait_for_text("Does thing 999.", within=main_of(shown))
+    lab.wait_for_text("Does thing 999.", within=main_of(output))
     for theme in THEMES:
         use_theme(lab.tab.page, theme)
         assert violations(lab.tab.page, ".toolbench-workbench") == []
@@ -67,9 +67,9 @@ def test_a_thousand_tools_scroll(lab: NotebookPage, nbroot: Path):
 
 def test_nothing_opens_empty(lab: NotebookPage, nbroot: Path):
     """The first tool is open and marked; each line has a title, a name, and a mark in a word."""
-    shown = opened(lab, nbroot / "first.ipynb")
-    lab.wait_for_text("Search the library.", within=main_of(shown))
-    tools = shown.get_by_role("listbox", name="Tools")
+    output = opened(lab, nbroot / "first.ipynb")
+    lab.wait_for_text("Search the library.", within=main_of(output))
+    tools = output.get_by_role("listbox", name="Tools")
     first = tools.get_by_role("option", selected=True)
     expect(first).to_have_text("Find a bookfind_book")
     expect(first.get_by_role("img", name="read-only")).to_be_visible()
@@ -79,19 +79,19 @@ def test_nothing_opens_empty(lab: NotebookPage, nbroot: Path):
 
 def test_arrows_and_enter_pick(lab: NotebookPage, nbroot: Path):
     """Arrows go from line to line, End to the last, and Enter opens; the search narrows the list."""
-    shown = opened(lab, nbroot / "arrows-list.ipynb")
-    tools, keys = shown.get_by_role("listbox", name="Tools"), lab.tab.page.keyboard
+    output = opened(lab, nbroot / "arrows-list.ipynb")
+    tools, keys = output.get_by_role("listbox", name="Tools"), lab.tab.page.keyboard
     tools.focus()
     keys.press("ArrowDown")
     keys.press("Enter")
-    lab.wait_for_text("Erase a file.", within=main_of(shown))
+    lab.wait_for_text("Erase a file.", within=main_of(output))
     keys.press("End")
     active = tools.get_attribute("aria-activedescendant") or ""
-    expect(shown.locator(f"[id='{active}']")).to_contain_text("tool_999")
+    expect(output.locator(f"[id='{active}']")).to_contain_text("tool_999")
     keys.press("Home")
     keys.press("Enter")
-    lab.wait_for_text("Search the library.", within=main_of(shown))
-    shown.get_by_label("Search", exact=True).fill("thing 777")
+    lab.wait_for_text("Search the library.", within=main_of(output))
+    output.get_by_label("Search", exact=True).fill("thing 777")
     expect(tools.get_by_role("option")).to_have_count(1)
 
 
@@ -99,11 +99,11 @@ def test_panes_stand_beside_each_other_where_there_is_room(
     lab: NotebookPage, nbroot: Path
 ):
     """From 900 pixels of room on; with less the tool stands below its list."""
-    shown = opened(lab, nbroot / "panes.ipynb")
-    listed, main = shown.locator(".toolbench-pane-list"), main_of(shown)
+    output = opened(lab, nbroot / "panes.ipynb")
+    left_pane, main = output.locator(".toolbench-pane-list"), main_of(output)
 
     def beside() -> bool:
-        left, right = listed.bounding_box(), main.bounding_box()
+        left, right = left_pane.bounding_box(), main.bounding_box()
         assert left is not None
         assert right is not None
         return right["x"] >= left["x"] + left["width"]
@@ -118,11 +118,11 @@ def test_panes_stand_beside_each_other_where_there_is_room(
 def test_plain_lists_remain_without_the_module(lab: NotebookPage, nbroot: Path):
     """Where the page cannot load it, a list of ipywidgets picks a tool, and it runs."""
     lab.tab.page.route("**/*anywidget*/**", lambda route: route.abort())
-    shown = opened(lab, nbroot / "plain-list.ipynb")
-    expect(shown.get_by_text("more: type to narrow the list")).to_be_visible()
-    shown.get_by_label("Search", exact=True).fill("erase")
-    options = shown.locator(".toolbench-list select:visible option")
+    output = opened(lab, nbroot / "plain-list.ipynb")
+    expect(output.get_by_text("more: type to narrow the list")).to_be_visible()
+    output.get_by_label("Search", exact=True).fill("erase")
+    options = output.locator(".toolbench-list select:visible option")
     expect(options).to_have_text(["erase — Erase a file."])
     options.click()
-    lab.wait_for_text("Erase a file.", within=main_of(shown))
-    expect(shown.locator(".toolbench-items")).to_have_count(0)
+    lab.wait_for_text("Erase a file.", within=main_of(output))
+    expect(output.locator(".toolbench-items")).to_have_count(0)

@@ -224,7 +224,7 @@ class TestRuns:
 
 class TestApp:
     def test_is_previewed(self, lab: NotebookPage, nbroot: Path) -> None:
-        """It gets the call and its result, and no more: its call of a tool is refused."""
+        """It gets the call and its result; what it calls is a run that the person sees."""
         cells = (connect("shop", str(SHOP)), "%mcp explore shop")
         with opened(lab, nbroot / "app.ipynb", *cells) as shown:
             shown.open_tool("basket")
@@ -234,11 +234,16 @@ class TestApp:
             shown.click("Preview its app")
             app_in(lab).get_by_text("Basket of toolbench").wait_for()
             app_in(lab).get_by_text("pear: in the basket").wait_for()
-            app_host(lab).get_by_text("Refused: tools/call").wait_for()
+            shown.see("What the app did")
+            shown.see("hire")
             shown.look("explorer-app")
             faults = shown.faults("app")
             assert not faults, "\n".join(faults)
-            expect(shown.box.get_by_role("option", name="intruder")).to_have_count(0)
+            expect(shown.box.get_by_role("option", name="intruder")).to_have_count(1)
+            shown.tab("Resources")
+            shown.pick("Resources", "ui://shop/basket")
+            shown.click("Read")  # without a tool it is a preview, which can only read
+            app_host(lab).get_by_text("Refused: tools/call").wait_for()
 
     def test_cannot_get_out(self, lab: NotebookPage, nbroot: Path) -> None:
         """Whatever it tries, nothing is asked of the network, the page, or the notebook."""

@@ -33,56 +33,56 @@ CELLS = (
 
 def test_is_recorded_compared_and_saved(lab: NotebookPage, nbroot: Path) -> None:
     """By mouse and keys alone; what is written is a recording, and a page that reads by itself."""
-    with opened(lab, nbroot / "overtime.ipynb", *CELLS) as shown:
-        faults = recorded(shown, nbroot) + compared(shown)
+    with opened(lab, nbroot / "overtime.ipynb", *CELLS) as explored:
+        faults = recorded(explored, nbroot) + compared(explored)
         page = nbroot / "shop-changes.html"
-        shown.see(f"The page is in {page}")
+        explored.see(f"The page is in {page}")
         assert own_errors(lab) == []
-        faults += read(shown, page)
+        faults += read(explored, page)
         assert not faults, "\n".join(faults)
 
 
-def recorded(shown: Explored, folder: Path) -> list[str]:
+def recorded(explored: Explored, folder: Path) -> list[str]:
     """Record the server, and return what axe-core says of the tab."""
-    shown.tab("Recording")
-    shown.see("Not recorded.")
-    shown.look("recording-off")
-    shown.type_into("File", "mine.jsonl")
-    shown.click("Record")
-    shown.see(f"Recording into {folder / 'mine.jsonl'}")
-    shown.look("recording-on")
-    faults = shown.faults("recording")
-    shown.click("Stop recording")
-    shown.see(f"Recorded in {folder / 'mine.jsonl'}")
-    shown.look("recording-done")
-    return faults + shown.faults("recorded")
+    explored.tab("Recording")
+    explored.see("Not recorded.")
+    explored.look("recording-off")
+    explored.type_into("File", "mine.jsonl")
+    explored.click("Record")
+    explored.see(f"Recording into {folder / 'mine.jsonl'}")
+    explored.look("recording-on")
+    faults = explored.faults("recording")
+    explored.click("Stop recording")
+    explored.see(f"Recorded in {folder / 'mine.jsonl'}")
+    explored.look("recording-done")
+    return faults + explored.faults("recorded")
 
 
-def compared(shown: Explored) -> list[str]:
+def compared(explored: Explored) -> list[str]:
     """Compare with the snapshot, and return what axe-core says of the tab."""
-    shown.tab("Changes")
-    shown.see("Nothing compared yet.")
-    shown.look("changes-none")
-    shown.type_into("Compare with", "shop.snapshot.json")
-    shown.click("Compare")
-    shown.see("1 of your 1 call would be refused now.")
-    shown.see("may be refused, an output may be missing")
-    assert shown.box.locator("ins", has_text="some").count()
-    assert shown.box.locator("del", has_text="one").count()
-    shown.look("changes")
-    faults = shown.faults("changes")
-    shown.click("Save as HTML")
+    explored.tab("Changes")
+    explored.see("Nothing compared yet.")
+    explored.look("changes-none")
+    explored.type_into("Compare with", "shop.snapshot.json")
+    explored.click("Compare")
+    explored.see("1 of your 1 call would be refused now.")
+    explored.see("may be refused, an output may be missing")
+    assert explored.box.locator("ins", has_text="some").count()
+    assert explored.box.locator("del", has_text="one").count()
+    explored.look("changes")
+    faults = explored.faults("changes")
+    explored.click("Save as HTML")
     return faults
 
 
-def read(shown: Explored, path: Path) -> list[str]:
+def read(explored: Explored, path: Path) -> list[str]:
     """Open the page as a file, and return what axe-core says of it in both schemes."""
-    page = shown.lab.tab.page
+    page = explored.lab.tab.page
     page.goto(path.as_uri())
     faults = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        shown.lab.screenshot(f"changes-page-{scheme}")
+        explored.lab.screenshot(f"changes-page-{scheme}")
         assert page.locator("ins", has_text="some").is_visible()
         faults += [f"page, {scheme}: {each}" for each in violations(page, "body")]
     return faults

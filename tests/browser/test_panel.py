@@ -106,7 +106,7 @@ def look(lab: NotebookPage, cell: int, name: str) -> None:
 
 def overflowing(lab: NotebookPage, cell: int) -> list[str]:
     """The parts of an output that are cut off at its right edge."""
-    found: list[str] = lab.output(cell).evaluate(
+    texts: list[str] = lab.output(cell).evaluate(
         """output => {
           const edge = output.getBoundingClientRect().right + 1;
           return [...output.querySelectorAll("button, input, select, .widget-html")]
@@ -114,7 +114,7 @@ def overflowing(lab: NotebookPage, cell: int) -> list[str]:
             .map(e => e.className);
         }"""
     )
-    return found
+    return texts
 
 
 def open_erase(benched: Locator) -> None:
@@ -201,7 +201,7 @@ class TestPanel:
         panel.get_by_role("tab", name="Form").click()
         lab.type_into("folder", "/elsewhere", within=panel)
         panel.get_by_role("tab", name="History").click()
-        lab.click("Put back in the form", within=panel)
+        lab.click("Load into form", within=panel)
         folder = panel.get_by_label("folder", exact=True)
         lab.tab.page.wait_for_function(
             "f => f.value === '/srv/data'", arg=folder.element_handle()
@@ -263,24 +263,24 @@ class TestPanel:
 
     def is_read_without_a_kernel(self, lab: NotebookPage, path: Path) -> None:
         """Saved, opened again and not run; converted: tool, arguments and result are there."""
-        seen = (
+        parts = (
             "Index a folder",
             "/srv/data",
             "A person and the model read the same",
             "5526",
         )
-        said = lab.output(PANEL).get_by_text("A person and the model read the same")
-        expect(said.locator("visible=true")).to_have_count(
+        note = lab.output(PANEL).get_by_text("A person and the model read the same")
+        expect(note.locator("visible=true")).to_have_count(
             1
         )  # what is kept is not seen yet
         lab.save()
         notebook = nbformat.read(path, as_version=4)
         page, _ = HTMLExporter().from_notebook_node(notebook)
-        assert all(part in page for part in (*seen, "Reads each file once"))
+        assert all(part in page for part in (*parts, "Reads each file once"))
         lab.shut_down()
         lab.tab.page.goto("about:blank")
         lab.open(path.name)
-        for part in seen:
+        for part in parts:
             lab.wait_for_text(part, within=lab.output(PANEL))
         expect(lab.output(PANEL).get_by_role("button", name="Run")).to_have_count(0)
         lab.output(PANEL).evaluate("o => o.scrollIntoView({block: 'start'})")

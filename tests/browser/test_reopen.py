@@ -16,7 +16,7 @@ CELLS = (
     "%tool backwards text=stressed",
     "%tool backwards",
 )
-SHOWN, CALLED, RUN = 1, 2, 3
+DISPLAY, CALLED, RUN = 1, 2, 3
 DEAD = ("model not found", "could not be displayed")
 
 
@@ -28,21 +28,21 @@ def runs(page: NotebookPage | ClassicPage, panel: Locator) -> None:
     expect(
         panel.get_by_text("Say it backwards.").locator("visible=true")
     ).to_have_count(1)
-    kept = panel.locator(".toolbench-kept").get_by_text("reviled")
-    kept.first.wait_for(state="attached")
-    expect(kept.locator("visible=true")).to_have_count(0)
+    copy = panel.locator(".toolbench-kept").get_by_text("reviled")
+    copy.first.wait_for(state="attached")
+    expect(copy.locator("visible=true")).to_have_count(0)
 
 
-def is_read(shown: Locator, called: Locator, run: Locator) -> None:
+def is_read(panel_output: Locator, called: Locator, run: Locator) -> None:
     """The tool, its parameters, the arguments and the result are there, each once."""
     called.get_by_text("desserts").locator("visible=true").first.wait_for()
     run.get_by_text("reviled").locator("visible=true").first.wait_for()
-    for panel in (shown, run):
+    for panel in (panel_output, run):
         panel.get_by_text("Say it backwards.").locator("visible=true").wait_for()
-        said = panel.inner_text()
-        assert said.count("Say it backwards.") == 1
-        assert said.count("What to say.") == 1
-        assert not any(words in said for words in DEAD)
+        text = panel.inner_text()
+        assert text.count("Say it backwards.") == 1
+        assert text.count("What to say.") == 1
+        assert not any(words in text for words in DEAD)
     assert "deliver" in run.inner_text()
 
 
@@ -54,7 +54,7 @@ def in_the_notebook(page: NotebookPage, name: str) -> None:
     page.shut_down()
     page.tab.page.goto("about:blank")
     page.open(name)
-    is_read(page.output(SHOWN), page.output(CALLED), page.output(RUN))
+    is_read(page.output(DISPLAY), page.output(CALLED), page.output(RUN))
     page.screenshot(name.removesuffix(".ipynb"))
 
 
@@ -84,5 +84,5 @@ def test_in_nbclassic(nbclassic: ClassicPage, nbroot):
     nbclassic.shut_down()
     nbclassic.tab.page.goto("about:blank")
     nbclassic.open("reopen-classic.ipynb")
-    is_read(outputs.nth(SHOWN), outputs.nth(CALLED), outputs.nth(RUN))
+    is_read(outputs.nth(DISPLAY), outputs.nth(CALLED), outputs.nth(RUN))
     nbclassic.screenshot("reopen-classic")

@@ -18,7 +18,7 @@ from toolbench import current_run, tool
 from toolbench.serving import serve
 
 @tool(read_only=True)
-def find_books(words: str, since: int = 1900) -> list[str]:
+def find_books(words: str, since: int = 1900) -> list:
     """Search the library by words.
 
     Args:

@@ -51,7 +51,7 @@ def alive(page: NotebookPage) -> Locator:
 
 def look(page: NotebookPage, state: str) -> list[str]:
     """What axe-core says of the calls in both themes; a picture of each is left behind."""
-    found = []
+    faults = []
     for theme in THEMES:
         use_theme(page.tab.page, theme)
         answers = alive(page).get_by_text("What goes back to the model")
@@ -59,8 +59,8 @@ def look(page: NotebookPage, state: str) -> list[str]:
             answers.nth(number).scroll_into_view_if_needed()
             page.screenshot(f"tool-call-{state}-{number + 1}-{theme}")
         part = ".jp-OutputArea-output:has(.toolbench-box)"
-        found += [f"{state}, {theme}: {v}" for v in violations(page.tab.page, part)]
-    return found
+        faults += [f"{state}, {theme}: {v}" for v in violations(page.tab.page, part)]
+    return faults
 
 
 def test_a_pasted_message(lab: NotebookPage, nbroot):
@@ -70,8 +70,8 @@ def test_a_pasted_message(lab: NotebookPage, nbroot):
     lab.open("tool-call.ipynb")
     lab.run_all()
     assert lab.errors() == []
-    seen = alive(lab)
-    for said in (
+    view = alive(lab)
+    for text in (
         "Call 1 of 2: add (openai, id call_sum)",
         "Thought: First the sum, then a greeting.",
         'Repaired: a: "2" was read as a number.',
@@ -80,18 +80,18 @@ def test_a_pasted_message(lab: NotebookPage, nbroot):
         "Call 2 of 2: greet (openai, id call_hello)",
         "Error: The call of 'greet' was not run, 2 problems",
     ):
-        lab.wait_for_text(said, within=seen)
-    assert seen.get_by_label("a", exact=True).input_value() == "2"
-    assert seen.get_by_label("b", exact=True).input_value() == "3"
+        lab.wait_for_text(text, within=view)
+    assert view.get_by_label("a", exact=True).input_value() == "2"
+    assert view.get_by_label("b", exact=True).input_value() == "3"
     faults = look(lab, "pasted")
 
-    seen.get_by_role("button", name="Run", exact=True).first.click()
-    lab.wait_for_text('"5"', within=seen)
-    assert "Nothing, until" not in seen.inner_text()
-    lab.type_into("name", "Ada", within=seen)
-    lab.type_into("style", '"long"', within=seen)
-    seen.get_by_role("button", name="Run", exact=True).last.click()
-    lab.wait_for_text('"Hello Ada"', within=seen)
+    view.get_by_role("button", name="Run", exact=True).first.click()
+    lab.wait_for_text('"5"', within=view)
+    assert "Nothing, until" not in view.inner_text()
+    lab.type_into("name", "Ada", within=view)
+    lab.type_into("style", '"long"', within=view)
+    view.get_by_role("button", name="Run", exact=True).last.click()
+    lab.wait_for_text('"Hello Ada"', within=view)
     faults += look(lab, "answered")
     assert faults == []
     assert lab.tab.console_errors == []

@@ -41,10 +41,10 @@ class Checkout:
 
     def start(self, *options: str, **variables: str) -> subprocess.Popen[str]:
         names = ("JUPYTER", "IPYTHON", "DISPLAY", "WAYLAND", "BROWSER")
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(names)}
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(names)}
         return subprocess.Popen(
             [sys.executable, self._script, *options, self.notebook],
-            env=kept | {"HOME": str(self.home)} | variables,
+            env=environment | {"HOME": str(self.home)} | variables,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -64,9 +64,9 @@ class TestReport:
         before = checkout.notebook.read_bytes()
         assert checkout.run("--report") == (0, f"The report is {checkout.report}\n", "")
         page.page.goto(checkout.report.as_uri())
-        shown = page.page.locator("main").inner_text()
-        assert "It ran" in shown
-        assert "A form at rest" in shown
+        text = page.page.locator("main").inner_text()
+        assert "It ran" in text
+        assert "A form at rest" in text
         expect(page.page.locator("script")).to_have_count(0)
         assert page.foreign_requests == []
         assert page.console_errors == []

@@ -9,7 +9,7 @@ class Trap:
     """An address of this machine that remembers who came."""
 
     def __init__(self) -> None:
-        self.came: list[str] = []
+        self.requests: list[str] = []
         """The first words of what came: a method and a path, `udp`, or `nothing`."""
         self._socket = create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
@@ -25,7 +25,7 @@ class Trap:
     @property
     def caught(self) -> set[str]:
         """What came, each thing once."""
-        return set(self.came)
+        return set(self.requests)
 
     def __exit__(self, *error: object) -> None:
         self._socket.shutdown(2)
@@ -35,20 +35,20 @@ class Trap:
     def _listen(self) -> None:
         with suppress(OSError):
             while True:
-                came, _ = self._socket.accept()
-                with came:
-                    self.came.append(_first_words(came))
+                connection, _ = self._socket.accept()
+                with connection:
+                    self.requests.append(_first_words(connection))
 
     def _listen_udp(self) -> None:
         with suppress(OSError):
             while self._udp.recv(2000):
-                self.came.append("udp")
+                self.requests.append("udp")
 
 
-def _first_words(came: socket) -> str:
+def _first_words(connection: socket) -> str:
     """What somebody who came asks for; browsers also come and ask for nothing."""
-    came.settimeout(0.3)
+    connection.settimeout(0.3)
     try:
-        return " ".join(came.recv(200).decode("latin-1").split(" ")[:2])
+        return " ".join(connection.recv(200).decode("latin-1").split(" ")[:2])
     except OSError:
         return "nothing"

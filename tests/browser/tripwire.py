@@ -31,10 +31,10 @@ def show_safely(
     lab.wait_until_drawn(index, least)
     _settle(page)
     page.evaluate(poke)
-    assert not (found := page.evaluate(dangers)), found
+    assert not (dangers_met := page.evaluate(dangers)), dangers_met
     _settle(page)
     assert not (fired := page.evaluate("window.fired")), f"cell {index}: {fired}"
-    assert not (asked := lab.tab.foreign_requests), f"cell {index}: {asked}"
+    assert not (requests := lab.tab.foreign_requests), f"cell {index}: {requests}"
 
 
 def _settle(page: Page) -> None:

@@ -102,9 +102,11 @@ def calls(session):
     if SCENARIO == "sep-2322-client-request-state":
         return [(name, {}) for name in ROUNDS]
     if SCENARIO == "http-custom-headers":
-        wanted = CONTEXT.get("toolCalls", [])
+        planned_calls = CONTEXT.get("toolCalls", [])
         return [
-            (c["name"], c.get("arguments") or {}) for c in wanted if c["name"] in names
+            (c["name"], c.get("arguments") or {})
+            for c in planned_calls
+            if c["name"] in names
         ]
     return [
         (

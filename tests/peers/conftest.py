@@ -25,8 +25,8 @@ def recorded():
 def chromium():
     """The browser of this machine, for the one server that drives it."""
     find = ["sh", str(ROOT / "scripts" / "chromium.sh"), "--find"]
-    found = subprocess.run(find, capture_output=True, text=True, check=False)
-    return found.stdout.strip() or "/usr/bin/chromium"
+    result = subprocess.run(find, capture_output=True, text=True, check=False)
+    return result.stdout.strip() or "/usr/bin/chromium"
 
 
 def entry_of(record):

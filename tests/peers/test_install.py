@@ -60,9 +60,9 @@ class TestMain:
         monkeypatch.setattr(script, "ensure_agents", lambda: None)
         assert script.main() == 0
         assert {place.name for place in done} == {"node", "conformance"}
-        said = capsys.readouterr().out
-        assert f"no servers: {tmp_path / 'servers.json'} is missing" in said
-        assert said.count("\n") == 1
+        output = capsys.readouterr().out
+        assert f"no servers: {tmp_path / 'servers.json'} is missing" in output
+        assert output.count("\n") == 1
 
 
 class TestRun:

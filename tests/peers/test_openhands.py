@@ -1,8 +1,10 @@
 """The OpenHands SDK, in an environment of its own: its agent runs what we export and what we serve."""
 
+import importlib.util
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,9 @@ from environments import uv
 from test_export.notebook import new_notebook
 from test_export.notebook_tools import TOOLS
 
-from toolbench import run_tool, tool
+from toolbench import ConversationState, ToolDefinition, run_tool, tool
+from toolbench.compat import openhands
+from toolbench.core.registry import default_registry
 from toolbench.export import export_package
 from toolbench.serving import serve
 
@@ -87,6 +91,42 @@ def test_exported_packages_pass_and_its_agent_runs_them(sdk, tmp_path):
     ]
     results = answers(sdk, tmp_path, packages=names, tools=names, calls=calls)
     assert [one["text"] for one in results] == ["21.0", "6", "tea, two", "8"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("glob", {"pattern": "*.txt"}, "notes.txt"),
+        ("grep", {"pattern": "milk"}, "notes.txt"),
+        ("task_tracker", {"command": "view"}, "task"),
+    ],
+)
+def test_its_own_tools_load_and_run_here(
+    sdk, tmp_path, monkeypatch, name, arguments, words
+):
+    """The files that the SDK ships, unchanged; what works for them is ours."""
+    [path] = sdk.parents[1].glob(
+        f"lib/*/site-packages/openhands/tools/{name}/definition.py"
+    )
+    (tmp_path / "notes.txt").write_text("milk\n")
+    spec = importlib.util.spec_from_file_location(f"shipped_{name}", path)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    with openhands():
+        spec.loader.exec_module(module)
+        kind = next(
+            value
+            for value in vars(module).values()
+            if getattr(value, "__module__", "") == spec.name
+            and isinstance(value, type)
+            and issubclass(value, ToolDefinition)
+        )
+    default_registry.unregister(kind.name)  # the file registers it
+    [tool] = kind.create(ConversationState(tmp_path))
+    observation = run_tool(tool, arguments)
+    text = "".join(block.text for block in observation.to_llm_content)
+    assert not observation.is_error, text
+    assert words in text.lower()
 
 
 def test_its_agent_calls_what_we_serve(sdk, tmp_path):

@@ -29,16 +29,16 @@ def calls(*calls, text=None):
     return {"role": "assistant", "content": text, "tool_calls": list(calls)}
 
 
-def calls_of(provider, *named, text=None):
+def calls_of(provider, *pairs, text=None):
     """A message with calls, pairs of a name and arguments, in the dialect of *provider*."""
     sent = [
         PAYLOADS[provider](ToolDefinition(name=name), arguments, id=f"c{n}")
-        for n, (name, arguments) in enumerate(named)
+        for n, (name, arguments) in enumerate(pairs)
     ]
     match provider:
         case "anthropic":
-            said = [{"type": "text", "text": text}] if text else []
-            return {"role": "assistant", "content": [*said, *sent]}
+            parts = [{"type": "text", "text": text}] if text else []
+            return {"role": "assistant", "content": [*parts, *sent]}
         case "gemini":
             return {
                 "role": "model",

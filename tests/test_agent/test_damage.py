@@ -75,9 +75,9 @@ def test_tools_are_closed_if_a_file_cannot_be_loaded(saved):
     class Closing(FileEditorTool):
         @classmethod
         def create(cls, conv_state=None):
-            [made] = FileEditorTool.create(conv_state)
-            made.executor.close = lambda: closed.append(True)
-            return [made]
+            [definition] = FileEditorTool.create(conv_state)
+            definition.executor.close = lambda: closed.append(True)
+            return [definition]
 
     saved.write_text(saved.read_text() + "no JSON\n")
     with pytest.raises(ToolbenchError, match="Line 7"):

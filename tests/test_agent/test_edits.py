@@ -29,8 +29,10 @@ class TestEditFile:
 
     def test_replaces_the_part_and_nothing_else(self, path):
         """Lines outside of the part stay to the byte."""
-        _, seen = self.edit(path, updated("line two\nline three"), start=2, end=3)
-        assert not seen.is_error
+        _, observation = self.edit(
+            path, updated("line two\nline three"), start=2, end=3
+        )
+        assert not observation.is_error
         assert path.read_text() == TEXT.replace(
             "line 2\nline 3", "line two\nline three"
         )
@@ -53,8 +55,8 @@ class TestEditFile:
 
     def test_appends_and_creates_without_a_model(self, path, tmp_path):
         """There is nothing to put together."""
-        _, seen = self.edit(path, ModelError("never"), start=-1)
-        assert path.read_text() == TEXT + "draft\n" and not seen.is_error
+        _, observation = self.edit(path, ModelError("never"), start=-1)
+        assert path.read_text() == TEXT + "draft\n" and not observation.is_error
         self.edit(tmp_path / "new.txt", ModelError("never"))
         assert (tmp_path / "new.txt").read_text() == "draft"
 
@@ -70,14 +72,18 @@ class TestEditFile:
     )
     def test_that_fails_changes_nothing(self, answer, path):
         """An answer that is not the whole part is no edit."""
-        _, seen = self.edit(path, answer)
-        assert seen.is_error and path.read_text() == TEXT
+        _, observation = self.edit(path, answer)
+        assert observation.is_error and path.read_text() == TEXT
 
     @pytest.mark.parametrize(("start", "end"), [(9, -1), (5, 2), (0, 0)])
     def test_of_no_part_is_a_sentence(self, start, end, path):
         """It says how many lines there are."""
-        _, seen = self.edit(path, updated("x"), start=start, end=end)
-        assert seen.is_error and "7 lines" in seen.text and path.read_text() == TEXT
+        _, observation = self.edit(path, updated("x"), start=start, end=end)
+        assert (
+            observation.is_error
+            and "7 lines" in observation.text
+            and path.read_text() == TEXT
+        )
 
     def test_sees_a_file_that_changes_meanwhile(self, path):
         """What somebody else wrote is not lost."""
@@ -87,8 +93,8 @@ class TestEditFile:
             return updated("x")
 
         [tool] = EditFileTool.create(llm=model)
-        seen = tool({"path": str(path), "content": "draft"})
-        assert "meanwhile" in seen.text and path.read_text() == "new\n"
+        observation = tool({"path": str(path), "content": "draft"})
+        assert "meanwhile" in observation.text and path.read_text() == "new\n"
 
     def test_gets_its_model_from_the_agent(self, path):
         """As a class among the tools it needs none of its own."""
@@ -168,13 +174,13 @@ class TestUndo:
 
     def test_takes_back_what_a_person_changed_of_a_call(self, tmp_path):
         """The file that was edited is the one of the arguments that ran."""
-        asked, edited = tmp_path / "asked.txt", tmp_path / "edited.txt"
-        create = {"command": "create", "path": str(asked), "file_text": "x"}
+        created, edited = tmp_path / "asked.txt", tmp_path / "edited.txt"
+        create = {"command": "create", "path": str(created), "file_text": "x"}
         c = talk([calls(call("file_editor", create)), "Done."], [FileEditorTool])
         c.ask()
         c.edit_pending(None, {**create, "path": str(edited)})
         with answering(True):
             assert c.run() == "answered"
-        assert edited.exists() and not asked.exists()
+        assert edited.exists() and not created.exists()
         c.undo()
         assert not edited.exists()

@@ -174,8 +174,8 @@ class TestImagesThatAModelDoesNotTake:
             other.send_message("And now?")
             assert other.run() == "answered"
             assert PICTURE not in str(sent(c)) and LEFT_OUT in str(sent(c))
-            shown = [block for e in of(other, MessageEvent) for block in e.content]
-            assert ImageContent(image_urls=[PICTURE]) in shown
+            blocks = [block for e in of(other, MessageEvent) for block in e.content]
+            assert ImageContent(image_urls=[PICTURE]) in blocks
 
     def test_stay_where_the_model_took_them(self):
         """What it answered to once is no reason for a refusal."""

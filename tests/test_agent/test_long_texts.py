@@ -20,13 +20,13 @@ def read(path: str) -> str:
     return words(int(path))
 
 
-def asked(size):
+def long_question(size):
     c = talk(["Ah."])
     c.send_message(words(size))
     return c
 
 
-def said(size):
+def long_answer(size):
     return talk([words(size)])
 
 
@@ -68,8 +68,8 @@ def waiting(size):
 
 PLACES = (
     waiting,
-    asked,
-    said,
+    long_question,
+    long_answer,
     thought,
     sent_as_argument,
     called,
@@ -108,7 +108,7 @@ def test_is_shown_by_its_ends_wherever_it_stands(place):
 
 def test_the_conversation_itself_keeps_all_of_it():
     """Only what is shown is cut: the model read the whole."""
-    c = asked(MEGABYTE)
+    c = long_question(MEGABYTE)
     c.run()
     assert len(c.events[1].text) == MEGABYTE
     assert words(MEGABYTE) in str(c.agent.llm.requests[0])

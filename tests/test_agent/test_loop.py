@@ -241,10 +241,10 @@ _named_calls = st.lists(
     st.sampled_from("rsx"),
 )
 def test_every_call_is_answered_once_whatever_a_listener_raises(
-    provider, named, places, doing
+    provider, calls_by_turn, places, doing
 ):
     """Ctrl-C in a callback, at any event, in every dialect: no call is left, none has two."""
-    script = [*(calls_of(provider, *calls) for calls in named), "Done."]
+    script = [*(calls_of(provider, *calls) for calls in calls_by_turn), "Done."]
     model, listener = ScriptedModel(script, provider=provider), Breaking(places)
     c = Conversation(agent=Agent(model, [add, fail]), callbacks=[listener])
     with suppress(BaseException):

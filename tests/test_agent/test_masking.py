@@ -48,8 +48,8 @@ def shape(value, key=""):
         return {k: shape(v, k) for k, v in value.items()}
     if isinstance(value, list):
         return [shape(item, key) for item in value]
-    kept = key in ("role", "type", "id", "name", "tool_call_id", "call_id")
-    return value if kept or not isinstance(value, str) else "text"
+    is_plain = key in ("role", "type", "id", "name", "tool_call_id", "call_id")
+    return value if is_plain or not isinstance(value, str) else "text"
 
 
 @pytest.mark.parametrize("secret", WORDS)
@@ -227,7 +227,7 @@ def test_an_event_that_is_shown_alone_is_hidden_and_clean():
     console = Console(file=StringIO(), width=200, force_terminal=True)
     for event in c.events:
         console.print(event.visualize)
-    shown = console.file.getvalue()
-    assert LONG not in shown and "\x1b]0" not in shown
-    assert "pwn" in shown and "A callback failed" in shown
+    output = console.file.getvalue()
+    assert LONG not in output and "\x1b]0" not in output
+    assert "pwn" in output and "A callback failed" in output
     assert LONG not in "".join(e.text for e in of(c, NoticeEvent))

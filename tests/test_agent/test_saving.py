@@ -147,9 +147,9 @@ class TestFiles:
         c.send_message("Log in.")
         c.run()
         bundle = c._repr_mimebundle_()
-        shown = f"{bundle['text/plain']}{bundle['text/html']}{c.to_html()}"
+        text = f"{bundle['text/plain']}{bundle['text/html']}{c.to_html()}"
         assert MARK in bundle["text/plain"]
-        assert secret not in shown and "other-s3cret" not in shown
+        assert secret not in text and "other-s3cret" not in text
         assert secret not in "".join(f"{e!r}{e.visualize}" for e in c.events)
         assert secret in c.loop.final_text  # the program has it as it is
 

@@ -32,9 +32,12 @@ class TestDelegate:
         helper = Agent(ScriptedModel([calls(call("add", {"a": 4})), "Five."]), [add])
         c = talk([calls(call("delegate", {"task": "4+1?"})), "It is five."], [helper])
         assert c.run() == "answered"
-        [seen] = of(c, ObservationEvent)
-        assert (seen.observation.text, seen.observation.reason) == ("Five.", "answered")
-        kinds = [event["kind"] for event in seen.observation.transcript]
+        [answer] = of(c, ObservationEvent)
+        assert (answer.observation.text, answer.observation.reason) == (
+            "Five.",
+            "answered",
+        )
+        kinds = [event["kind"] for event in answer.observation.transcript]
         assert kinds.count("ActionEvent") == 1
         assert "Its conversation" in c.to_html()
         assert {r.tool for r in history()} == {"add", "delegate"}
@@ -58,7 +61,7 @@ class TestDelegate:
         history().persist(tmp_path / "journal")
         c.run()
         c.save(tmp_path / "saved")
-        shown = {
+        texts = {
             "history": history().to_json(),
             "journal": (tmp_path / "journal").read_text(),
             "file": (tmp_path / "saved").read_text(),
@@ -68,7 +71,7 @@ class TestDelegate:
             "looks": str([str(event.visualize) for event in c.events]),
             "written": str(c.loop.written()),
         }
-        assert [place for place, text in shown.items() if secret in text] == []
+        assert [place for place, text in texts.items() if secret in text] == []
         assert sent(c)[-1]["content"] == f"Logged in with {secret}."
 
     def test_has_limits_of_its_own(self):
@@ -113,8 +116,8 @@ class TestDelegate:
 class TestAskHuman:
     def test_returns_the_answer(self):
         """The question goes where questions of runs go."""
-        asked = call("ask_human", {"question": "Which?", "choices": ["red", "blue"]})
-        c = talk([calls(asked), "Blue it is."], [AskHumanTool])
+        question = call("ask_human", {"question": "Which?", "choices": ["red", "blue"]})
+        c = talk([calls(question), "Blue it is."], [AskHumanTool])
         with answering("blue"):
             c.run()
         assert sent(c)[-1]["content"] == "blue"

@@ -135,21 +135,21 @@ def test_agents_that_delegate_to_each_other_end():
     c.send_message("Do it.")
     assert c.run() == "answered"
     [answer] = of(c, ObservationEvent)
-    depth, seen = 0, answer.observation
-    while seen.conversation is not None:
+    depth, observation = 0, answer.observation
+    while observation.conversation is not None:
         depth += 1
-        [answer] = of(seen.conversation, ObservationEvent)
-        seen = answer.observation
-    assert depth == 5 and "do this one yourself" in seen.text
+        [answer] = of(observation.conversation, ObservationEvent)
+        observation = answer.observation
+    assert depth == 5 and "do this one yourself" in observation.text
 
 
 def test_an_image_costs_the_same_however_large():
     """What is summarised has no image in it, and a large one is no reason to condense."""
     url = "data:image/png;base64," + "A" * 400_000
-    told = []
+    requests = []
 
     def summarise(messages, tools):
-        told.append(str(messages))
+        requests.append(str(messages))
         return "Short."
 
     @tool(read_only=True)
@@ -162,12 +162,12 @@ def test_an_image_costs_the_same_however_large():
     c = talk([*script, "Done."], [shot], condenser=condenser)
 
     c.send_message([ImageContent(image_urls=[url])])
-    assert c.run() == "answered" and told == []
+    assert c.run() == "answered" and requests == []
     c.condense()
     condenser.keep_tokens = 0
     c.send_message("And?")
     c.run()
-    assert len(told) == 1 and "AAAA" not in told[0] and "[image]" in told[0]
+    assert len(requests) == 1 and "AAAA" not in requests[0] and "[image]" in requests[0]
 
 
 def test_what_cannot_be_condensed_is_not_asked_for_at_each_step():

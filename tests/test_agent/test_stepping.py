@@ -152,14 +152,14 @@ class TestEditing:
         c.edit_pending(None, {"text": "TOPSECRET99"})
         c.run()
         c.save(tmp_path / "c.jsonl")
-        shown = [
+        texts = [
             (tmp_path / "c.jsonl").read_text(),
             c.to_html(),
             json.dumps(model.requests),
             *c._repr_mimebundle_().values(),
             json.dumps([request.to_dict() for request in c.requests]),
         ]
-        assert not [text for text in shown if "TOPSECRET99" in text]
+        assert not [text for text in texts if "TOPSECRET99" in text]
 
 
 class TestAnsweringByHand:
@@ -262,10 +262,12 @@ class TestRequests:
         c.condense()
         c.send_message("And?")
         c.run()
-        given = c.agent.llm.requests
-        assert len(c.requests) == 3 and len(given) == 4  # one is the summary
+        sent_requests = c.agent.llm.requests
+        assert len(c.requests) == 3 and len(sent_requests) == 4  # one is the summary
         for request, (messages, tools) in zip(
-            c.requests, [given[0], given[1], given[3]], strict=True
+            c.requests,
+            [sent_requests[0], sent_requests[1], sent_requests[3]],
+            strict=True,
         ):
             assert (list(request.messages), list(request.tools)) == (messages, tools)
 

@@ -62,12 +62,12 @@ class Hanging:
     name, provider = "hanging", "openai"
 
     def __init__(self):
-        self.asked = threading.Event()
+        self.request_event = threading.Event()
 
     def complete(self, messages, tools=(), *, on_chunk=None, cancel=None):
         cancelled = threading.Event()
         cancel.on_cancel(cancelled.set)
-        self.asked.set()
+        self.request_event.set()
         assert cancelled.wait(PATIENCE)
         raise ModelStoppedError("stopped")
 
@@ -82,7 +82,7 @@ def test_stop_ends_the_request_that_rates_a_call():
     )
     thread = threading.Thread(target=c.run)
     thread.start()
-    assert model.asked.wait(PATIENCE)
+    assert model.request_event.wait(PATIENCE)
     c.interrupt()
     thread.join(PATIENCE)
     assert not thread.is_alive() and ran == []
@@ -103,17 +103,17 @@ def test_an_answer_that_came_after_the_stop_is_not_used():
 
 def test_after_a_stop_no_further_question_is_asked():
     """Three calls want consent; the person stops it at the first question: the rest is cancelled."""
-    asked = []
+    questions = []
 
     def person(question):
-        asked.append(question.message)
+        questions.append(question.message)
         c.interrupt()
         return Answer("decline")
 
     c = talk([calls(*[call("wipe", {"path": p}, id=p) for p in "abc"]), "Done."])
     c.loop.calls.asker = person
     assert c.run() == "paused"
-    assert len(asked) == 1
+    assert len(questions) == 1
     check_answered(c)
     assert [e.observation.is_error for e in of(c, ObservationEvent)] == [True] * 3
     assert not any("is gone" in e.answer.text for e in of(c, ObservationEvent))

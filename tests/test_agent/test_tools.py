@@ -33,11 +33,11 @@ class TestSecrets:
 
     def test_reach_tools_and_never_the_model(self):
         """A tool may use them; no message, event or record shows them."""
-        seen = []
+        values = []
 
         def use(action, conversation=None):
             value = conversation.state.secrets["TOKEN"].get_secret_value()
-            seen.append(value)
+            values.append(value)
             return Observation.from_text(f"I used {value}")
 
         c = Conversation(
@@ -50,11 +50,11 @@ class TestSecrets:
         )
         c.send_message(f"The token is {self.SECRET}.")
         assert c.run() == "answered"
-        assert seen == [self.SECRET]
+        assert values == [self.SECRET]
         c.send_message("And?")
         c.run()
-        shown = [repr(sent(c)), repr(list(c.events)), c.to_html(), repr(history()[-1])]
-        assert not [text for text in shown if self.SECRET in text]
+        texts = [repr(sent(c)), repr(list(c.events)), c.to_html(), repr(history()[-1])]
+        assert not [text for text in texts if self.SECRET in text]
 
 
 class TestTools:
@@ -127,10 +127,10 @@ class TestTools:
             def create(cls, conv_state=None):
                 return [cls(description="Made.", executor=Executor("made"))]
 
-        given = ToolDefinition(
+        definition = ToolDefinition(
             name="given", description="d", executor=Executor("given")
         )
-        with talk(["x"], [MadeTool, given]) as c:
+        with talk(["x"], [MadeTool, definition]) as c:
             assert set(c.loop.toolset.tools) == {"made", "given"}
         assert closed == ["made"]
 
@@ -152,5 +152,7 @@ def test_a_callable_that_changes_what_it_gets_harms_nobody():
     assert c.run() == "answered"
     assert "changed" not in "".join(requests)
     [messages, _] = json.loads(requests[2])
-    made = [m["tool_calls"][0]["function"] for m in messages if m.get("tool_calls")]
-    assert [f["arguments"] for f in made] == ['{"a": 1}'] * 2
+    functions = [
+        m["tool_calls"][0]["function"] for m in messages if m.get("tool_calls")
+    ]
+    assert [f["arguments"] for f in functions] == ['{"a": 1}'] * 2

@@ -87,13 +87,13 @@ def refuse(c, place, arguments):
 def leave(c, place, arguments):
     """End it: what waits is refused, nothing runs, the model is not asked."""
     c.ask()
-    answered, asked = len(of(c, ObservationEvent)), len(c.agent.llm.requests)
+    answered, requests = len(of(c, ObservationEvent)), len(c.agent.llm.requests)
     c.send_message("/exit")
     assert c.run() in ("finished", "max_cost")
     assert not c.pending
     assert (len(of(c, ObservationEvent)), len(c.agent.llm.requests)) == (
         answered,
-        asked,
+        requests,
     )
     c.send_message("Go on.")
 

@@ -32,31 +32,31 @@ def status_of(address: str) -> int | None:
 class TestNew:
     def test_it_says_what_comes_next(self, tmp_path):
         """The next two commands are printed, and every file that was written."""
-        said = toolbench("new", "word_count", cwd=tmp_path)
-        assert "cd word_count" in said
-        assert "toolbench lab word_count.ipynb" in said
-        assert f"{sys.executable} -m pytest" in said  # here it is not the active one
+        output = toolbench("new", "word_count", cwd=tmp_path)
+        assert "cd word_count" in output
+        assert "toolbench lab word_count.ipynb" in output
+        assert f"{sys.executable} -m pytest" in output  # here it is not the active one
         assert (tmp_path / "word_count/word_count/impl.py").is_file()
 
     def test_a_refusal_is_one_sentence(self, tmp_path):
         """No traceback, exit code 1."""
-        said = toolbench("new", "class", cwd=tmp_path, code=1)
-        assert said.startswith("'class' cannot be the name")
-        assert said.count("\n") == 1
+        output = toolbench("new", "class", cwd=tmp_path, code=1)
+        assert output.startswith("'class' cannot be the name")
+        assert output.count("\n") == 1
 
 
 class TestLab:
     def test_a_notebook_that_is_not_there(self, tmp_path):
         """The sentence names the notebook that was looked for."""
-        said = toolbench("lab", "none.ipynb", cwd=tmp_path, code=1)
-        assert str(tmp_path / "none.ipynb") in said
+        output = toolbench("lab", "none.ipynb", cwd=tmp_path, code=1)
+        assert str(tmp_path / "none.ipynb") in output
 
     def test_a_file_that_is_no_notebook(self, tmp_path):
         """Its folder is not served."""
         (tmp_path / "notes.txt").touch()
-        said = toolbench("lab", "notes.txt", "--no-browser", cwd=tmp_path, code=1)
+        output = toolbench("lab", "notes.txt", "--no-browser", cwd=tmp_path, code=1)
         # JupyterLab may complain before it, of a package.json in a folder above
-        assert said.endswith(
+        assert output.endswith(
             f"{str(tmp_path / 'notes.txt')!r} is no notebook: "
             "the name of a notebook ends in .ipynb.\n"
         )
@@ -112,11 +112,11 @@ class TestLab:
 class TestDoctor:
     def test_it_says_what_cannot_be_used_and_why(self, tmp_path):
         """Versions, front ends, tools and extras, each with what to do about it."""
-        said = toolbench("doctor", cwd=tmp_path)
+        output = toolbench("doctor", cwd=tmp_path)
         for subject in ("python", "ipywidgets", "jupyterlab", "kernel python3"):
-            assert subject in said
-        assert "tool terminal" in said
-        assert "Everything that is needed is here" in said
+            assert subject in output
+        assert "tool terminal" in output
+        assert "Everything that is needed is here" in output
 
     def test_a_kernel_that_is_another_python_is_said(self, tmp_path, monkeypatch):
         """The usual trap: JupyterLab starts a Python that has no toolbench."""
@@ -134,8 +134,8 @@ class TestDoctor:
         )
         monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
         monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
-        said = toolbench("doctor", cwd=tmp_path)
-        assert "/elsewhere/python" in said
+        output = toolbench("doctor", cwd=tmp_path)
+        assert "/elsewhere/python" in output
 
     def test_a_broken_server_entry_is_no_reason_to_fail(self, tmp_path):
         """What other programs configured wrongly is said, and the exit code stays 0."""
@@ -147,8 +147,8 @@ class TestDoctor:
         name = "e\x1b]0;owned\x07vil\npython  fine"
         servers = {"mcpServers": {name: {"command": "\x1b[2J"}}}
         (tmp_path / ".mcp.json").write_text(json.dumps(servers))
-        said = toolbench("doctor", cwd=tmp_path)
-        (line,) = (line for line in said.splitlines() if "vil" in line)
+        output = toolbench("doctor", cwd=tmp_path)
+        (line,) = (line for line in output.splitlines() if "vil" in line)
         assert line.startswith("MCP server e^[]0;owned^Gvil python fine")
         assert "stdio: ^[[2J" in line
 
@@ -182,9 +182,11 @@ class TestWithoutTheExtra:
         """What nothing works without is a problem, not a remark."""
         from toolbench.cli import doctor
 
-        found = doctor._installed
+        installed = doctor._installed
         monkeypatch.setattr(
-            doctor, "_installed", lambda name: None if name == package else found(name)
+            doctor,
+            "_installed",
+            lambda name: None if name == package else installed(name),
         )
         states = {check.subject: check.state for check in doctor.examine()}
         assert states[package] == "broken"

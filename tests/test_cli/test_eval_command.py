@@ -31,6 +31,20 @@ def silent(messages, tools):
 
 def broken(messages, tools):
     raise ConnectionError("no route to the model")
+
+def hostile(messages, tools):
+    name = "\\x1b]0;owned\\x07\\x1b[2Jadd\\r" + "x" * 100_000
+    call = {"name": name, "arguments": '{"\\\\u001b[31m": "\\\\u202e"}'}
+    return {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": call}]}
+
+def hostile_error(messages, tools):
+    raise ConnectionError("\\x1b[2J\\r\\n0 errors" + "y" * 100_000)
+
+def flaky(messages, tools):
+    from pathlib import Path
+    if not Path("up").exists():
+        raise ConnectionError("no route to the model")
+    return right(messages, tools)
 '''
 CASES = """
 cases:
@@ -38,6 +52,8 @@ cases:
   inputs: What is 1 + 2?
   expected_output: [{name: add, arguments: {a: 1, b: 2}}]
 """
+
+RIGHT = ["cases.yaml", "--tools", "my_tools.py", "--model", "my_tools.py:right"]
 
 
 @pytest.fixture
@@ -110,6 +126,8 @@ def test_a_share_may_be_enough(folder):
             "sub",
         ),
         (["cases.yaml", "--tools", "my_tools.py", "--model", "gpt-9"], "gpt-9"),
+        ([*RIGHT, "--min-passed", "80"], "between 0 and 1, such as 0.8, not 80.0"),
+        ([*RIGHT, "--min-passed", "nan"], "not nan"),
     ],
 )
 def test_what_cannot_be_used_is_one_sentence(folder, arguments, words):
@@ -118,3 +136,66 @@ def test_what_cannot_be_used_is_one_sentence(folder, arguments, words):
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("model", ["hostile", "hostile_error"])
+def test_what_a_model_sends_does_not_steer_the_terminal(folder, model):
+    """Control characters are spelled out, and lines are cut off, in all that is written."""
+    done = run(
+        folder, "cases.yaml", "--tools", "my_tools.py", "--model", f"my_tools.py:{model}",
+        "--junit", "out.xml",
+    )  # fmt: skip
+    assert "^[" in done.stdout
+    for text in (done.stdout, done.stderr, (folder / "out.xml").read_text()):
+        assert not {"\x1b", "\x07", "\u202e"} & set(text)
+        assert len(text) < 20_000
+    assert all(len(line) <= 500 for line in done.stdout.splitlines())
+
+
+def test_a_hostile_file_of_cases_does_not_steer_the_terminal(folder):
+    """The sentence about it is escaped too."""
+    (folder / "cases.yaml").write_text(
+        'cases:\n- {inputs: "\\e[2J", match: "\\e[31m"}\n'
+    )
+    done = run(folder, "cases.yaml", "--tools", "my_tools.py", "--model", "my_tools.py:right")  # fmt: skip
+    assert done.returncode == 2
+    assert "\x1b" not in done.stderr
+
+
+def test_errors_are_asked_again_where_the_option_says_so(folder):
+    """Without it, the error of the file stays; with it, the answer comes."""
+    options = [
+        "cases.yaml", "--tools", "my_tools.py", "--model", "my_tools.py:flaky",
+        "--save", "trials.jsonl",
+    ]  # fmt: skip
+    assert run(folder, *options).returncode == 2
+    (folder / "up").touch()
+    assert run(folder, *options).returncode == 2
+    assert run(folder, *options, "--retry-errors").returncode == 0
+
+
+def test_a_note_about_the_cases_comes_before_the_estimate(folder):
+    """Also in a log, which has no line of progress."""
+    text = CASES.replace("name: add", "name: ad")
+    (folder / "cases.yaml").write_text(text)
+    done = run(folder, "cases.yaml", "--tools", "my_tools.py", "--model", "my_tools.py:right")  # fmt: skip
+    assert done.returncode == 1
+    note, estimate, *_ = done.stderr.splitlines()
+    assert "Did you mean 'add'?" in note
+    assert "1 request" in estimate
+
+
+def test_a_file_that_cannot_be_written_does_not_cost_the_report(folder):
+    """The answers are paid for: they are shown, and one sentence names the file."""
+    done = run(folder, *RIGHT, "--junit", "absent/out.xml", "--html", "out.html")
+    assert done.returncode == 2
+    assert "1 of 1" in done.stdout
+    assert "absent/out.xml cannot be written: No such file" in done.stderr
+    assert "Errno" not in done.stderr
+
+
+def test_a_log_has_one_line_of_progress(folder):
+    """However many answers there are and however long they take."""
+    done = run(folder, *RIGHT, "--repeats", "50")
+    assert done.returncode == 0
+    assert len(done.stderr.splitlines()) == 1

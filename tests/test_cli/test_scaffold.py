@@ -22,57 +22,57 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess:
 
 
 @pytest.fixture
-def made(tmp_path):
+def project(tmp_path):
     return scaffold("word_count", tmp_path)
 
 
 class TestWhatIsWritten:
-    def test_its_tests_pass(self, made):
+    def test_its_tests_pass(self, project):
         """The package's own tests pass, from its own folder, as the README says."""
-        done = run(made.folder, "pytest", "-q")
+        done = run(project.folder, "pytest", "-q")
         assert "5 passed" in done.stdout, done.stdout + done.stderr
 
-    def test_ruff_has_nothing_to_say(self, made):
+    def test_ruff_has_nothing_to_say(self, project):
         """The package is a model of style; how lines break depends on its name."""
-        done = run(made.folder, "ruff", "check", "--isolated", ".")
+        done = run(project.folder, "ruff", "check", "--isolated", ".")
         assert done.returncode == 0, done.stdout
 
-    def test_mypy_has_nothing_to_say(self, made):
+    def test_mypy_has_nothing_to_say(self, project):
         """The package shows how a tool is typed."""
-        done = run(made.folder, "mypy", "--strict", "word_count")
+        done = run(project.folder, "mypy", "--strict", "word_count")
         assert done.returncode == 0, done.stdout
 
-    def test_the_notebook_runs(self, made):
+    def test_the_notebook_runs(self, project):
         """Every cell of the notebook runs, and the tool answers in it."""
-        notebook = nbformat.read(made.notebook, as_version=4)
+        notebook = nbformat.read(project.notebook, as_version=4)
         NotebookClient(
             notebook,
             kernel_name="python3",
-            resources={"metadata": {"path": made.folder}},
+            resources={"metadata": {"path": project.folder}},
         ).execute()
         outputs = "".join(str(cell.get("outputs")) for cell in notebook.cells)
         assert "6 words" in outputs
 
-    def test_the_layout_is_openhands(self, made):
+    def test_the_layout_is_openhands(self, project):
         """Definition and implementation are apart, as in the reference's own tools."""
-        package = made.folder / "word_count"
+        package = project.folder / "word_count"
         names = {path.name for path in package.iterdir()}
         assert names >= {"__init__.py", "definition.py", "impl.py"}
 
-    def test_no_placeholder_is_left(self, made):
+    def test_no_placeholder_is_left(self, project):
         """The name given is everywhere that the template's was."""
-        for path in made.files:
+        for path in project.files:
             text = path.read_text()
             assert "my_tool" not in text.lower()
             assert "MyTool" not in text
         assert "class WordCountTool" in (
-            made.folder / "word_count/definition.py"
+            project.folder / "word_count/definition.py"
         ).read_text(encoding="utf-8")
 
     def test_a_name_that_ends_in_tool_is_not_doubled(self, tmp_path):
         """`price_tool` makes `PriceTool`, not `PriceToolTool`."""
-        made = scaffold("price-tool", tmp_path)
-        text = (made.folder / "price_tool/definition.py").read_text(encoding="utf-8")
+        project = scaffold("price-tool", tmp_path)
+        text = (project.folder / "price_tool/definition.py").read_text(encoding="utf-8")
         assert "class PriceTool(" in text
         assert 'name = "price_tool"' in text
 
@@ -101,12 +101,12 @@ class TestRefusals:
         with pytest.raises(ScaffoldError, match=f"pytest would treat '{name}'"):
             scaffold(name, tmp_path)
 
-    def test_what_is_there_is_kept(self, made):
+    def test_what_is_there_is_kept(self, project):
         """Work is never overwritten."""
-        definition = made.folder / "word_count/definition.py"
+        definition = project.folder / "word_count/definition.py"
         definition.write_text("mine", encoding="utf-8")
         with pytest.raises(ScaffoldError, match="exists already"):
-            scaffold("word_count", made.folder.parent)
+            scaffold("word_count", project.folder.parent)
         assert definition.read_text(encoding="utf-8") == "mine"
 
     def test_a_place_that_cannot_be_written(self, tmp_path):

@@ -40,24 +40,28 @@ def main(kind: str, name: str, directory: str) -> None:
     failed, passed, broken = 0, 0, list[str]()
     for number in range(1, MOST[kind] + 1):
         deed.prepare()
-        before, held = deed.files(), what_is_held()
+        before, resources = deed.files(), what_is_held()
         with FAULTS[kind](number, deed.directory) as meeting:
-            seen = observed(deed)
-        is_told = seen.is_error or UNREAD in seen.text
+            observation = observed(deed)
+        is_told = observation.is_error or UNREAD in observation.text
         failed += is_told
-        laws = list(laws_broken(deed, seen, wanted(kind, seen, before, done)))
+        laws = list(
+            laws_broken(
+                deed, observation, allowed_files(kind, observation, before, done)
+            )
+        )
         if is_told and not meeting.times:
             laws.append("it fails, and no fault was met")
-        deed.check(seen)
-        if not eventually(partial(holds, held)):
-            laws.append(f"left over: {what_is_held()} instead of {held}")
+        deed.check(observation)
+        if not eventually(partial(holds, resources)):
+            laws.append(f"left over: {what_is_held()} instead of {resources}")
         deed.prepare()
         if succeeded(deed) != done:
             laws.append("the next one does something else")
         where = f"{kind} {number} at {meeting.place}"
         if meeting.place == "unlinkat":  # what cannot be removed stays
             laws = [law for law in laws if not law.startswith("left behind")]
-        broken += [f"{where}: {law} | {seen.text[:300]}" for law in laws]
+        broken += [f"{where}: {law} | {observation.text[:300]}" for law in laws]
         places[meeting.place] += bool(meeting.times)
         passed = 0 if meeting.times else passed + 1
         if passed == _IN_A_ROW:
@@ -70,10 +74,10 @@ def main(kind: str, name: str, directory: str) -> None:
 
 def succeeded(deed: Deed) -> dict[str, bytes]:
     """Do the *deed* without a fault; return the files after it."""
-    seen = deed.do()
-    assert not seen.is_error, seen.text
+    observation = deed.do()
+    assert not observation.is_error, observation.text
     files = deed.files()
-    deed.check(seen)
+    deed.check(observation)
     return files
 
 
@@ -85,25 +89,25 @@ def observed(deed: Deed) -> Observation:
         return Observation.from_text(f"raised:\n{error!r}", is_error=True)
 
 
-def wanted(
-    kind: str, seen: Observation, before: Files, done: Files
+def allowed_files(
+    kind: str, observation: Observation, before: Files, done: Files
 ) -> tuple[Files, ...]:
     """Return the files there may be: what failed changed nothing.
 
     But where memory is missing for the answer, the work is done already.
     """
-    if not seen.is_error:
+    if not observation.is_error:
         return (done,)
     return (before, done) if kind == "memory" else (before,)
 
 
 def laws_broken(
-    deed: Deed, seen: Observation, allowed: tuple[Files, ...]
+    deed: Deed, observation: Observation, allowed: tuple[Files, ...]
 ) -> Iterator[str]:
     """Yield which laws an answer, and the files after it, break."""
-    if seen.is_error and not re.fullmatch(r"[^\n]{10,500}", seen.text):
+    if observation.is_error and not re.fullmatch(r"[^\n]{10,500}", observation.text):
         yield "the error is no sentence"
-    if seen.is_error and "Traceback" in seen.text:
+    if observation.is_error and "Traceback" in observation.text:
         yield "the error is a traceback"
     there = deed.files()
     files = {name: data for name, data in there.items() if ".toolbench-" not in name}
@@ -113,9 +117,9 @@ def laws_broken(
         yield f"left behind: {there.keys() - files.keys()}"
 
 
-def holds(held: dict[str, int]) -> bool:
-    """Tell whether no more is held than *held*."""
-    return all(now <= held[what] for what, now in what_is_held().items())
+def holds(limits: dict[str, int]) -> bool:
+    """Tell whether at most *limits* are held."""
+    return all(now <= limits[what] for what, now in what_is_held().items())
 
 
 def what_is_held() -> dict[str, int]:

@@ -41,21 +41,21 @@ def descriptors(number: int, directory: Path) -> Iterator[Meeting]:
     """Less than *number* descriptors are free."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (300, hard))
-    taken = []
+    handles = []
     try:
         while True:
-            taken.append(os.open("/dev/null", os.O_RDONLY))
+            handles.append(os.open("/dev/null", os.O_RDONLY))
     except OSError:
         pass
-    last = len(taken) - (number - 1)  # a shell wants one of the high ones
-    kept, free = taken[:last], taken[last:]
+    last = len(handles) - (number - 1)  # a shell wants one of the high ones
+    used, free = handles[:last], handles[last:]
     for descriptor in free:
         os.close(descriptor)
     try:
         with _armed(_COUNTED, errno.EMFILE, directory) as meeting:
             yield meeting
     finally:
-        for descriptor in kept:
+        for descriptor in used:
             os.close(descriptor)
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 

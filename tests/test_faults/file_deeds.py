@@ -56,10 +56,13 @@ class Note(Deed):
     def files(self) -> dict[str, bytes]:
         return {}  # half a line is passed over
 
-    def check(self, seen: Observation) -> None:
+    def check(self, observation: Observation) -> None:
         self.journal.write(self.record)
-        kept = [one.id for one in self.journal.read(10)]
-        assert kept == [self.record.id] * (1 if seen.is_error else 2), (seen, kept)
+        ids = [one.id for one in self.journal.read(10)]
+        assert ids == [self.record.id] * (1 if observation.is_error else 2), (
+            observation,
+            ids,
+        )
 
 
 class SaveTalk(Deed):
@@ -100,16 +103,16 @@ class RecordAnswer(Deed):
         messages = [{"role": "user", "content": OLD}]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            seen = outcome(lambda: self.model.complete(messages, []))
+            observation = outcome(lambda: self.model.complete(messages, []))
         text = " ".join(str(warning.message) for warning in caught)
-        return Observation.from_text(text, is_error=True) if text else seen
+        return Observation.from_text(text, is_error=True) if text else observation
 
     def files(self) -> dict[str, bytes]:
         """How many answers the file holds."""
         lines = self.path.read_text().splitlines() if self.path.exists() else []
         return {"file": bytes(len(lines))} if lines else {}
 
-    def check(self, seen: Observation) -> None:
+    def check(self, observation: Observation) -> None:
         more = [{"role": "user", "content": "more"}]
         self.model.complete(more, [])
         assert RecordedModel(self.path).complete(more, []).message["content"] == NEW
@@ -140,7 +143,7 @@ class RecordServer(Deed):
     def files(self) -> dict[str, bytes]:
         return {}  # half a line is passed over
 
-    def check(self, seen: Observation) -> None:
+    def check(self, observation: Observation) -> None:
         assert run_tool(self.client["price"]).text == NEW
         last = Recording.read(self.recording).frames[-1]
         assert last.message["result"]["content"][0]["text"] == NEW
@@ -174,14 +177,16 @@ class Approve(Deed):
         log = logging.getLogger("toolbench")
         log.addHandler(handler)
         try:
-            seen = outcome(lambda: approvals.approve("shop", {"instructions": NEW}))
+            observation = outcome(
+                lambda: approvals.approve("shop", {"instructions": NEW})
+            )
         finally:
             log.removeHandler(handler)
         text = " ".join(messages)
-        return Observation.from_text(text, is_error=True) if text else seen
+        return Observation.from_text(text, is_error=True) if text else observation
 
-    def check(self, seen: Observation) -> None:
-        if not seen.is_error:
+    def check(self, observation: Observation) -> None:
+        if not observation.is_error:
             approvals = Approvals(self.directory / "approved")
             assert approvals.of("shop") == {"instructions": NEW}
 
@@ -202,7 +207,7 @@ class SaveSweep(Deed):
     def files(self) -> dict[str, bytes]:
         return {}  # a line in it for each call that is done
 
-    def check(self, seen: Observation) -> None:
+    def check(self, observation: Observation) -> None:
         rows = [{"text": OLD}, {"text": NEW}]
         file = self.directory / "sweep"
         report = sweep(double, rows, save=file, retry_errors=True)

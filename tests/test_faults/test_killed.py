@@ -71,8 +71,8 @@ def test_of_a_plan_leaves_a_whole_plan(tmp_path, writes):
     """
     killed(code, tmp_path, writes)
     [again] = TaskTrackerTool.create(save_dir=tmp_path)
-    seen = run_tool(again, command="view")
-    assert [task.notes for task in seen.task_list] in ([OLD], [NEW])
+    observation = run_tool(again, command="view")
+    assert [task.notes for task in observation.task_list] in ([OLD], [NEW])
 
 
 @pytest.mark.parametrize("writes", WRITES)

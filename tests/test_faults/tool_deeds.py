@@ -55,7 +55,7 @@ class Deed:
         """Do it."""
         raise NotImplementedError
 
-    def check(self, seen: Observation) -> None:
+    def check(self, observation: Observation) -> None:
         """Check, when the fault is over, that what it used works on."""
 
     def close(self) -> None:
@@ -95,9 +95,9 @@ class Undo(Deed):
     def do(self) -> Observation:
         return run_tool(self.tool, command="undo_edit", path=str(self.path))
 
-    def check(self, seen: Observation) -> None:
+    def check(self, observation: Observation) -> None:
         if self.path.read_text() != OLD:
-            assert seen.is_error
+            assert observation.is_error
             assert not self.do().is_error
         assert self.path.read_text() == OLD
 
@@ -171,11 +171,13 @@ class Command(Deed):
         return {}  # what is kept whole is a convenience
 
     def do(self) -> Observation:
-        seen = run_tool(self.tool, command="seq 1 7000; echo end")
-        assert seen.is_error or seen.text.endswith("7000\nend"), seen.text[-200:]
-        return seen
+        observation = run_tool(self.tool, command="seq 1 7000; echo end")
+        assert observation.is_error or observation.text.endswith("7000\nend"), (
+            observation.text[-200:]
+        )
+        return observation
 
-    def check(self, seen: Observation) -> None:
+    def check(self, observation: Observation) -> None:
         assert self.tool.execute({"command": "echo on"}).text.endswith("on")
 
     def close(self) -> None:
@@ -192,7 +194,7 @@ class FirstCommand(Deed):
     def do(self) -> Observation:
         return run_tool(self.tool, command="echo hi")
 
-    def check(self, seen: Observation) -> None:
-        assert seen.is_error or seen.text == "hi", seen.text
+    def check(self, observation: Observation) -> None:
+        assert observation.is_error or observation.text == "hi", observation.text
         assert self.tool.execute({"command": "echo on"}).text.endswith("on")
         self.tool.executor.close()

@@ -25,6 +25,6 @@ def one(message, tools=TOOLS, **options):
     return call
 
 
-def told(call):
+def repair_texts(call):
     """The repairs of *call*, as a person reads them."""
     return [str(repair) for repair in call.repairs]

@@ -5,8 +5,8 @@ from toolbench.llm.formats import FORMATS, format_report
 
 def parameters(tool, provider, **questions):
     """The schema *provider* is given, with *questions* about the call if wanted."""
-    given = FORMATS[provider](tool, **questions)
-    return (given.get("function") or given).get(
+    offer = FORMATS[provider](tool, **questions)
+    return (offer.get("function") or offer).get(
         {"anthropic": "input_schema", "mcp": "inputSchema"}.get(provider, "parameters")
     )
 

@@ -11,8 +11,8 @@ from toolbench.llm.calls import parse_tool_calls, respond
 
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
 LINK = "https://example.org/cat.png"
-FOUND = Observation.from_text("3 matches")
-SEEN = Observation(
+TEXT_RESULT = Observation.from_text("3 matches")
+IMAGE_RESULT = Observation(
     content=[
         TextContent(text="A cat:"),
         ImageContent(image_urls=[PIXEL, LINK]),
@@ -52,7 +52,9 @@ class TestProvidersTypes:
     """Each answer is what the provider's SDK says an answer is."""
 
     @pytest.mark.parametrize(
-        "observation", [FOUND, SEEN, FAILED], ids=["text", "image", "error"]
+        "observation",
+        [TEXT_RESULT, IMAGE_RESULT, FAILED],
+        ids=["text", "image", "error"],
     )
     @pytest.mark.parametrize("provider", ["openai", "responses", "anthropic"])
     def test_typed(self, provider, observation):
@@ -60,7 +62,9 @@ class TestProvidersTypes:
         assert conforms(kind_of(provider), respond(call_of(provider), observation))
 
     @pytest.mark.parametrize(
-        "observation", [FOUND, SEEN, FAILED], ids=["text", "image", "error"]
+        "observation",
+        [TEXT_RESULT, IMAGE_RESULT, FAILED],
+        ids=["text", "image", "error"],
     )
     def test_gemini(self, observation):
         """A content with a function response."""
@@ -69,7 +73,9 @@ class TestProvidersTypes:
         assert content.parts[0].function_response.id == "call_1"
 
     @pytest.mark.parametrize(
-        "observation", [FOUND, SEEN, FAILED], ids=["text", "image", "error"]
+        "observation",
+        [TEXT_RESULT, IMAGE_RESULT, FAILED],
+        ids=["text", "image", "error"],
     )
     def test_mcp(self, observation):
         """The result of a call."""
@@ -83,18 +89,18 @@ class TestContent:
     @pytest.mark.parametrize("provider", PROVIDERS)
     def test_text(self, provider):
         """The text is there, with the id of the call."""
-        answer = str(respond(call_of(provider), FOUND))
+        answer = str(respond(call_of(provider), TEXT_RESULT))
         assert "3 matches" in answer
         assert provider == "mcp" or "call_1" in answer
 
     @pytest.mark.parametrize("provider", ["responses", "anthropic", "gemini", "mcp"])
     def test_image(self, provider):
         """An image is an image."""
-        assert "iVBORw0KGgo=" in str(respond(call_of(provider), SEEN))
+        assert "iVBORw0KGgo=" in str(respond(call_of(provider), IMAGE_RESULT))
 
     def test_image_in_chat(self):
         """A tool message of chat completions takes no image: it is named."""
-        answer = respond(call_of("openai"), SEEN)
+        answer = respond(call_of("openai"), IMAGE_RESULT)
         assert (
             answer["content"]
             == f"A cat:\n[image: image/png]\n[image: {LINK}]\nThat was it."
@@ -102,13 +108,15 @@ class TestContent:
 
     def test_linked_image(self):
         """An image elsewhere is linked where that can be done, named where not."""
-        source = respond(call_of("anthropic"), SEEN)["content"][0]["content"][2][
-            "source"
-        ]
+        source = respond(call_of("anthropic"), IMAGE_RESULT)["content"][0]["content"][
+            2
+        ]["source"]
         assert source == {"type": "url", "url": LINK}
-        told = respond(call_of("gemini"), SEEN)["parts"][0]["functionResponse"]
-        assert LINK in told["response"]["output"]
-        assert len(told["parts"]) == 1
+        response = respond(call_of("gemini"), IMAGE_RESULT)["parts"][0][
+            "functionResponse"
+        ]
+        assert LINK in response["response"]["output"]
+        assert len(response["parts"]) == 1
 
     def test_empty(self):
         """An empty observation is an answer too; Anthropic refuses an empty text."""
@@ -132,14 +140,16 @@ class TestFailure:
     def test_flags(self):
         """Anthropic, Gemini and MCP have a flag."""
         assert respond(call_of("anthropic"), FAILED)["content"][0]["is_error"] is True
-        told = respond(call_of("gemini"), FAILED)["parts"][0]["functionResponse"]
-        assert told["response"].keys() == {"error"}
+        response = respond(call_of("gemini"), FAILED)["parts"][0]["functionResponse"]
+        assert response["response"].keys() == {"error"}
         assert respond(call_of("mcp"), FAILED)["isError"] is True
 
     def test_flag_only_then(self):
         """A success has none."""
-        assert "is_error" not in respond(call_of("anthropic"), FOUND)["content"][0]
-        assert respond(call_of("mcp"), FOUND)["isError"] is False
+        assert (
+            "is_error" not in respond(call_of("anthropic"), TEXT_RESULT)["content"][0]
+        )
+        assert respond(call_of("mcp"), TEXT_RESULT)["isError"] is False
 
 
 class TestErrors:
@@ -163,9 +173,9 @@ class TestErrors:
         """Gemini is answered under the name it used."""
         part = {"functionCall": {"name": "functions.grep", "args": {"pattern": "x"}}}
         (call,) = parse_tool_calls(part, [GREP])
-        told = respond(call, FOUND)["parts"][0]["functionResponse"]
-        assert told["name"] == "functions.grep"
-        assert "id" not in told
+        response = respond(call, TEXT_RESULT)["parts"][0]["functionResponse"]
+        assert response["name"] == "functions.grep"
+        assert "id" not in response
 
 
 class TestSize:
@@ -180,11 +190,11 @@ class TestSize:
     def test_long(self):
         """The beginning and the end stay."""
         text = "begin" + "x" * LONGEST_TEXT + "end"
-        told = respond(call_of("openai"), Observation.from_text(text))["content"]
-        assert told.startswith("begin")
-        assert told.endswith("end")
-        assert "[… 8 of 100,008 characters left out …]" in told
-        assert len(told) < LONGEST_TEXT + 100
+        content = respond(call_of("openai"), Observation.from_text(text))["content"]
+        assert content.startswith("begin")
+        assert content.endswith("end")
+        assert "[… 8 of 100,008 characters left out …]" in content
+        assert len(content) < LONGEST_TEXT + 100
 
     @pytest.mark.parametrize("provider", PROVIDERS)
     def test_limit(self, provider):
@@ -197,7 +207,7 @@ class TestSize:
     def test_image(self):
         """An image that is too large is named."""
         url = "data:image/png;base64," + "A" * LARGEST_IMAGE
-        seen = Observation(content=[ImageContent(image_urls=[url])])
-        answer = str(respond(call_of("anthropic"), seen))
+        observation = Observation(content=[ImageContent(image_urls=[url])])
+        answer = str(respond(call_of("anthropic"), observation))
         assert "too large" in answer
         assert len(answer) < 1_000

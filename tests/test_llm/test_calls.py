@@ -4,7 +4,7 @@ from copy import deepcopy
 
 import pytest
 
-from test_llm.chat import TOOLS, chat, one, told
+from test_llm.chat import TOOLS, chat, one, repair_texts
 from test_llm.recorded import FIRST, MESSAGES, SECOND
 from test_llm.samples import GREP, WRITE, foreign, taking
 from toolbench.core.schema import Observation
@@ -43,7 +43,7 @@ class TestNames:
         call = one(chat(FIRST, name))
         assert call.tool is GREP
         assert call.metadata.sent_name == name
-        assert told(call) == [f"the tool {name!r} was read as 'grep'"]
+        assert repair_texts(call) == [f"the tool {name!r} was read as 'grep'"]
 
     def test_alias(self):
         """Names models learned elsewhere are known."""
@@ -52,7 +52,9 @@ class TestNames:
             "file_editor",
             "str_replace_editor",
         )
-        assert told(call) == ["the tool 'str_replace_editor' was read as 'file_editor'"]
+        assert repair_texts(call) == [
+            "the tool 'str_replace_editor' was read as 'file_editor'"
+        ]
 
     @pytest.mark.parametrize(
         ("called", "name"),
@@ -76,7 +78,7 @@ class TestNames:
         ]
         call = one(chat({}, called), tools)
         assert call.name == name
-        assert told(call) == [f"the tool {called!r} was read as {name!r}"]
+        assert repair_texts(call) == [f"the tool {called!r} was read as {name!r}"]
 
     @pytest.mark.parametrize(
         ("provider", "answer"), [("openai", "tool_call_id"), ("anthropic", "content")]
@@ -148,18 +150,18 @@ class TestArguments:
 
     def test_all_of_them(self):
         """Missing, unexpected and wrong: one list."""
-        found = self.problems({"limit": "many", "globs": 3, "pth": "x"})
-        assert found.keys() == {"pattern", "limit", "globs", "pth"}
-        assert found["pattern"] == "is required"
-        assert "Did you mean 'path'?" in found["pth"]
+        problems = self.problems({"limit": "many", "globs": 3, "pth": "x"})
+        assert problems.keys() == {"pattern", "limit", "globs", "pth"}
+        assert problems["pattern"] == "is required"
+        assert "Did you mean 'path'?" in problems["pth"]
 
     def test_foreign(self):
         """A foreign schema is as exact."""
         schema = {"n": {"type": "integer", "minimum": 3}, "m": {"enum": ["a", "b"]}}
         tool = taking(schema, "m", additionalProperties=False)
-        found = self.problems({"n": 1, "x": 0}, tool)
-        assert found.keys() == {"n", "m", "x"}
-        assert found["n"] == "should be at least 3"
+        problems = self.problems({"n": 1, "x": 0}, tool)
+        assert problems.keys() == {"n", "m", "x"}
+        assert problems["n"] == "should be at least 3"
 
     def test_sentence(self):
         """The message says what was called, what is wrong, and what to do."""
@@ -232,7 +234,7 @@ class TestAsides:
         """A rating in another case is read, and that is told."""
         call = one(chat({**FIRST, "security_risk": "low"}))
         assert call.security_risk is SecurityRisk.LOW
-        assert told(call) == ['security_risk: "low" was read as LOW']
+        assert repair_texts(call) == ['security_risk: "low" was read as LOW']
 
     def test_invented(self):
         """An invented level is a problem like any other."""
@@ -255,11 +257,11 @@ class TestShown:
     def test_repr(self):
         """A secret is hidden, the rest is there."""
         tool = taking({"password": {"type": "string"}, "user": {"type": "string"}})
-        shown = repr(
+        text = repr(
             one(chat({"password": "hunter2", "user": "ada"}, tool.name), [tool])
         )
-        assert "hunter2" not in shown
-        assert "ada" in shown
+        assert "hunter2" not in text
+        assert "ada" in text
 
     def test_state(self):
         """Ready or not, and how much was repaired."""

@@ -80,6 +80,30 @@ class TestProvidersTypes:
         assert kind.model_validate(to_mcp(tool)).name == tool.name
 
 
+class TestOneExporter:
+    """A tool writes itself in one place; a provider's format starts from there."""
+
+    def test_changes_nothing_that_is_accepted(self):
+        """A tool without a change is sent as it exports itself, but for `strict`."""
+        assert format_report(GREP, "responses").changes == ()
+        exported = GREP.to_responses_tool()
+        assert to_responses(GREP) == exported
+        function = {k: v for k, v in exported.items() if k != "type"}
+        assert to_openai(GREP) == {"type": "function", "function": function}
+
+    def test_uses_a_tools_own_export(self):
+        """A class that adds to its export, as in OpenHands, adds to what a model gets."""
+
+        class Custom(ToolDefinition):
+            def to_openai_tool(self, *args, **options):
+                exported = super().to_openai_tool(*args, **options)
+                exported["function"]["description"] += " Custom."
+                return exported
+
+        tool = Custom(name="custom", description="Do it.", action_type=GREP.action_type)
+        assert to_openai(tool)["function"]["description"] == "Do it. Custom."
+
+
 @needs_corpus
 class TestRealTools:
     """2,132 published tools, and what each provider is known to turn down."""
@@ -125,9 +149,9 @@ class TestRealTools:
         for tool in corpus():
             for provider in ("openai", "anthropic", "gemini"):
                 report = format_report(tool, provider)
-                asked = bare(tool.action_type.foreign_schema)
+                schema = bare(tool.action_type.foreign_schema)
                 sent = bare(parameters(tool, provider) or {"type": "object"})
-                assert sent == asked or report.changes, (tool.name, provider)
+                assert sent == schema or report.changes, (tool.name, provider)
 
 
 class TestQuestions:
@@ -135,9 +159,11 @@ class TestQuestions:
 
     def test_risk(self):
         """Asked of a tool that changes things, never of a read-only one."""
-        asked = to_anthropic(WRITE, security_risk=True)["input_schema"]["properties"]
+        properties = to_anthropic(WRITE, security_risk=True)["input_schema"][
+            "properties"
+        ]
         spared = to_anthropic(GREP, security_risk=True)["input_schema"]["properties"]
-        assert asked["security_risk"]["enum"] == RISKS
+        assert properties["security_risk"]["enum"] == RISKS
         assert "security_risk" not in spared
 
     @pytest.mark.parametrize("provider", FORMATS)
@@ -154,8 +180,8 @@ class TestQuestions:
     def test_come_first(self, provider, top):
         """A call that is cut off keeps its rating: models write arguments in the schema's order."""
         tool = taking({"text": {"type": "string"}}, **top)
-        asked = parameters(tool, provider, security_risk=True, summary=True)
-        assert list(asked["properties"])[:3] == ["security_risk", "summary", "text"]
+        schema = parameters(tool, provider, security_risk=True, summary=True)
+        assert list(schema["properties"])[:3] == ["security_risk", "summary", "text"]
 
 
 class TestTop:

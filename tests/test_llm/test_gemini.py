@@ -14,7 +14,7 @@ class TestGemini:
     """What Gemini has no word for goes into the description, and into the report."""
 
     @pytest.mark.parametrize(
-        ("schema", "told"),
+        ("schema", "description"),
         [
             (
                 {
@@ -79,23 +79,23 @@ class TestGemini:
             ),
         ],
     )
-    def test_words(self, schema, told):
+    def test_words(self, schema, description):
         """Each construct has its rewriting; the SDK takes it."""
         tool = taking({"x": schema})
         types = sdk("google.genai.types")
-        given = to_gemini(tool)
-        types.FunctionDeclaration.model_validate(given)
-        if told is not None:
-            assert given["parameters"]["properties"]["x"] == told
+        declaration = to_gemini(tool)
+        types.FunctionDeclaration.model_validate(declaration)
+        if description is not None:
+            assert declaration["parameters"]["properties"]["x"] == description
 
     def test_defaults_and_formats(self):
         """The seeds' two rules: no default, and no format but the known ones."""
         tool = taking({"url": {"type": "string", "format": "uri", "default": "x"}})
         node = to_gemini(tool)["parameters"]["properties"]["url"]
         assert node.keys() == {"type", "description"}
-        told = [str(c) for c in format_report(tool, "gemini").changes]
-        assert any("'default'" in line for line in told)
-        assert any("'format'" in line for line in told)
+        changes = [str(c) for c in format_report(tool, "gemini").changes]
+        assert any("'default'" in line for line in changes)
+        assert any("'format'" in line for line in changes)
 
     def test_recursion(self):
         """A schema that holds itself is cut where it comes back."""

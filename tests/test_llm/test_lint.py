@@ -6,7 +6,7 @@ import pytest
 
 from test_llm.samples import GREP, corpus, needs_corpus, published, taking
 from test_llm.test_lint_rules import KEPT_AND_BROKEN
-from test_llm.tools import argument, named, text
+from test_llm.tools import argument, text, tool_named
 from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
@@ -16,36 +16,40 @@ from toolbench.llm.lint.subject import Subject
 
 def rules(tool):
     """The ids of the rules *tool* breaks, and where."""
-    return {(found.rule, found.where) for found in lint_tool(tool)}
+    return {(finding.rule, finding.where) for finding in lint_tool(tool)}
 
 
 class TestTogether:
     """Tools that are offered together."""
 
-    def found(self, *tools):
-        return {found.rule for found in lint_tools(tools)}
+    def rules(self, *tools):
+        return {finding.rule for finding in lint_tools(tools)}
 
     def test_many(self):
         """A hundred are enough."""
-        tools = [named(f"get_{'abcdefghij'[i % 10]}{i}") for i in range(101)]
-        assert "tools-many" in self.found(*tools)
-        assert "tools-many" not in self.found(*tools[:100])
+        tools = [tool_named(f"get_{'abcdefghij'[i % 10]}{i}") for i in range(101)]
+        assert "tools-many" in self.rules(*tools)
+        assert "tools-many" not in self.rules(*tools[:100])
 
     def test_tokens(self):
         """Together they must not cost too much."""
-        tools = [named(f"get_thing_{i}", "x" * 5_000) for i in range(30)]
-        assert "tools-tokens" in self.found(*tools)
-        assert "tools-tokens" not in self.found(*tools[:5])
+        tools = [tool_named(f"get_thing_{i}", "x" * 5_000) for i in range(30)]
+        assert "tools-tokens" in self.rules(*tools)
+        assert "tools-tokens" not in self.rules(*tools[:5])
 
     def test_same_name(self):
         """Two of one name."""
-        assert "name-duplicate" in self.found(named("get_it"), named("get_it"))
+        assert "name-duplicate" in self.rules(
+            tool_named("get_it"), tool_named("get_it")
+        )
 
     @pytest.mark.parametrize("other", ["get-item", "getItem", "get_items", "Get_Item"])
     def test_near_name(self, other):
         """Names that differ in number, or in how they are written."""
-        assert "name-near" in self.found(named("get_item"), named(other))
-        assert "name-near" not in self.found(named("get_item"), named("get_order"))
+        assert "name-near" in self.rules(tool_named("get_item"), tool_named(other))
+        assert "name-near" not in self.rules(
+            tool_named("get_item"), tool_named("get_order")
+        )
 
     @pytest.mark.parametrize(
         ("one", "other"),
@@ -58,22 +62,24 @@ class TestTogether:
     )
     def test_ambiguous(self, one, other):
         """The same words in another order, or others for them."""
-        assert "tools-ambiguous" in self.found(named(one), named(other))
-        assert "tools-ambiguous" not in self.found(
-            named("get_user"), named("create_user")
+        assert "tools-ambiguous" in self.rules(tool_named(one), tool_named(other))
+        assert "tools-ambiguous" not in self.rules(
+            tool_named("get_user"), tool_named("create_user")
         )
 
     def test_same_words(self):
         """Descriptions in the same words."""
-        one = named("find_pages", "Search the web for a query and return the results.")
-        other = named(
+        one = tool_named(
+            "find_pages", "Search the web for a query and return the results."
+        )
+        other = tool_named(
             "look_around", "Searches the web for a query and returns results."
         )
-        apart = named(
+        apart = tool_named(
             "find_images", "Search the web for images and return the results."
         )
-        assert "description-duplicate" in self.found(one, other)
-        assert "description-duplicate" not in self.found(one, apart)
+        assert "description-duplicate" in self.rules(one, other)
+        assert "description-duplicate" not in self.rules(one, apart)
 
     def test_shared_argument(self):
         """What is wrong with an argument that many tools share is told once."""
@@ -83,13 +89,15 @@ class TestTogether:
             )
             for i in range(12)
         ]
-        found = [f for f in lint_tools(tools) if f.rule == "argument-undescribed"]
-        assert len(found) == 1
-        assert "The same in 11 other tools." in found[0].message
+        findings = [f for f in lint_tools(tools) if f.rule == "argument-undescribed"]
+        assert len(findings) == 1
+        assert "The same in 11 other tools." in findings[0].message
 
     def test_each_alone(self):
         """What is wrong with one alone is told too."""
-        assert "name-verb" in self.found(named("weather_data"), named("get_it"))
+        assert "name-verb" in self.rules(
+            tool_named("weather_data"), tool_named("get_it")
+        )
 
 
 class TestFindings:
@@ -97,14 +105,14 @@ class TestFindings:
 
     def test_complete(self):
         """Rule, severity, place, what is wrong, what to do, and who says so."""
-        (found,) = lint_tool(named("weather_data"))
-        assert found.rule == "name-verb"
-        assert found.severity == "hint"
-        assert found.where == "name"
-        assert found.tool == "weather_data"
-        assert found.fix
-        assert found.source
-        assert str(found).startswith(
+        (finding,) = lint_tool(tool_named("weather_data"))
+        assert finding.rule == "name-verb"
+        assert finding.severity == "hint"
+        assert finding.where == "name"
+        assert finding.tool == "weather_data"
+        assert finding.fix
+        assert finding.source
+        assert str(finding).startswith(
             "weather_data.name: No word of 'weather_data' says what it does."
         )
 
@@ -149,8 +157,8 @@ class TestGoodTools:
     def test_told_in_the_description(self):
         """Arguments that the tool's description tells of are described."""
         tool = taking({"key": {"type": "string"}})
-        said = "Look it up.\n\nArgs:\n    key: The key.\n\nReturns: its fields."
-        assert lint_tool(tool.model_copy(update={"description": said})) == []
+        description = "Look it up.\n\nArgs:\n    key: The key.\n\nReturns: its fields."
+        assert lint_tool(tool.model_copy(update={"description": description})) == []
 
     def test_output_schema(self):
         """A schema of what comes back says what comes back."""
@@ -168,7 +176,7 @@ class TestGoodTools:
 
     def test_other_languages(self):
         """Rules that look for English words are silent where there are none."""
-        tool = named("get_news", "获取纽约时报新闻")
+        tool = tool_named("get_news", "获取纽约时报新闻")
         assert lint_tool(tool) == []
 
 
@@ -196,16 +204,16 @@ class TestRealTools:
         servers = {}
         for entry, tool in zip(published(), corpus(), strict=True):
             servers.setdefault(entry["source"], []).append(tool)
-        found = [f for tools in servers.values() for f in lint_tools(tools)]
-        assert 500 < len(found) < 2_132, "findings are for people: fewer than tools"
-        assert {f.rule for f in found} <= RULES.keys()
+        findings = [f for tools in servers.values() for f in lint_tools(tools)]
+        assert 500 < len(findings) < 2_132, "findings are for people: fewer than tools"
+        assert {f.rule for f in findings} <= RULES.keys()
 
     def test_places(self):
         """Every finding points at something the tool has."""
         fixed = {"name", "description", "annotations", "arguments"}
         for tool in corpus():
             paths = {argument.path for argument in Subject(tool).arguments}
-            for found in lint_tool(tool):
-                if found.rule == "provider-refuses":  # also inside choices and lists
+            for finding in lint_tool(tool):
+                if finding.rule == "provider-refuses":  # also inside choices and lists
                     continue
-                assert found.where in fixed | paths, found
+                assert finding.where in fixed | paths, finding

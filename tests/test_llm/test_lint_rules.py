@@ -6,7 +6,7 @@ from typing import TypedDict, Unpack
 import pytest
 
 from test_llm.samples import taking
-from test_llm.tools import SAYS, argument, named, number, text
+from test_llm.tools import SAYS, argument, number, text, tool_named
 from toolbench import tool
 from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.llm.lint import lint_tool
@@ -49,44 +49,49 @@ def open_to_all(**anything: int):
 
 KEPT_AND_BROKEN = {
     "name-verb": [
-        (named("weather_data"), named("get_weather_data")),
-        (named("article_searcher"), named("search_articles")),
-        (named("jira.project"), named("jira_get_project")),
-        (named("lrange"), named("hgetall")),
+        (tool_named("weather_data"), tool_named("get_weather_data")),
+        (tool_named("article_searcher"), tool_named("search_articles")),
+        (tool_named("jira.project"), tool_named("jira_get_project")),
+        (tool_named("lrange"), tool_named("hgetall")),
     ],
     "description-missing": [
-        (named("get_it", ""), named("get_it")),
-        (named("get_it", "  "), named("get_it")),
+        (tool_named("get_it", ""), tool_named("get_it")),
+        (tool_named("get_it", "  "), tool_named("get_it")),
     ],
     "description-thin": [
         (
-            named("create_new_label", "Creates a new label."),
-            named("create_label", SAYS),
+            tool_named("create_new_label", "Creates a new label."),
+            tool_named("create_label", SAYS),
         ),
-        (named("getUserById", "Get a user by ID"), named("getUserById", SAYS)),
+        (
+            tool_named("getUserById", "Get a user by ID"),
+            tool_named("getUserById", SAYS),
+        ),
     ],
     "description-result": [
         (
-            named("list_branches", "List the branches of a repository on the server."),
-            named(
+            tool_named(
+                "list_branches", "List the branches of a repository on the server."
+            ),
+            tool_named(
                 "list_branches", "List the branches: name, commit and author of each."
             ),
         ),
         (
-            named("list_directory", "List what a directory has, with a filter."),
-            named("list_directory", "List the contents of it, with a filter."),
+            tool_named("list_directory", "List what a directory has, with a filter."),
+            tool_named("list_directory", "List the contents of it, with a filter."),
         ),
     ],
     "description-limits": [
         (
-            named("search_events", "Search for events in a city. Returns names."),
-            named(
+            tool_named("search_events", "Search for events in a city. Returns names."),
+            tool_named(
                 "search_events",
                 "Search for events in a city. Returns at most 20 names.",
             ),
         ),
         (
-            named("search_events", "Search for events in a city. Returns names."),
+            tool_named("search_events", "Search for events in a city. Returns names."),
             taking({"limit": number("The most events; 20 by default.")}).model_copy(
                 update={
                     "name": "search_events",
@@ -233,8 +238,8 @@ KEPT_AND_BROKEN = {
         ),
     ],
     "provider-refuses": [
-        (named("get.it"), named("get_it")),
-        (named("get_" + "x" * 70), named("get_" + "x" * 50)),
+        (tool_named("get.it"), tool_named("get_it")),
+        (tool_named("get_" + "x" * 70), tool_named("get_" + "x" * 50)),
         (argument({"type": "array", "description": "Ids."}), argument(text("Ids."))),
         (
             taking({"a": text("A key.")}, anyOf=[{"required": ["a"]}]),
@@ -242,24 +247,30 @@ KEPT_AND_BROKEN = {
         ),
     ],
     "hint-destructive": [
-        (named("delete_file"), named("delete_file", annotations=DELETES)),
+        (tool_named("delete_file"), tool_named("delete_file", annotations=DELETES)),
         (
-            named("drop_table", annotations=ToolAnnotations(readOnlyHint=False)),
-            named("drop_table", annotations=ToolAnnotations(destructiveHint=False)),
+            tool_named("drop_table", annotations=ToolAnnotations(readOnlyHint=False)),
+            tool_named(
+                "drop_table", annotations=ToolAnnotations(destructiveHint=False)
+            ),
         ),
         (
-            named("repo_remove", "Removes a repository permanently. Returns its name."),
-            named("label_remove", "Takes a label off an issue. Returns the issue."),
+            tool_named(
+                "repo_remove", "Removes a repository permanently. Returns its name."
+            ),
+            tool_named(
+                "label_remove", "Takes a label off an issue. Returns the issue."
+            ),
         ),
         (
-            named("xgroup_delete", "Delete a group. Returns its name."),
-            named("issuescreate_delete_token", "Returns a token for later."),
+            tool_named("xgroup_delete", "Delete a group. Returns its name."),
+            tool_named("issuescreate_delete_token", "Returns a token for later."),
         ),
     ],
     "hint-contradicts": [
         (
-            named("delete_file", annotations=ToolAnnotations(readOnlyHint=True)),
-            named("list_files", annotations=ToolAnnotations(readOnlyHint=True)),
+            tool_named("delete_file", annotations=ToolAnnotations(readOnlyHint=True)),
+            tool_named("list_files", annotations=ToolAnnotations(readOnlyHint=True)),
         )
     ],
     "tool-tokens": [
@@ -272,27 +283,29 @@ KEPT_AND_BROKEN = {
 PAIRS = [(rule, *pair) for rule, pairs in KEPT_AND_BROKEN.items() for pair in pairs]
 
 
-@pytest.mark.parametrize(("rule", "broken", "kept"), PAIRS, ids=range(len(PAIRS)))
-def test_rule(rule, broken, kept):
+@pytest.mark.parametrize(("rule", "broken", "correct"), PAIRS, ids=range(len(PAIRS)))
+def test_rule(rule, broken, correct):
     """Broken: a finding. Kept: none."""
-    assert rule in {found.rule for found in lint_tool(broken)}
-    assert rule not in {found.rule for found in lint_tool(kept)}
+    assert rule in {finding.rule for finding in lint_tool(broken)}
+    assert rule not in {finding.rule for finding in lint_tool(correct)}
 
 
 def test_what_is_misnamed_may_be_meant_for_another():
     """A typo in a docstring is told with the parameter it stands for."""
-    found = {found.rule: found.message for found in lint_tool(tool(misnamed))}
-    said = "'pryce' is described but is not a parameter. Did you mean 'price'?"
-    assert found["argument-misnamed"] == said
+    messages = {
+        messages.rule: messages.message for messages in lint_tool(tool(misnamed))
+    }
+    message = "'pryce' is described but is not a parameter. Did you mean 'price'?"
+    assert messages["argument-misnamed"] == message
 
 
 def test_what_providers_refuse_is_named():
     """Every name that one of them does not take is in the sentence."""
     wrong = taking({f"my arg {n}": text("It.") for n in range(7)})
     wrong = wrong.model_copy(update={"name": "get it!"})
-    found = {found.rule: found.message for found in lint_tool(wrong)}
+    messages = {messages.rule: messages.message for messages in lint_tool(wrong)}
     also = ", ".join(f"my arg {n}" for n in range(5))
-    assert found["provider-refuses"] == (
+    assert messages["provider-refuses"] == (
         "OpenAI, Anthropic and Gemini will not take it unchanged: the name is too long, "
         f"or has characters that are not allowed (also {also}, …)."
     )

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import pytest
 
-from test_llm.chat import TOOLS, chat, one, told
+from test_llm.chat import TOOLS, chat, one, repair_texts
 from test_llm.recorded import FIRST, KINDS, MESSAGES, SECOND, TEXT
 from test_llm.samples import GREP, GrepAction, sdk
 from toolbench.errors import BodyError
@@ -118,9 +118,9 @@ class TestShapes:
     )
     def test_one(self, call):
         """A single call, of any provider."""
-        found = one(call)
-        assert (found.id, found.name) == ("x", "grep")
-        assert [p.where for p in found.error.problems] == ["pattern"]
+        tool_call = one(call)
+        assert (tool_call.id, tool_call.name) == ("x", "grep")
+        assert [p.where for p in tool_call.error.problems] == ["pattern"]
 
     def test_old_function_call(self):
         """OpenAI's first form, one function call in the message."""
@@ -217,7 +217,9 @@ class TestTextAround:
         """A code fence is taken off, and that is told."""
         call = one(f"```json\n{json.dumps(chat(FIRST))}\n```")
         assert call.action
-        assert told(call) == ["the message: the code fence around it was removed"]
+        assert repair_texts(call) == [
+            "the message: the code fence around it was removed"
+        ]
 
     def test_prose(self):
         """The words become the thought."""
@@ -225,7 +227,7 @@ class TestTextAround:
         call = one(text)
         assert call.action
         assert call.thought.startswith("I look:")
-        assert "read as the model's thought" in told(call)[0]
+        assert "read as the model's thought" in repair_texts(call)[0]
 
     def test_several(self):
         """Several calls one after the other, as local models write them."""

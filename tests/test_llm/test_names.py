@@ -23,8 +23,8 @@ class TestNames:
     @pytest.mark.parametrize("provider", ["openai", "responses", "anthropic", "gemini"])
     def test_fit(self, name, provider):
         """The stand-in fits, and is the same each time."""
-        given = FORMATS[provider](foreign({"type": "object"}, name))
-        sent = (given.get("function") or given)["name"]
+        offer = FORMATS[provider](foreign({"type": "object"}, name))
+        sent = (offer.get("function") or offer)["name"]
         again = FORMATS[provider](foreign({"type": "object"}, name))
         first = "A-Za-z_" if provider == "gemini" else "A-Za-z0-9_-"
         rest = "A-Za-z0-9_.:-" if provider == "gemini" else "A-Za-z0-9_-"
@@ -66,9 +66,9 @@ class TestDescriptions:
     def test_cut(self):
         """A long one is cut after a sentence, and that is reported."""
         tool = foreign({"type": "object"}, description=self.LONG)
-        told = to_openai(tool)["function"]["description"]
-        assert len(told) <= SHORT_DESCRIPTION
-        assert told.endswith("length. …")
+        description = to_openai(tool)["function"]["description"]
+        assert len(description) <= SHORT_DESCRIPTION
+        assert description.endswith("length. …")
         assert changes(tool, "openai")["description"].kind == "shortened"
 
     def test_long(self):

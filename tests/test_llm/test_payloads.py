@@ -125,9 +125,9 @@ class TestNames:
         tool, value = taking({"in": inner}), {"in": {"@id": 4}}
         assert "@id" not in as_gemini_call(tool, value)["functionCall"]["args"]["in"]
         assert "@id" in as_anthropic_call(tool, value)["input"]["in"]
-        asked = to_gemini(tool)["parameters"]["properties"]["in"]["properties"]
+        properties = to_gemini(tool)["parameters"]["properties"]["in"]["properties"]
         sent = as_gemini_call(tool, value)["functionCall"]["args"]["in"]
-        assert sent.keys() == asked.keys()
+        assert sent.keys() == properties.keys()
 
     def test_unharmed(self):
         """The value that was given is left as it was."""

@@ -48,7 +48,7 @@ def call_of(arguments, tool=GREP):
     return call
 
 
-def told(call):
+def repair_texts(call):
     """The repairs, as a person reads them."""
     return [str(repair) for repair in call.repairs]
 
@@ -159,17 +159,17 @@ class TestText:
     def test_python(self, value):
         """What Python prints of an object is read as that object, or refused."""
         try:
-            found, _ = read_json(repr(value))
+            value_read, _ = read_json(repr(value))
         except NotJsonError:
             return
-        assert found == value
+        assert value_read == value
 
     @given(OBJECTS)
     @settings(max_examples=50)
     def test_commas(self, value):
         """Commas too many change nothing."""
-        found, repairs = read_json(loose(value))
-        assert found == value
+        value_read, repairs = read_json(loose(value))
+        assert value_read == value
         assert bool(repairs) == (loose(value) != json.dumps(value))
 
     @given(st.text(alphabet="{}[]:,\"\\'abc 1\n", max_size=24))
@@ -314,7 +314,7 @@ class TestValues:
         tool = taking({"a": {"type": "string"}, "b": {"type": "string"}}, "a")
         call = call_of({"a": "x", "b": None}, tool)
         assert call.arguments == {"a": "x"}
-        assert told(call) == ["b: null was left out: the argument is optional"]
+        assert repair_texts(call) == ["b: null was left out: the argument is optional"]
         assert call_of({"a": None}, tool).error
         assert call_of({"a": None}, tool).arguments == {"a": None}
 
@@ -329,7 +329,7 @@ class TestValues:
         """Arguments that are JSON in a string of JSON."""
         call = call_of(json.dumps(json.dumps({"pattern": "x"})))
         assert call.action.pattern == "x"
-        assert told(call) == ["the arguments were JSON in a string"]
+        assert repair_texts(call) == ["the arguments were JSON in a string"]
 
     def test_whole_number(self):
         """3.0 is an integer: nothing had to be mended."""

@@ -300,5 +300,5 @@ class TestPartialArguments:
 
     def test_huge_index(self):
         """A path cannot ask for a million items."""
-        found = self.run({"jsonPath": "$.deep.list[99999999]", "numberValue": 1})
-        assert len(json.dumps(found)) < 1_000
+        arguments = self.run({"jsonPath": "$.deep.list[99999999]", "numberValue": 1})
+        assert len(json.dumps(arguments)) < 1_000

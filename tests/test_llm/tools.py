@@ -5,7 +5,7 @@ from test_llm.samples import foreign, taking
 SAYS = "Look a thing up by its key and return its fields as JSON."
 
 
-def named(name, description=SAYS, **facts):
+def tool_named(name, description=SAYS, **facts):
     """A tool without arguments."""
     return foreign({"type": "object"}, name, description=description, **facts)
 

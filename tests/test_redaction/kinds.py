@@ -18,7 +18,7 @@ class Login(BaseModel):
     token: str
 
 
-def tell(*secrets: Any) -> str:
+def written_out(*secrets: Any) -> str:
     """Say the secrets in every way there is, printed, displayed, logged, in pieces."""
     text = "\n".join(writings(plain(secret)) for secret in secrets)
     received.extend(plain(secret) for secret in secrets)
@@ -45,51 +45,51 @@ def key() -> SecretStr:
 
 
 def by_name(password: str, fails: bool = False):
-    return told(fails, password)
+    return text_with(fails, password)
 
 
 def by_format(
     code: Annotated[str, Field(json_schema_extra={"format": "password"})],
     fails: bool = False,
 ):
-    return told(fails, code)
+    return text_with(fails, code)
 
 
 def write_only(
     code: Annotated[str, Field(json_schema_extra={"writeOnly": True})],
     fails: bool = False,
 ):
-    return told(fails, code)
+    return text_with(fails, code)
 
 
 def wrapped(code: SecretStr, fails: bool = False):
-    return told(fails, code)
+    return text_with(fails, code)
 
 
 def default(
     code: Annotated[SecretStr, Field(default_factory=key)], fails: bool = False
 ):
-    return told(fails, code)
+    return text_with(fails, code)
 
 
 def nested(login: Login, fails: bool = False):
-    return told(fails, login.token)
+    return text_with(fails, login.token)
 
 
 def in_a_list(api_keys: list[str], fails: bool = False):
-    return told(fails, *api_keys)
+    return text_with(fails, *api_keys)
 
 
 def in_a_map(api_keys: dict[str, str], fails: bool = False):
-    return told(fails, *api_keys.values())
+    return text_with(fails, *api_keys.values())
 
 
 def in_json(body: str, fails: bool = False):
-    return told(fails, json.loads(body)["password"])
+    return text_with(fails, json.loads(body)["password"])
 
 
-def told(fails: bool, *secrets: Any) -> str:
-    text = tell(*secrets)
+def text_with(fails: bool, *secrets: Any) -> str:
+    text = written_out(*secrets)
     if fails:
         raise ValueError(text)
     return text

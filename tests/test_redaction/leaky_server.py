@@ -73,12 +73,12 @@ def texts(value):
 
 
 def called(params):
-    told = [*texts(params["arguments"]), os.environ.get("API_TOKEN", "")]
-    text = "\n".join(writings(secret) for secret in filter(None, told))
+    secrets = [*texts(params["arguments"]), os.environ.get("API_TOKEN", "")]
+    text = "\n".join(writings(secret) for secret in filter(None, secrets))
     print(text, file=sys.stderr, flush=True)
     print(f"noise {text[:9]}", flush=True)
     say(method="notifications/message", params={"level": "info", "data": text})
-    for secret in filter(None, told if os.environ.get("HALVES") else []):
+    for secret in filter(None, secrets if os.environ.get("HALVES") else []):
         for half in (secret[: len(secret) // 2], secret[len(secret) // 2 :]):
             print(half, file=sys.stderr, flush=True)
             say(method="notifications/message", params={"level": "info", "data": half})

@@ -46,11 +46,11 @@ def test_is_hidden_wherever_it_stands_in_a_line(dump, offset):
     assert hidden.count(MARK) == 1
     assert hidden.startswith(f"head\n{text.splitlines()[0]}")
     assert hidden.endswith(f"{text.splitlines()[-1]}\ntail\n")
-    shown = "".join(hidden.replace(MARK, "").split())
+    rest = "".join(hidden.replace(MARK, "").split())
     for start in range(len(SECRET) - 3):
         piece = SECRET[start : start + 4]
-        assert piece not in shown
-        assert piece.encode().hex() not in shown
+        assert piece not in rest
+        assert piece.encode().hex() not in rest
 
 
 @pytest.mark.parametrize("size", [1, 7, 50])

@@ -17,7 +17,7 @@ class Login(BaseModel):
 
 
 class Renamed(BaseModel):
-    held: str = Field("", alias="api_key")
+    key: str = Field("", alias="api_key")
 
 
 @dataclass(slots=True)
@@ -110,9 +110,9 @@ class TestHide:
 
     def test_leaves_the_original_and_what_is_unset(self):
         """A copy is changed; that there is no password is no secret."""
-        given = {"password": None, "token": "t"}
-        assert hide(given, {}) == {"password": None, "token": MARK}
-        assert given["token"] == "t"
+        value = {"password": None, "token": "t"}
+        assert hide(value, {}) == {"password": None, "token": MARK}
+        assert value["token"] == "t"
 
     @pytest.mark.parametrize("schema", [None, True, False, [], {"properties": 5}])
     def test_copes_with_any_schema(self, schema):
@@ -226,10 +226,10 @@ class TestHide:
     )
     def test_looks_into_whatever_python_has(self, value, hidden):
         """What holds a secret becomes the JSON it stands for, the secret hidden."""
-        shown = hide({"v": value}, {})["v"]
+        result = hide({"v": value}, {})["v"]
         if isinstance(value, RootModel):
-            shown = [{"password": login["password"]} for login in shown]
-        assert shown == hidden
+            result = [{"password": login["password"]} for login in result]
+        assert result == hidden
 
     @pytest.mark.parametrize(
         "value",
@@ -307,9 +307,9 @@ class TestHide:
 class TestMask:
     def test_keeps_the_secrets_by_their_paths(self):
         """Whoever hides can put back."""
-        masked, kept = Secrecy({}).mask({"a": [{"token": "t"}], "key": "k"})
+        masked, secrets = Secrecy({}).mask({"a": [{"token": "t"}], "key": "k"})
         assert masked == {"a": [{"token": MARK}], "key": "k"}
-        assert kept == {("a", 0, "token"): "t"}
+        assert secrets == {("a", 0, "token"): "t"}
 
     def test_reads_a_part_by_the_references_of_the_whole(self):
         """A field of a form is a part of a schema, and has a name of its own."""
@@ -344,8 +344,8 @@ class TestAnyValue:
     def test_shows_all_but_the_secret(self, above, beside, part, kind):
         """Wherever a secret stands in whatever a schema describes: it alone is hidden."""
         login = {"password": "hunter2", "x": beside}
-        shown = hide({"v": kind([above, login])}, {"properties": {"v": part}})
-        assert shown == {"v": [above, {"password": MARK, "x": beside}]}
+        result = hide({"v": kind([above, login])}, {"properties": {"v": part}})
+        assert result == {"v": [above, {"password": MARK, "x": beside}]}
 
 
 class TestAGlance:

@@ -25,13 +25,13 @@ def forgotten():
 def server():
     from fastmcp import FastMCP
 
-    made = FastMCP("made")
+    mcp = FastMCP("made")
 
-    @made.tool
+    @mcp.tool
     def log_in(password: str) -> str:
         return f"in with {password}"
 
-    return made.http_app(path="/mcp", stateless_http=True)
+    return mcp.http_app(path="/mcp", stateless_http=True)
 
 
 @pytest.mark.parametrize("level", ["INFO", "DEBUG"])
@@ -47,9 +47,9 @@ def test_of_a_server_over_http_hide_its_token_and_the_arguments(level, caplog):
     records = [r for r in caplog.records if r.name.startswith(("httpx2", "mcp."))]
     assert any(MARK in record.getMessage() for record in records)
     logged = [(r.name, f"{r.getMessage()} {r.args}") for r in caplog.records]
-    told = {name for name, text in logged if SECRET in text or PASSWORD in text}
+    loggers = {name for name, text in logged if SECRET in text or PASSWORD in text}
     # in this process the server logs too, by its own libraries
-    assert not {name for name in told if not name.startswith("sse_starlette")}
+    assert not {name for name in loggers if not name.startswith("sse_starlette")}
 
 
 @pytest.mark.usefixtures("forgotten")

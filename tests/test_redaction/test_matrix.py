@@ -13,7 +13,7 @@ from shells import new_shell
 from test_mcp.peers import eventually, serving_app
 from test_widgets.front import Wire
 
-from test_redaction.kinds import KINDS, KNOWN, received, told
+from test_redaction.kinds import KINDS, KNOWN, received, text_with
 from test_redaction.leaky_server import END
 from test_redaction.writings import leaks, writings
 from toolbench import Conversation, ConversationState, history, tool
@@ -76,7 +76,7 @@ DELEGATED = """
 helper = Agent(answering(inner, request("leaky", arguments)), [leaky])
 agent = Agent(answering(answers, request("delegate", {"task": "Tell."})), [helper])
 """
-SHOWN = """
+OUTPUTS = """
 conversation = Conversation(agent=agent)
 conversation.send_message("Go.")
 conversation.run()
@@ -95,7 +95,7 @@ def converse(agent):
             for name in ("answers", "inner", "saved"):
                 shell.user_ns[name] = Path(folder, name)
             shell.user_ns["secret"] = KNOWN["secret"]
-            run_cell(REQUEST + agent + SHOWN)(shell, arguments)
+            run_cell(REQUEST + agent + OUTPUTS)(shell, arguments)
 
     return call
 
@@ -181,17 +181,20 @@ def test_of_a_notebooks_tool(kind, way, secret, shell, wire, tmp_path, caplog):
     history().persist(tmp_path / "journal")
     received.clear()
     for fails in (False, True):
-        given = arguments(secret) | ({"fails": True} if fails else {})
+        values = arguments(secret) | ({"fails": True} if fails else {})
         with capture_output() as captured:
-            WAYS_IN[way](shell, given)
-        seen = places(captured, wire, tmp_path / "journal")
+            WAYS_IN[way](shell, values)
+        texts = places(captured, wire, tmp_path / "journal")
+        texts["a handler of logs"] = caplog.text
+        caplog.clear()
         assert received.count(secret) == fails + 1
         assert {
-            p: found for p, text in seen.items() if (found := leaks(text, secret))
+            p: pieces for p, text in texts.items() if (pieces := leaks(text, secret))
         } == {}
-        shows = {place for place, text in seen.items() if MARK in text}
-        assert shows >= {"record", "to_json", "journal", "record displayed"}
-        assert fails == bool(seen["traceback"])
+        shows = {place for place, text in texts.items() if MARK in text}
+        always = {"record", "to_json", "journal", "record displayed"}
+        assert shows >= always | {"a handler of logs"}
+        assert fails == bool(texts["traceback"])
         assert way == "button" or "cell stdout" in shows
         # a delegated task need not show its stderr in the cell that delegates
         assert way in ("button", "delegation") or "cell stderr" in shows
@@ -202,7 +205,7 @@ def test_of_a_notebooks_tool(kind, way, secret, shell, wire, tmp_path, caplog):
 def test_of_a_conversation(way, secret, shell, wire, tmp_path):
     """A secret of the conversation does not even reach who calls."""
     shell.user_ns["leaky"] = tool(
-        lambda fails=False: told(fails, secret), name="leaky", description="Tell."
+        lambda fails=False: text_with(fails, secret), name="leaky", description="Tell."
     )
     shell.user_ns["conversation"] = Conversation(
         ConversationState(secrets={"KEY": secret})
@@ -218,14 +221,14 @@ def test_of_a_conversation(way, secret, shell, wire, tmp_path):
             run_cell(f"import asyncio; answer = None; answer = {call}\nanswer")(
                 shell, {"fails": fails}
             )
-        seen = places(captured, wire, tmp_path / "journal")
+        texts = places(captured, wire, tmp_path / "journal")
         answer = shell.user_ns["answer"]
-        seen["answer"] = "" if fails else f"{answer.text} {answer.to_llm_content}"
+        texts["answer"] = "" if fails else f"{answer.text} {answer.to_llm_content}"
         assert {
-            p: found for p, text in seen.items() if (found := leaks(text, secret))
+            p: pieces for p, text in texts.items() if (pieces := leaks(text, secret))
         } == {}
         assert all(
-            MARK in seen[place] for place in ("cell stdout", "cell stderr", "record")
+            MARK in texts[place] for place in ("cell stdout", "cell stderr", "record")
         )
 
 
@@ -265,9 +268,9 @@ def leaky_servers(client):
                 "args": ["-m", "test_redaction.leaky_server", era],
                 "env": env,
             }
-            made = client.connect(f"leaky{len(sessions)}", entry)
-            assert made.era == era
-            sessions[era, secret] = made
+            connected = client.connect(f"leaky{len(sessions)}", entry)
+            assert connected.era == era
+            sessions[era, secret] = connected
         return sessions[era, secret]
 
     return session
@@ -325,7 +328,7 @@ def test_of_a_server(kind, way, era, secret, shell, wire, tmp_path, leaky_server
                 WAYS_IN[way](shell, SERVER_KINDS[kind](secret))
         eventually(partial(has_told, session, lines))
         lines = session.stderr.total
-        seen = places(captured, wire, tmp_path / "journal") | {
+        texts = places(captured, wire, tmp_path / "journal") | {
             "traffic": session.traffic.to_ndjson()
             + str([m.text for m in session.traffic]),
             "log": str([f"{entry} {entry!r}" for entry in session.log]),
@@ -334,11 +337,11 @@ def test_of_a_server(kind, way, era, secret, shell, wire, tmp_path, leaky_server
         }
         own = f"{secret}-of-the-server"
         assert {
-            p: found
-            for p, text in seen.items()
-            if (found := leaks(text, secret) | leaks(text, own))
+            p: pieces
+            for p, text in texts.items()
+            if (pieces := leaks(text, secret) | leaks(text, own))
         } == {}
-        assert all(MARK in seen[place] for place in ("traffic", "log", "record"))
+        assert all(MARK in texts[place] for place in ("traffic", "log", "record"))
 
 
 @pytest.mark.parametrize(
@@ -347,11 +350,11 @@ def test_of_a_server(kind, way, era, secret, shell, wire, tmp_path, leaky_server
 )
 def test_of_an_address(kind, secret):
     """What a server is reached with is in no error, log or view of it."""
-    told = writings(secret).encode()
+    body = writings(secret).encode()
 
     async def page(scope, receive, send):
         await send({"type": "http.response.start", "status": 500, "headers": []})
-        await send({"type": "http.response.body", "body": told})
+        await send({"type": "http.response.body", "body": body})
 
     with serving_app(page) as url, MCPClient(timeout=SECONDS) as client:
         entry = (
@@ -362,11 +365,11 @@ def test_of_an_address(kind, secret):
         with pytest.raises(ServerError, match="HTTP 500") as caught:
             client.connect("web", entry)
         session = client.servers["web"]
-        seen = {
+        texts = {
             "error": f"{caught.value} {session.error}",
             "session": f"{session!r} {session.traffic.to_ndjson()} {session.status}",
         }
         assert {
-            p: found for p, text in seen.items() if (found := leaks(text, secret))
+            p: pieces for p, text in texts.items() if (pieces := leaks(text, secret))
         } == {}
-        assert MARK in seen["error"]
+        assert MARK in texts["error"]

@@ -120,7 +120,7 @@ LOGIN = {"properties": {"password": {"type": "string"}, "code": {"format": "pass
 
 class TestNames:
     @pytest.mark.parametrize(
-        ("value", "shown"),
+        ("value", "expected"),
         [
             ({"api_keys": {"work": "a1b2"}}, {"api_keys": {"work": MARK}}),
             ({"cookies": {"a": {"b": ["c"]}}}, {"cookies": {"a": MARK}}),
@@ -129,10 +129,10 @@ class TestNames:
         ],
         ids=str,
     )
-    def test_of_a_map_hold_for_its_values(self, value, shown):
+    def test_of_a_map_hold_for_its_values(self, value, expected):
         """Its keys are no names; but those that say of which kind a secret is are."""
         schema = {"additionalProperties": {"type": "object"}}
-        assert hide(value, schema) == shown
+        assert hide(value, schema) == expected
         strings = {"type": "object", "additionalProperties": {"type": "string"}}
         assert Secrecy({"properties": {"api_keys": strings}}).has_secrets
         assert not Secrecy({"properties": {"headers": strings}}).has_secrets
@@ -140,8 +140,8 @@ class TestNames:
     def test_that_the_schema_declares_are_meant_as_they_stand(self):
         """What stands beside a password, in an object that is called a secret, is none."""
         login = {"type": "object", "properties": {"user": {"type": "string"}}}
-        given = {"credentials": {"user": "bob"}}
-        assert hide(given, {"properties": {"credentials": login}}) == given
+        value = {"credentials": {"user": "bob"}}
+        assert hide(value, {"properties": {"credentials": login}}) == value
 
     @pytest.mark.parametrize(
         "name", ["passwrod", "pasword", "Passwords_", "cdoe", "api-kee", "secrte"]

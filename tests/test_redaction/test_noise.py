@@ -38,7 +38,7 @@ def passed(redactor: Redactor, pieces: list[bytes]) -> bytes:
     return b"".join(map(stream.feed_data, pieces)) + stream.flush_data()
 
 
-def seen(data: bytes) -> bytes:
+def without_noise(data: bytes) -> bytes:
     return COLOUR.whole.sub(b"", data)
 
 
@@ -49,7 +49,7 @@ class TestNoisyStream:
         """Noise and cuts change nothing of what is hidden; and all the noise is there."""
         text, pieces = noisy_text
         data = passed(REDACTOR, pieces)
-        assert seen(data) == REDACTOR.data(text)
+        assert without_noise(data) == REDACTOR.data(text)
         noise = COLOUR.whole.findall
         assert noise(data) == noise(b"".join(pieces))
 
@@ -61,14 +61,14 @@ class TestNoisyStream:
         assert passed(Redactor(["nowhere in it" * 5]), pieces) == whole
 
     @pytest.mark.parametrize(
-        ("text", "shown"),
+        ("text", "expected"),
         [(b"name? ", b"name? "), (b"done s3cr", b"done "), (b"done!\x1b[3", b"done!")],
     )
-    def test_holds_back_only_what_may_go_on(self, text, shown):
+    def test_holds_back_only_what_may_go_on(self, text, expected):
         """A prompt shows at once; the beginning of a secret, or of noise, with what follows."""
         stream = NoisyStream(REDACTOR, COLOUR)
-        assert stream.feed_data(text) == shown
-        assert shown + stream.feed_data(b"! ") == text + b"! "
+        assert stream.feed_data(text) == expected
+        assert expected + stream.feed_data(b"! ") == text + b"! "
 
     def test_holds_back_no_more_than_a_little(self):
         """A flood of noise behind a beginning is not kept in memory."""

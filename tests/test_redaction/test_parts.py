@@ -16,7 +16,7 @@ SECRETS_IN_TEXTS = 0  # of all texts of the tools of the corpus, each looked at
 
 class TestSettingsInArguments:
     @pytest.mark.parametrize(
-        ("value", "shown"),
+        ("value", "expected"),
         [
             ("https://u:hunter2@h/?api_key=k3y-112233", "https://u:{}@h/?api_key={}"),
             ("see https://h/?key=0123456789abcdef now", "see https://h/?key={} now"),
@@ -31,14 +31,14 @@ class TestSettingsInArguments:
         ],
         ids=str,
     )
-    def test_are_hidden_by_the_names_in_them(self, value, shown):
+    def test_are_hidden_by_the_names_in_them(self, value, expected):
         """A URL, a header and an environment say what is secret though the argument does not."""
         schema = {"type": "object", "properties": {"x": {}}}
         hidden, known = Secrecy(schema).hide({"x": value})
         assert known and MARK in str(hidden)
         assert not any(secret in str(hidden) for secret in known)
-        if isinstance(shown, str):
-            assert hidden == {"x": shown.replace("{}", MARK)}
+        if isinstance(expected, str):
+            assert hidden == {"x": expected.replace("{}", MARK)}
         assert not Secrecy(schema).is_harmless({"x": value})
 
     @pytest.mark.parametrize(
@@ -118,11 +118,11 @@ class TestJsonTexts:
     def test_hide_the_secrets_in_them(self):
         """Under whatever name, as deep as it is: and the rest of the text stays."""
         inner = '{"token": "a-token"}'
-        given = {"body": f' [{{"password": "hunter2", "more": {json.dumps(inner)}}}]'}
-        shown, secrets = Secrecy({}).hide(given)
-        assert shown["body"].count(MARK) == 2
+        value = {"body": f' [{{"password": "hunter2", "more": {json.dumps(inner)}}}]'}
+        result, secrets = Secrecy({}).hide(value)
+        assert result["body"].count(MARK) == 2
         assert sorted(secrets) == ["a-token", "hunter2"]
-        assert '"password": ' in shown["body"]
+        assert '"password": ' in result["body"]
 
     @pytest.mark.parametrize(
         "text", ["{", '{"password": ', "[1]", '{"a": "b"}', "{" * 9]

@@ -40,9 +40,9 @@ FEW = 6  # letters of base64 that tell of what stands around a secret as much as
 def test_a_secret_is_found_however_it_is_written(secret, way):
     """Nothing of it is left, and what stands around it is."""
     written = WAYS[way](secret)
-    shown = Redactor([secret]).text(f"before {written} after")
-    assert shown.startswith("before ") and shown.endswith(" after") and MARK in shown
-    frame, rest = f"before {WAYS[way]('')} after", shown.replace(MARK, "")
+    text = Redactor([secret]).text(f"before {written} after")
+    assert text.startswith("before ") and text.endswith(" after") and MARK in text
+    frame, rest = f"before {WAYS[way]('')} after", text.replace(MARK, "")
     assert len(rest.replace("=", "")) <= len(frame) + FEW  # but what fills a group up
 
 
@@ -50,10 +50,10 @@ class TestLines:
     def test_of_a_key_are_secrets(self):
         """Each line of a PEM key is as secret as the whole; its frame is not."""
         first, second = PEM.splitlines()[1:3]
-        shown = Redactor([PEM]).text(
+        text = Redactor([PEM]).text(
             f"a {first} b\n-----BEGIN PRIVATE KEY----- {second}"
         )
-        assert shown == f"a {MARK} b\n-----BEGIN PRIVATE KEY----- {MARK}"
+        assert text == f"a {MARK} b\n-----BEGIN PRIVATE KEY----- {MARK}"
 
     def test_of_the_whole_make_one_mark(self):
         """What overlaps is replaced once."""
@@ -131,9 +131,9 @@ class TestStreams:
     def test_learn_on_the_way(self):
         """A secret that becomes known in the middle is replaced from there on."""
         stream = Redactor(["first-secret"]).stream()
-        shown = stream.feed("first-sec")
+        text = stream.feed("first-sec")
         stream.redactor = stream.redactor.including(["second"])
-        assert shown + stream.feed("ret second") + stream.flush() == f"{MARK} {MARK}"
+        assert text + stream.feed("ret second") + stream.flush() == f"{MARK} {MARK}"
 
 
 def test_a_very_long_secret_is_looked_for_as_it_is_only():
@@ -188,9 +188,9 @@ BINARY = bytes(range(200, 232))
 def test_bytes_that_are_no_text(written):
     """A real key is bytes; programs write them in hex, base64 or escapes."""
     redactor = Secrets({"KEY": BINARY}).redactor
-    shown = redactor.text(f"key: {written} end")
-    assert MARK in shown
-    assert not any(written[i : i + 4] in shown for i in range(len(written) - 3))
+    text = redactor.text(f"key: {written} end")
+    assert MARK in text
+    assert not any(written[i : i + 4] in text for i in range(len(written) - 3))
     assert redactor.data(b"a" + BINARY + b"z") == b"a" + MARK.encode() + b"z"
 
 

@@ -25,12 +25,12 @@ def leaky(request):
     return tool(function, name="leaky", description="Tell."), arguments(SECRET)
 
 
-def shown(report) -> str:
+def report_text(report) -> str:
     return f"{report!r} {report.to_html()} {report.to_dataframe().to_csv()}"
 
 
 def of_sweep(tool, arguments, path) -> str:
-    return shown(sweep(tool, [arguments], save=path))
+    return report_text(sweep(tool, [arguments], save=path))
 
 
 def of_evaluation(tool, arguments, path) -> str:
@@ -40,7 +40,7 @@ def of_evaluation(tool, arguments, path) -> str:
     case = Case("Go.", expect={"name": "leaky", "arguments": {"other": 1}})
     model = ScriptedModel([message])
     report = evaluate(model, [tool], [case], execute=True, save=path)
-    return f"{shown(report)} {report.to_junit()} {report.failures!r}"
+    return f"{report_text(report)} {report.to_junit()} {report.failures!r}"
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -53,15 +53,15 @@ def test_a_report_tells_no_secret(report, leaky, fails, tmp_path, caplog):
     with capture_output() as captured:
         text = report(definition, arguments, path)
     assert SECRET in received
-    seen = {
+    texts = {
         "report": text,
         "file": path.read_text(),
         "output": f"{captured.stdout} {captured.stderr} {captured.outputs!r}",
         "log": caplog.text,
     }
-    pieces = {place: leaks(shown_text, SECRET) for place, shown_text in seen.items()}
+    pieces = {place: leaks(shown_text, SECRET) for place, shown_text in texts.items()}
     assert [place for place, piece in pieces.items() if piece] == []
-    assert MARK in seen["file"]
+    assert MARK in texts["file"]
 
 
 def test_a_log_file_of_the_user_tells_no_secret(leaky, tmp_path):

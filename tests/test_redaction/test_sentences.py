@@ -47,7 +47,7 @@ _FOREIGN = {
 
 class TestProblems:
     @pytest.mark.parametrize(
-        "given",
+        "arguments",
         [
             pytest.param({"password": _SECRET}, id="too long"),
             pytest.param({"password": _SECRET * 9}, id="cut off"),
@@ -59,28 +59,28 @@ class TestProblems:
             pytest.param({"api_key": _SECRET[::-1]}, id="a check that breaks"),
         ],
     )
-    def test_quote_no_secret(self, given):
+    def test_quote_no_secret(self, arguments):
         """Whatever is wrong with a secret, and whoever says so."""
         tool = ToolDefinition(name="login", action_type=LoginAction)
-        said = str(tool.problems(given))
-        assert "hunter2" not in said
-        assert _SECRET[::-1] not in said
-        assert MARK in said
+        sentences = str(tool.problems(arguments))
+        assert "hunter2" not in sentences
+        assert _SECRET[::-1] not in sentences
+        assert MARK in sentences
 
     @pytest.mark.parametrize(
-        "given",
+        "arguments",
         [
             {"password": _SECRET},
             {"login": f'{{"password": "{_SECRET}"}}'},
             f'{{"password": "{_SECRET}"}}',
         ],
     )
-    def test_of_a_foreign_schema_quote_none(self, given):
+    def test_of_a_foreign_schema_quote_none(self, arguments):
         """The sentences of JSON Schema are as discreet, also where it is no object at all."""
         action_type = Action.from_mcp_schema("Foreign", _FOREIGN)
         tool = ToolDefinition(name="login", action_type=action_type)
         with pytest.raises(ArgumentsError) as raised:
-            tool.action_from_arguments(given)
+            tool.action_from_arguments(arguments)
         assert "hunter2" not in str(raised.value)
 
     def test_quote_what_is_no_secret(self):

@@ -61,7 +61,7 @@ def has_ended(session, calls) -> bool:
 def test_no_look_at_a_server_shows_a_secret(era, shell, wire, tmp_path):
     """Not one of a call nor its own: said whole, in halves, or in the words of its tools."""
     servers, recording = configuration(tmp_path, era), tmp_path / "recording"
-    seen = {
+    texts = {
         "connect": seen_in(shell, f"%mcp connect --config {servers} --record {recording}"),
         "call": seen_in(shell, f"%tool tell --yes password={SECRET}"),
         "failure": seen_in(shell, f"%tool fail --yes password={SECRET}"),
@@ -69,24 +69,24 @@ def test_no_look_at_a_server_shows_a_secret(era, shell, wire, tmp_path):
     tool = find_tool("tell")
     session = tool.executor.caller
     eventually(partial(has_ended, session, 2))
-    seen |= {look: seen_in(shell, f"%mcp {look.format(tmp_path)}") for look in LOOKS}
-    seen |= {line: seen_in(shell, line) for line in ("%tools", "%tool_history --json")}
+    texts |= {look: seen_in(shell, f"%mcp {look.format(tmp_path)}") for look in LOOKS}
+    texts |= {line: seen_in(shell, line) for line in ("%tools", "%tool_history --json")}
     exported = [tool.to_dict(), tool.to_mcp_tool(), tool.to_openai_tool()]
-    seen["tool"] = f"{tool!r} {tool._repr_mimebundle_()} {exported}"
-    seen["session"] = f"{session!r} {session.tools!r}"
+    texts["tool"] = f"{tool!r} {tool._repr_mimebundle_()} {exported}"
+    texts["session"] = f"{session!r} {session.tools!r}"
     explorer = Explorer({"leaky": session})
     try:
         assert ticker.wait_idle(20)
-        seen["explorer"] = f"{shown(explorer)} {wire.text()}"
+        texts["explorer"] = f"{shown(explorer)} {wire.text()}"
     finally:
         explorer.close()
     shell.run_cell("%mcp disconnect --all")
     for path in (recording, tmp_path / "snapshot", tmp_path / "stubs.py"):
-        seen[path.name] = path.read_text() if path.exists() else ""
+        texts[path.name] = path.read_text() if path.exists() else ""
     pieces = {
         place: leaks(text, OWN) | {half for half in HALVES if half in text}
-        for place, text in seen.items()
+        for place, text in texts.items()
     }
     assert {place: piece for place, piece in pieces.items() if piece} == {}
     for place in ("call", "log leaky", "stderr leaky", "recording"):
-        assert "secret-hidden" in seen[place]
+        assert "secret-hidden" in texts[place]

@@ -40,11 +40,11 @@ def wrapped(letters: str, width: int, end: str) -> str:
 
 
 def in_pieces(text: str, cuts: list[int]) -> str:
-    stream, shown = REDACTOR.stream(), ""
+    stream, result = REDACTOR.stream(), ""
     ends = sorted(min(cut, len(text)) for cut in cuts)
     for start, end in zip([0, *ends], [*ends, len(text)], strict=True):
-        shown += stream.feed(text[start:end])
-    return shown + stream.flush()
+        result += stream.feed(text[start:end])
+    return result + stream.flush()
 
 
 def shows(secret: str, text: str) -> bool:
@@ -71,21 +71,21 @@ class TestWhateverTheWidth:
     def test_nothing_of_it_shows(self, writing):
         """One mark stands for the lines that hold it; what is around them stays."""
         letters, text = writing
-        shown = REDACTOR.text(BEFORE + text + BEHIND)
-        assert shown.startswith(BEFORE) and shown.endswith(BEHIND)
-        assert shown.count(MARK) == 1
-        assert not shows(letters, shown)
+        result = REDACTOR.text(BEFORE + text + BEHIND)
+        assert result.startswith(BEFORE) and result.endswith(BEHIND)
+        assert result.count(MARK) == 1
+        assert not shows(letters, result)
 
     @given(writings(), st.lists(st.integers(0, 400), max_size=9))
     def test_nothing_of_it_shows_in_pieces(self, writing, cuts):
         """Wherever the text is cut; the first three letters may stand before the mark."""
         letters, text = writing
         whole = BEFORE + text + BEHIND
-        shown = in_pieces(whole, cuts)
-        assert shown.startswith(BEFORE) and shown.endswith(BEHIND)
-        assert shown.count(MARK) == 1
-        assert not shows(letters, shown)
-        assert len(shown) <= len(REDACTOR.text(whole)) + (FEWEST - 1) * len(
+        result = in_pieces(whole, cuts)
+        assert result.startswith(BEFORE) and result.endswith(BEHIND)
+        assert result.count(MARK) == 1
+        assert not shows(letters, result)
+        assert len(result) <= len(REDACTOR.text(whole)) + (FEWEST - 1) * len(
             " 6\n" + " " * 8
         )
 
@@ -94,9 +94,9 @@ class TestWhateverTheWidth:
         """As a program writes that empties its buffer at the end of each line."""
         letters, text = writing
         cuts = [i + 1 for i, c in enumerate(text) if c == "\n"]
-        shown = in_pieces(text, cuts)
-        assert shown.count(MARK) == 1
-        assert not shows(letters, shown)
+        result = in_pieces(text, cuts)
+        assert result.count(MARK) == 1
+        assert not shows(letters, result)
 
 
 HEX = SECRET.encode().hex()
@@ -120,9 +120,9 @@ HEX = SECRET.encode().hex()
 def test_digits_in_whatever_separators(separated):
     """As `od -tx1`, `xxd -i`, a certificate and escapes write them; in pieces of a byte too."""
     for text in (separated, f" {separated} "):
-        shown = in_pieces(f"[{text}]", list(range(len(text))))
-        rest = re.sub(rf"{MARK}|0x|u00", "", shown)
-        assert MARK in shown and len(re.findall("[0-9a-f]", rest)) < FEWEST
+        result = in_pieces(f"[{text}]", list(range(len(text))))
+        rest = re.sub(rf"{MARK}|0x|u00", "", result)
+        assert MARK in result and len(re.findall("[0-9a-f]", rest)) < FEWEST
 
 
 class TestTokens:
@@ -162,10 +162,10 @@ class TestLittle:
         """What may stand between letters is no reason to keep everything."""
         stream = REDACTOR.stream()
         text = HEX[:9] + blanks * 100_000
-        shown = stream.feed(text)
+        result = stream.feed(text)
         assert stream.held < REDACTOR.longest < 10_000
-        assert len(shown) + stream.held == len(text)
-        assert shown + stream.flush() == text
+        assert len(result) + stream.held == len(text)
+        assert result + stream.flush() == text
 
 
 def test_long_text_is_looked_up_only_where_something_is(monkeypatch):

@@ -12,13 +12,13 @@ from toolbench.redaction.spread import Succession
 SECRET = "hunter2-tHe_sEcret"
 
 
-def shown(texts):
-    succession, kept = Succession(), []
+def hidden_in(texts):
+    succession, values = Succession(), []
     for text in texts:
-        kept.append(text)
+        values.append(text)
         for piece in succession.add(Redactor([SECRET]), text):
-            kept[-1 - piece.back] = piece.hidden_in(kept[-1 - piece.back])
-    return kept
+            values[-1 - piece.back] = piece.hidden_in(values[-1 - piece.back])
+    return values
 
 
 @given(
@@ -31,14 +31,14 @@ def test_wherever_it_is_cut(cuts, before, behind):
     places = [0, *sorted(cuts), len(SECRET)]
     parts = [SECRET[i:j] for i, j in pairwise(places)]
     parts[0], parts[-1] = before + parts[0], parts[-1] + behind
-    kept = shown(["first", *parts, "last"])
-    assert (kept[0], kept[-1]) == ("first", "last")
-    assert kept[1] == before + MARK
-    assert kept[-2] == MARK + behind
-    assert set(kept[2:-2]) <= {MARK}
+    texts = hidden_in(["first", *parts, "last"])
+    assert (texts[0], texts[-1]) == ("first", "last")
+    assert texts[1] == before + MARK
+    assert texts[-2] == MARK + behind
+    assert set(texts[2:-2]) <= {MARK}
 
 
 def test_not_where_something_stands_between():
     """Pieces that are not next to each other are none."""
     texts = [f"{SECRET[:9]}.", SECRET[9:], SECRET[:9], "x", SECRET[9:]]
-    assert shown(texts) == texts
+    assert hidden_in(texts) == texts

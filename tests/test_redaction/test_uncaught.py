@@ -68,9 +68,9 @@ def test_a_capture_of_a_cell_holds_none(kind, fails):
         shell.run_cell(
             "%%capture held\ntry:\n    leaky(arguments)\nexcept ValueError:\n    pass"
         )
-        held = shell.user_ns["held"]
+        captured = shell.user_ns["held"]
         shell.run_line_magic("unload_ext", "toolbench")
-    outputs = [output.data for output in held.outputs]
-    text = f"{held.stdout} {held.stderr} {outputs!r}"
-    assert MARK in held.stdout
+    outputs = [output.data for output in captured.outputs]
+    text = f"{captured.stdout} {captured.stderr} {outputs!r}"
+    assert MARK in captured.stdout
     assert leaks(text, SECRET) == set()

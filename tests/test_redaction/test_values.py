@@ -53,14 +53,14 @@ class Opaque:
 
 
 class Level(Enum):
-    TOLD = SECRET
+    LEAKED = SECRET
 
 
 class Model(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
 
     a: int = 1
-    _kept: str = PrivateAttr("")
+    _secret: str = PrivateAttr("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +85,20 @@ class TestReaches:
     @pytest.mark.parametrize("make", [Plain, Slotted, Point], ids=repr)
     def test_attributes_of_any_object(self, make):
         """The copy holds no secret, and the object is as it was."""
-        given = make(SECRET)
-        assert redactor.value([given])[0].text == MARK
-        assert given.text == SECRET
+        original = make(SECRET)
+        assert redactor.value([original])[0].text == MARK
+        assert original.text == SECRET
 
     def test_what_models_keep_beside_their_fields(self):
         """Extra fields and private attributes are attributes."""
-        given = Model(b=SECRET)
-        given._kept = SECRET
-        masked = redactor.value(given)
-        assert (type(masked), masked.b, masked._kept) == (Model, MARK, MARK)
+        original = Model(b=SECRET)
+        original._secret = SECRET
+        masked = redactor.value(original)
+        assert (type(masked), masked.b, masked._secret) == (Model, MARK, MARK)
 
-    @pytest.mark.parametrize("value", [Opaque(SECRET), Level.TOLD], ids=["it", "enum"])
+    @pytest.mark.parametrize(
+        "value", [Opaque(SECRET), Level.LEAKED], ids=["it", "enum"]
+    )
     def test_what_cannot_be_copied(self, value):
         """It becomes its text: a secret never gets out for want of a copy."""
         masked = redactor.value({"a": value})["a"]
@@ -104,8 +106,8 @@ class TestReaches:
 
     def test_no_wrapped_secret(self):
         """What never shows need not be hidden."""
-        given = {"a": SecretStr(SECRET)}
-        assert redactor.value(given) is given
+        original = {"a": SecretStr(SECRET)}
+        assert redactor.value(original) is original
 
 
 class TestUnreadable:
@@ -145,9 +147,9 @@ class TestUnreadable:
     def test_errors(self):
         """What an error holds may raise; the error in its place says its kind."""
         error = ValueError(SECRET)
-        error.held = NoDict()
+        error.value = NoDict()
         masked = redactor.error(error)
-        assert str(masked) == MARK and masked.held == MARK
+        assert str(masked) == MARK and masked.value == MARK
 
 
 class TestCircles:
@@ -185,7 +187,7 @@ def failing(error, cause=None):
     return ToolDefinition(name="fail", executor=fail)
 
 
-class Told(Action):
+class TellAction(Action):
     n: int = 0
 
 
@@ -209,8 +211,8 @@ class TestErrors:
                 tool({}, CONVERSATION)
             else:
                 asyncio.run(tool.acall({}, CONVERSATION))
-        shown = f"{caught.value} {caught.value!r} {caught.value.args}"
-        assert MARK in shown and SECRET not in shown
+        text = f"{caught.value} {caught.value!r} {caught.value.args}"
+        assert MARK in text and SECRET not in text
         assert caught.traceback[-1].name == "fail"
 
     def test_that_cannot_be_changed_are_replaced(self):
@@ -230,7 +232,7 @@ class TestErrors:
 
     def test_of_arguments_tell_no_secret(self):
         """What a model sent may be a secret too."""
-        tool = ToolDefinition(name="t", action_type=Told, executor=print)
+        tool = ToolDefinition(name="t", action_type=TellAction, executor=print)
         with pytest.raises(ValueError, match="should be an integer") as caught:
             tool({"n": SECRET}, CONVERSATION)
         assert SECRET not in f"{caught.value} {caught.value.problems}"
@@ -262,8 +264,8 @@ class TestResults:
                 items = [items]
             return {"items": items, "more": deque([items])}
 
-        seen = ToolDefinition(name="t", executor=deep)({}, CONVERSATION)
-        assert SECRET not in repr(seen)
+        observation = ToolDefinition(name="t", executor=deep)({}, CONVERSATION)
+        assert SECRET not in repr(observation)
 
 
 class TestSecretValues:

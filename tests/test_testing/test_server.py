@@ -225,10 +225,10 @@ class TestFunctions:
             current_run().log("careful", "warning")
             return "done"
 
-        seen = []
-        with reporting(lambda *told: seen.append(told)):
+        updates = []
+        with reporting(lambda *update: updates.append(update)):
             assert call(session, "work").text == "done"
-        assert seen == [(float(i), 3.0, f"step {i}") for i in range(3)]
+        assert updates == [(float(i), 3.0, f"step {i}") for i in range(3)]
         assert [(e.level, e.text) for e in session.log] == [("warning", "careful")]
 
     def test_a_question_is_an_elicitation(self, session, server):
@@ -240,16 +240,16 @@ class TestFunctions:
             second = current_run().ask("Really?")
             return [first.action, str(first.content), second.action]
 
-        asked = []
+        questions = []
 
         def answerer(question):
-            asked.append((question.server, question.tool, question.message))
+            questions.append((question.server, question.tool, question.message))
             return {"name": "Ann"} if question.message == "Who?" else Answer("decline")
 
         session.answerer = answerer
-        said = call(session, "greet").data
-        assert said == ["accept", "{'name': 'Ann'}", "decline"]
-        assert asked == [("fake", "greet", "Who?"), ("fake", "greet", "Really?")]
+        answers = call(session, "greet").data
+        assert answers == ["accept", "{'name': 'Ann'}", "decline"]
+        assert questions == [("fake", "greet", "Who?"), ("fake", "greet", "Really?")]
 
     def test_a_cancelled_call_is_told_to_the_function(self, session, server):
         """`cancelled` and `on_cancel` work as in a run of our own."""

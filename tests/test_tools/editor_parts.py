@@ -25,20 +25,20 @@ class Editor:
 
     def edit(self, command, **arguments) -> str:
         """Run a command that must succeed, and return what the file holds."""
-        seen = self(command, **arguments)
-        assert not seen.is_error, seen.text
+        observation = self(command, **arguments)
+        assert not observation.is_error, observation.text
         return self.file.read_text()
 
     def refused(self, command, path=None, **arguments) -> str:
         """Run a command that must fail and change nothing; return what is said."""
         before = self.file.read_bytes() if self.file.is_file() else None
-        seen = self(command, path, **arguments)
-        assert seen.is_error
+        observation = self(command, path, **arguments)
+        assert observation.is_error
         assert (self.file.read_bytes() if self.file.is_file() else None) == before
-        return seen.text
+        return observation.text
 
 
-def shown(renderable) -> str:
+def plain_text(renderable) -> str:
     console = Console(width=100, file=io.StringIO(), color_system=None)
     console.print(renderable)
     return console.file.getvalue()

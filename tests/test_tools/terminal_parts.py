@@ -48,11 +48,11 @@ def alive(pid: int) -> bool:
 @contextmanager
 def when(condition: Callable[[], bool], act: Callable[[], object]) -> Iterator[None]:
     """Do *act* in another thread, as soon as *condition* holds."""
-    held = []
+    calls = []
 
     def watch() -> None:
         if eventually(condition, 60):
-            held.append(True)
+            calls.append(True)
             act()
 
     thread = Thread(target=watch)
@@ -61,7 +61,7 @@ def when(condition: Callable[[], bool], act: Callable[[], object]) -> Iterator[N
         yield
     finally:
         thread.join()
-    assert held
+    assert calls
 
 
 def eventually(condition, seconds: float = 10) -> bool:

@@ -30,17 +30,17 @@ class Bench:
         return self.tool({"patch": text})
 
     def applied(self, *lines) -> str:
-        seen = self(*lines)
-        assert not seen.is_error, seen.text
-        return seen.text
+        observation = self(*lines)
+        assert not observation.is_error, observation.text
+        return observation.text
 
     def refused(self, *lines) -> str:
         """Apply a patch that must fail and change nothing; return what is said."""
         before = self.files()
-        seen = self(*lines)
-        assert seen.is_error
+        observation = self(*lines)
+        assert observation.is_error
         assert self.files() == before
-        return seen.text
+        return observation.text
 
     def write(self, name: str, text: str) -> None:
         (self.root / name).write_bytes(text.encode())
@@ -63,9 +63,9 @@ def bench(tmp_path) -> Bench:
 class TestKinds:
     def test_add(self, bench):
         """A new file gets its lines, each ended, and the directories above it."""
-        said = bench.applied("*** Add File: docs/new.md", "+# New", "+", "+text")
+        text = bench.applied("*** Add File: docs/new.md", "+# New", "+", "+text")
         assert bench.files() == {"docs": b"", "docs/new.md": b"# New\n\ntext\n"}
-        assert "A docs/new.md" in said
+        assert "A docs/new.md" in text
 
     def test_add_empty(self, bench):
         """A new file may be empty."""
@@ -117,7 +117,7 @@ class TestKinds:
         """One patch changes many files, and says what became of each."""
         bench.write("u", "base\n")
         bench.write("d", "gone\n")
-        seen = bench(
+        observation = bench(
             "*** Add File: n",
             "+new",
             "*** Update File: u",
@@ -127,11 +127,15 @@ class TestKinds:
             "*** Delete File: d",
         )
         assert bench.files() == {"n": b"new\n", "u": b"base\nmore\n"}
-        assert seen.message == seen.text == "Applied the patch.\nA n\nM u\nD d"
-        assert {p: c.type for p, c in seen.commit.changes.items()} == {
+        assert (
+            observation.message
+            == observation.text
+            == "Applied the patch.\nA n\nM u\nD d"
+        )
+        assert {p: c.type for p, c in observation.commit.changes.items()} == {
             "n": "add", "u": "update", "d": "delete",
         }  # fmt: skip
-        assert seen.commit.changes["u"].old_content == "base\n"
+        assert observation.commit.changes["u"].old_content == "base\n"
 
 
 class TestPlaces:
@@ -180,9 +184,11 @@ class TestPlaces:
     def test_white_space(self, bench):
         """Other white space is tolerated, counted, and left in the file as it is."""
         bench.write("a.txt", "a\n\tcontext   \nend\n")
-        seen = bench("*** Update File: a.txt", "@@", "     context", "-end", "+END")
-        assert seen.fuzz == 1
-        assert "Fitted only loosely: 1 line" in seen.text
+        observation = bench(
+            "*** Update File: a.txt", "@@", "     context", "-end", "+END"
+        )
+        assert observation.fuzz == 1
+        assert "Fitted only loosely: 1 line" in observation.text
         assert bench.files() == {"a.txt": b"a\n\tcontext   \nEND\n"}
 
     def test_exact_lines_come_first(self, bench):
@@ -222,12 +228,12 @@ class TestRefused:
     @pytest.mark.parametrize("text", ["", "x", "*** Begin Patch", "*** End Patch"])
     def test_no_patch(self, bench, text):
         """What is no patch is told how one begins and ends."""
-        seen = bench.tool({"patch": text})
-        assert seen.is_error
-        assert "*** Begin Patch" in seen.text
+        observation = bench.tool({"patch": text})
+        assert observation.is_error
+        assert "*** Begin Patch" in observation.text
 
     @pytest.mark.parametrize(
-        ("lines", "said"),
+        ("lines", "message"),
         [
             (["*** Add File: a", "no plus"], "begins with '+'"),
             (["*** Delete File: u", "-x"], "nothing may follow"),
@@ -251,7 +257,7 @@ class TestRefused:
             (["*** Add File: a\0b", "+x"], "is no path"),
         ],
     )
-    def test_says_why(self, bench, lines, said):
+    def test_says_why(self, bench, lines, message):
         """A patch with a mistake anywhere changes nothing, and the mistake is named."""
         bench.write("u", "one\ntwo\n")
         bench.write("v", "v")
@@ -259,7 +265,7 @@ class TestRefused:
         (bench.root / "dir").mkdir()
         (bench.root / "link").symlink_to("u")
         (bench.root / "out").symlink_to(bench.root.parent)
-        assert said in bench.refused("*** Add File: fine", "+fine", *lines)
+        assert message in bench.refused("*** Add File: fine", "+fine", *lines)
 
     def test_names_no_file(self, bench):
         """A patch names at least one file, before anything else."""
@@ -269,16 +275,16 @@ class TestRefused:
     def test_names_the_line_that_is_missing(self, bench):
         """Of a part that does not fit, the first line that is not there is named."""
         bench.write("u", "one\ntwo\nthree\n")
-        said = bench.refused("*** Update File: u", "@@", " one", " two", "-four", "+4")
-        assert "no 'four' after line 2 ('two')" in said
+        text = bench.refused("*** Update File: u", "@@", " one", " two", "-four", "+4")
+        assert "no 'four' after line 2 ('two')" in text
 
     def test_parts_in_the_wrong_order(self, bench):
         """A part is not looked for above the one before it."""
         bench.write("u", "one\ntwo\n")
-        said = bench.refused(
+        text = bench.refused(
             "*** Update File: u", "@@", "-two", "+2", "@@", "-one", "+1"
         )
-        assert "give the parts in its order" in said
+        assert "give the parts in its order" in text
 
 
 class TestAllOrNothing:
@@ -338,8 +344,8 @@ class TestAllOrNothing:
             return real(beside, data, like=like)
 
         monkeypatch.setattr(together.disk, "fill", meddling)
-        seen = full(*self.LINES)
-        assert "changed by something else" in seen.text
+        observation = full(*self.LINES)
+        assert "changed by something else" in observation.text
         assert full.files() == {"u": b"theirs\n", "m": b"m\n", "d": b"d\n"}
 
     def test_links_stay_links(self, bench):
@@ -355,12 +361,12 @@ class TestShown:
     def test_changes(self, bench):
         """A person sees each file with its diff; markup in them is text."""
         bench.write("a", "[red]old\n")
-        seen = bench(
+        observation = bench(
             "*** Update File: a", "*** Move to: b", "@@", "-[red]old", "+[/]new"
         )
         console = Console(width=60, color_system=None)
         with console.capture() as capture:
-            console.print(seen.visualize)
+            console.print(observation.visualize)
             console.print(bench.tool.action_type(patch="+[/x]").visualize)
         assert [
             line.rstrip() for line in capture.get().splitlines() if line.strip()

@@ -22,12 +22,12 @@ class TestFunctions:
 
     def test_are_told_to_the_model(self):
         """The description of `code` shows how each is called, with an example that parses."""
-        said = BrowserAction.to_mcp_schema()["properties"]["code"]["description"]
+        text = BrowserAction.to_mcp_schema()["properties"]["code"]["description"]
         for function in FUNCTIONS.values():
-            assert signature_of(function) in said
+            assert signature_of(function) in text
         examples = [
             line.partition("Example: ")[2]
-            for line in said.splitlines()
+            for line in text.splitlines()
             if "Example: " in line
         ]
         assert len(examples) >= len(FUNCTIONS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from test_tools.editor_parts import Editor, shown
+from test_tools.editor_parts import Editor, plain_text
 from toolbench.errors import ArgumentsError
 from toolbench.tools.file_editor import FileEditorAction, FileEditorObservation
 
@@ -16,9 +16,9 @@ class TestCreate:
     def test_writes_and_makes_directories(self, editor, tmp_path):
         """A new file gets its text, and the directories above it are made."""
         path = tmp_path / "new" / "deep" / "b.py"
-        seen = editor("create", path, file_text="x = 1\n")
+        observation = editor("create", path, file_text="x = 1\n")
         assert path.read_text() == "x = 1\n"
-        assert (seen.prev_exist, seen.new_content) == (False, "x = 1\n")
+        assert (observation.prev_exist, observation.new_content) == (False, "x = 1\n")
 
     def test_follows_the_umask(self, editor):
         """A new file may be read by whom other new files may be read by."""
@@ -50,16 +50,16 @@ class TestStrReplace:
     def test_replaces_the_only_match(self, editor):
         """The text that occurs once is replaced, and shown with what is around it."""
         editor.file.write_text("".join(f"line {n}\n" for n in range(1, 21)))
-        seen = editor("str_replace", old_str="line 10\n", new_str="ten\nten b\n")
+        observation = editor("str_replace", old_str="line 10\n", new_str="ten\nten b\n")
         assert editor.file.read_text().count("ten") == 2
-        assert seen.text.splitlines()[1:] == [
+        assert observation.text.splitlines()[1:] == [
             *(f"{n:6}\tline {n}" for n in range(6, 10)),
             "    10\tten",
             "    11\tten b",
             *(f"{n:6}\tline {n - 1}" for n in range(12, 16)),
         ]
-        assert (seen.old_content or "").count("line 10") == 1
-        assert seen.new_content == editor.file.read_text()
+        assert (observation.old_content or "").count("line 10") == 1
+        assert observation.new_content == editor.file.read_text()
 
     def test_without_new_str_deletes(self, editor):
         """What is replaced by nothing is gone."""
@@ -101,9 +101,11 @@ class TestStrReplace:
     def test_white_space_around(self, editor):
         """A text found only without its outer white space is replaced, and that is said."""
         editor.file.write_text("hello world\nsecond\n")
-        seen = editor("str_replace", old_str="  hello world\t", new_str="HELLO  ")
+        observation = editor(
+            "str_replace", old_str="  hello world\t", new_str="HELLO  "
+        )
         assert editor.file.read_text() == "HELLO  \nsecond\n"
-        assert "without the white space around it" in seen.text
+        assert "without the white space around it" in observation.text
 
     def test_regular_expressions_are_text(self, editor):
         """Nothing in the texts has a special meaning."""
@@ -113,17 +115,17 @@ class TestStrReplace:
         )
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "message"),
         [
             ({"new_str": "x"}, "needs `old_str`"),
             ({"old_str": "", "new_str": "x"}, "old_str is empty"),
             ({"old_str": "a", "new_str": "a"}, "the same"),
         ],
     )
-    def test_wrong_arguments(self, editor, arguments, said):
+    def test_wrong_arguments(self, editor, arguments, message):
         """What cannot be meant is explained."""
         editor.file.write_text("a")
-        assert said in editor.refused("str_replace", **arguments)
+        assert message in editor.refused("str_replace", **arguments)
 
 
 class TestInsert:
@@ -159,11 +161,13 @@ class TestInsert:
         with pytest.raises(ArgumentsError, match="insert_line"):
             editor("insert", insert_line=-1, new_str="x")
 
-    @pytest.mark.parametrize("given", [{"insert_line": 0}, {"new_str": "x"}])
-    def test_needs_line_and_text(self, editor, given):
+    @pytest.mark.parametrize("arguments", [{"insert_line": 0}, {"new_str": "x"}])
+    def test_needs_line_and_text(self, editor, arguments):
         """Both the line and the text are needed."""
         editor.file.write_text("a")
-        assert "needs `insert_line` and `new_str`" in editor.refused("insert", **given)
+        assert "needs `insert_line` and `new_str`" in editor.refused(
+            "insert", **arguments
+        )
 
 
 class TestUndo:
@@ -174,9 +178,9 @@ class TestUndo:
         editor.edit("insert", insert_line=0, new_str="zero")
         assert editor.edit("undo_edit") == "two\n"
         assert editor.edit("undo_edit") == "one\n"
-        seen = editor("undo_edit")
+        observation = editor("undo_edit")
         assert not editor.file.exists()
-        assert (seen.old_content, seen.new_content) == ("one\n", None)
+        assert (observation.old_content, observation.new_content) == ("one\n", None)
         assert "no edit" in editor.refused("undo_edit")
 
     def test_ten_deep(self, editor):
@@ -229,7 +233,7 @@ class TestVisualize:
         action = FileEditorAction(
             command="str_replace", path="/a", old_str="old", new_str="new"
         )
-        assert shown(action.visualize).splitlines() == [
+        assert plain_text(action.visualize).splitlines() == [
             "str_replace /a",
             "     1 - old",
             "     1 + new",
@@ -238,8 +242,8 @@ class TestVisualize:
     def test_edit_shows_a_diff(self, editor):
         """An edit shows the changed lines with some around them."""
         editor.file.write_text("".join(f"{n}\n" for n in range(1, 10)))
-        seen = editor("str_replace", old_str="5\n", new_str="five\nand\n")
-        assert shown(seen.visualize).splitlines()[1:] == [
+        observation = editor("str_replace", old_str="5\n", new_str="five\nand\n")
+        assert plain_text(observation.visualize).splitlines()[1:] == [
             "     3   3",
             "     4   4",
             "     5 - 5",
@@ -252,17 +256,19 @@ class TestVisualize:
     def test_markup_is_text(self, editor):
         """Square brackets of a file are never read as colours or links."""
         hostile = "[red]x[/red] [link=http://evil]y[/link] [/]"
-        seen = editor("create", file_text=hostile)
-        assert hostile in shown(seen.visualize)
-        assert hostile in shown(editor("view").visualize)
+        observation = editor("create", file_text=hostile)
+        assert hostile in plain_text(observation.visualize)
+        assert hostile in plain_text(editor("view").visualize)
         action = FileEditorAction(command="view", path="[/nope]")
-        assert "[/nope]" in shown(action.visualize)
+        assert "[/nope]" in plain_text(action.visualize)
 
     def test_huge_change_is_cut(self, editor):
         """A diff of very many lines is cut."""
         editor.file.write_text("a\n" * 5_000)
-        seen = editor("create", editor.file.with_name("b"), file_text="b\n" * 5_000)
-        lines = shown(seen.visualize).splitlines()
+        observation = editor(
+            "create", editor.file.with_name("b"), file_text="b\n" * 5_000
+        )
+        lines = plain_text(observation.visualize).splitlines()
         assert len(lines) < 250
         assert "more changes are not shown" in lines[-1]
 
@@ -278,6 +284,6 @@ class TestTool:
     def test_results_are_json(self, editor):
         """What it returns can be written down and read back."""
         editor.file.write_bytes(b"ok \xff\xfe\n\xc3\xa9\xc3\xa9\xc3\xa9")
-        seen = editor("insert", insert_line=0, new_str="x")
-        assert FileEditorObservation.from_dict(seen.to_dict()) == seen
-        assert r"\xff\xfe" in seen.text
+        observation = editor("insert", insert_line=0, new_str="x")
+        assert FileEditorObservation.from_dict(observation.to_dict()) == observation
+        assert r"\xff\xfe" in observation.text

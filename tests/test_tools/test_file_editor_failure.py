@@ -35,8 +35,8 @@ class TestFailure:
             path,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, LIMIT),
         )
-        said = process.communicate(timeout=60)[0]
-        assert said.startswith("True Could not write")
+        output = process.communicate(timeout=60)[0]
+        assert output.startswith("True Could not write")
         assert path.read_text() == "keep\n" * 1_000
         assert left_over(tmp_path) == []
 
@@ -49,9 +49,9 @@ class TestFailure:
             path = tmp_path / "file"
             path.write_text("keep\n" * 8_000)
             new = {"insert_line": 0, "new_str": "x" * 30_000}
-            seen = tool({"command": "insert", "path": str(path), **new})
-            assert seen.is_error
-            assert "the disk is full" in seen.text
+            observation = tool({"command": "insert", "path": str(path), **new})
+            assert observation.is_error
+            assert "the disk is full" in observation.text
             assert path.read_text() == "keep\n" * 8_000
             assert left_over(tmp_path) == []
         finally:
@@ -128,8 +128,8 @@ class TestFailure:
 
         monkeypatch.setattr("toolbench.tools.files.disk.fill", write_something_else)
         new = {"insert_line": 0, "new_str": "x"}
-        seen = tool({"command": "insert", "path": str(path), **new})
-        assert "changed by something else" in seen.text
+        observation = tool({"command": "insert", "path": str(path), **new})
+        assert "changed by something else" in observation.text
         assert path.read_text() == "theirs!"
 
 
@@ -174,8 +174,8 @@ class TestPermission:
             (there / "shut").chmod(0o755)
         """
         process = child(code, folder)
-        said = process.communicate(timeout=60)[0].splitlines()
-        assert said == ["False False"] + ["True True"] * 7
+        output = process.communicate(timeout=60)[0].splitlines()
+        assert output == ["False False"] + ["True True"] * 7
         for name in ("read_only", "closed", "shut/file"):
             path = folder / name
             path.chmod(0o644)

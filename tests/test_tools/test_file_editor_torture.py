@@ -59,8 +59,8 @@ class TestBytes:
         except (UnicodeEncodeError, BinaryError):
             return
         with editing(before) as (path, edit):
-            seen = edit(command="insert", insert_line=0, new_str="new")
-            assert not seen.is_error, seen.text
+            observation = edit(command="insert", insert_line=0, new_str="new")
+            assert not observation.is_error, observation.text
             assert "new" in edit(command="view", view_range=[1, 1]).text
             assert not edit(command="undo_edit").is_error
             assert path.read_bytes() == before
@@ -88,8 +88,8 @@ class TestBytes:
         """Cyrillic in its old encoding is read, named, and written in it."""
         text = "Съешь же ещё этих мягких французских булок, да выпей чаю.\n" * 3
         with editing(text.encode("cp1251")) as (path, edit):
-            seen = edit(command="insert", insert_line=0, new_str="Привет")
-            assert not seen.is_error
+            observation = edit(command="insert", insert_line=0, new_str="Привет")
+            assert not observation.is_error
             assert path.read_bytes() == ("Привет\n" + text).encode("cp1251")
             assert "cp1251" in edit(command="view").text
 
@@ -104,9 +104,9 @@ class TestBytes:
         """A character the encoding has no place for is refused, and nothing changes."""
         data = "Съешь же ещё этих мягких французских булок\n".encode("cp1251") * 3
         with editing(data) as (path, edit):
-            seen = edit(command="insert", insert_line=0, new_str="☃")
-            assert seen.is_error
-            assert "cp1251, which has no '\\u2603'" in seen.text
+            observation = edit(command="insert", insert_line=0, new_str="☃")
+            assert observation.is_error
+            assert "cp1251, which has no '\\u2603'" in observation.text
             assert path.read_bytes() == data
 
     def test_half_of_a_surrogate_pair(self):
@@ -118,9 +118,9 @@ class TestBytes:
                 {"command": "view", "path": f"/{half}"},
                 {"command": "create", "path": f"{path}{half}", "file_text": "x"},
             ):
-                seen = edit(**arguments)
-                assert seen.is_error
-                assert seen.model_dump_json()
+                observation = edit(**arguments)
+                assert observation.is_error
+                assert observation.model_dump_json()
             assert path.read_bytes() == b"a"
 
     def test_damaged_utf8(self):
@@ -141,9 +141,9 @@ class TestBytes:
                 {"command": "view"},
                 {"command": "insert", "insert_line": 0, "new_str": "x"},
             ):
-                seen = edit(**arguments)
-                assert seen.is_error
-                assert "is a binary file" in seen.text
+                observation = edit(**arguments)
+                assert observation.is_error
+                assert "is a binary file" in observation.text
             assert path.read_bytes() == data
 
 
@@ -195,14 +195,14 @@ class TestExcerpt:
         first = data.draw(st.integers(1, len(lines)))
         last = data.draw(st.integers(first, len(lines)))
         begin, end = offset_of(text, first), offset_of(text, last + 1)
-        shown = excerpt(text, begin, end, first, last - first + 1).split("\n")
-        numbers = [int(line[:6]) for line in shown if not line.startswith("[")]
-        for line in shown:
+        output = excerpt(text, begin, end, first, last - first + 1).split("\n")
+        numbers = [int(line[:6]) for line in output if not line.startswith("[")]
+        for line in output:
             if not line.startswith("["):
                 assert line[7:] == text.split("\n")[int(line[:6]) - 1]
         assert numbers[0] == first
         assert numbers[-1] == last
-        if len(shown) == len(numbers):
+        if len(output) == len(numbers):
             assert numbers == list(range(first, last + 1))
 
 
@@ -212,31 +212,31 @@ class TestSize:
         path = tmp_path / "million"
         path.write_bytes(b"%07d\n" * 1_000_000 % tuple(range(1_000_000)))
         assert path.stat().st_size < 10 * 1024 * 1024
-        seen = tool({"command": "view", "path": str(path)})
-        assert "\n1000000\t0999999" in seen.text
+        observation = tool({"command": "view", "path": str(path)})
+        assert "\n1000000\t0999999" in observation.text
         arguments = {"old_str": "0500000", "new_str": "half"}
         tool({"command": "str_replace", "path": str(path), **arguments})
-        seen = tool(
+        observation = tool(
             {"command": "view", "path": str(path), "view_range": [500001, 500001]}
         )
-        assert seen.text.endswith("500001\thalf")
+        assert observation.text.endswith("500001\thalf")
 
     def test_too_large_to_read(self, tool, tmp_path):
         """A file over 10 MB is refused, and its size is said."""
         path = tmp_path / "large"
         path.touch()
         os.truncate(path, 10 * 1024 * 1024 + 1)
-        seen = tool({"command": "view", "path": str(path)})
-        assert seen.is_error
-        assert "10.0 MB, and the limit is 10 MB" in seen.text
+        observation = tool({"command": "view", "path": str(path)})
+        assert observation.is_error
+        assert "10.0 MB, and the limit is 10 MB" in observation.text
 
     def test_too_large_to_write(self, tool, tmp_path):
         """Nor is one made that could not be read again."""
         path = tmp_path / "large"
-        seen = tool(
+        observation = tool(
             {"command": "create", "path": str(path), "file_text": "é" * 6_000_000}
         )
-        assert seen.is_error
+        assert observation.is_error
         assert not path.exists()
 
 
@@ -246,8 +246,8 @@ class TestPlaces:
         good, bad = tmp_path / ("n" * 255), tmp_path / ("n" * 300)
         arguments = {"command": "create", "file_text": "x"}
         assert not tool({"path": str(good), **arguments}).is_error
-        seen = tool({"path": str(bad), **arguments})
-        assert "the name is too long" in seen.text
+        observation = tool({"path": str(bad), **arguments})
+        assert "the name is too long" in observation.text
         assert (
             "the name is too long" in tool({"path": str(bad), "command": "view"}).text
         )
@@ -269,16 +269,16 @@ class TestPlaces:
         """A file cannot be made where its parent is a file."""
         (tmp_path / "file").write_text("x")
         path = tmp_path / "file" / "below"
-        seen = tool({"command": "create", "path": str(path), "file_text": "x"})
-        assert seen.is_error
-        assert "Could not write" in seen.text
+        observation = tool({"command": "create", "path": str(path), "file_text": "x"})
+        assert observation.is_error
+        assert "Could not write" in observation.text
         assert "does not exist" in tool({"command": "view", "path": str(path)}).text
 
     def test_pipes_do_not_hang(self, tool, tmp_path):
         """What is neither file nor directory is refused without being opened."""
         os.mkfifo(tmp_path / "pipe")
-        seen = tool({"command": "view", "path": str(tmp_path / "pipe")})
-        assert "is no regular file" in seen.text
+        observation = tool({"command": "view", "path": str(tmp_path / "pipe")})
+        assert "is no regular file" in observation.text
 
     def test_unreadable(self, tool, tmp_path):
         """A file that may not be read is an error with advice."""
@@ -287,9 +287,9 @@ class TestPlaces:
         path.chmod(0)
         if os.access(path, os.R_OK):  # root may, but not this one:
             path = Path("/proc/self/mem")
-        seen = tool({"command": "view", "path": str(path)})
-        assert seen.is_error
-        assert "Could not read" in seen.text
+        observation = tool({"command": "view", "path": str(path)})
+        assert observation.is_error
+        assert "Could not read" in observation.text
 
     def test_undecodable_names(self, tool, tmp_path):
         """Names that are no UTF-8 are listed, escaped."""

@@ -100,10 +100,10 @@ class TestKept:
             path.chmod(0o660)
             os.chown(path, owner, 5678)
             assert child(code, path).communicate(timeout=60)[0] == "False\nFalse\n"
-            found = path.stat()
+            status = path.stat()
             assert path.read_text() == "newer\n"
-            assert (found.st_uid, found.st_gid) == (owner, 5678)
-            assert stat.S_IMODE(found.st_mode) == 0o660
+            assert (status.st_uid, status.st_gid) == (owner, 5678)
+            assert stat.S_IMODE(status.st_mode) == 0o660
             assert left_over(Path(name)) == []
 
 

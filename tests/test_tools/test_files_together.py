@@ -13,12 +13,18 @@ import pytest
 
 from toolbench import ConversationState
 from toolbench.runs.parallel import run_tools
-from toolbench.tools import ApplyPatchTool, FileEditorTool, TaskTrackerTool
+from toolbench.tools import (
+    ApplyPatchTool,
+    FileEditorTool,
+    GlobTool,
+    GrepTool,
+    TaskTrackerTool,
+)
 from toolbench.tools.apply_patch import ApplyPatchExecutor
 from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.file_editor import FileEditorExecutor
 from toolbench.tools.files import disk, locks
-from toolbench.tools.files.locks import held
+from toolbench.tools.files.locks import file_locks
 from toolbench.tools.files.paths import Places
 from toolbench.tools.task_tracker import TaskTrackerExecutor
 
@@ -59,8 +65,8 @@ class TestOneFile:
         for _ in range(20):
             path.write_text(before)
             with ThreadPoolExecutor(LINES) as pool:
-                seen = list(pool.map(lambda call: call[0](call[1]), calls))
-            assert [one.text for one in seen if one.is_error] == []
+                observations = list(pool.map(lambda call: call[0](call[1]), calls))
+            assert [one.text for one in observations if one.is_error] == []
             assert path.read_text() == before.upper()
 
     def test_calls_of_one_file_run_in_order(self, path):
@@ -69,15 +75,15 @@ class TestOneFile:
         [patcher] = ApplyPatchTool.create(workspace_root=path.parent)
         patch = "*** Begin Patch\n*** Update File: file\n@@\n-line 0\n+patched\n*** End Patch"
         text = {"path": str(path), "old_str": "patched", "new_str": "edited"}
-        seen = run_tools(
+        observations = run_tools(
             [
                 (patcher, {"patch": patch}),
                 (editor, {"command": "str_replace", **text}),
                 (editor, {"command": "view", "path": str(path)}),
             ]
         )
-        assert [one.text for one in seen if one.is_error] == []
-        assert "edited" in seen[-1].text
+        assert [one.text for one in observations if one.is_error] == []
+        assert "edited" in observations[-1].text
 
     def test_declared_is_the_same_by_every_name(self, path, tmp_path):
         """A file has one name as a resource: the real one."""
@@ -93,6 +99,8 @@ class TestOneFile:
             (patcher, {"patch": patch}, ["file", "new"]),
             (patcher, {"patch": "no patch"}, []),
             (tracker, {"command": "view"}, ["TASKS.json"]),
+            (GlobTool.create(working_dir=tmp_path)[0], {"pattern": "*"}, []),
+            (GrepTool.create(working_dir=tmp_path)[0], {"pattern": "a"}, []),
         ):
             resources = tool.declared_resources(tool.action_from_arguments(arguments))
             assert resources.declared
@@ -125,8 +133,8 @@ class TestOtherNamesAndProcesses:
         ]
         for _ in range(20):
             path.write_text(before)
-            seen = run_tools(calls, max_parallel=LINES)
-            assert [one.text for one in seen if one.is_error] == []
+            observations = run_tools(calls, max_parallel=LINES)
+            assert [one.text for one in observations if one.is_error] == []
             assert other.read_text() == before.upper()
 
     def test_no_edit_of_two_processes_is_lost(self, path):
@@ -146,9 +154,9 @@ class TestOtherNamesAndProcesses:
         text = {"path": str(path), "old_str": "line 0", "new_str": "edited"}
         with path.open() as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            seen = editor(command="str_replace", **text)
-            assert seen.is_error
-            assert f"{path} is locked by another program" in seen.text
+            observation = editor(command="str_replace", **text)
+            assert observation.is_error
+            assert f"{path} is locked by another program" in observation.text
             assert editor(command="view", path=str(path)).is_error is False
         assert not editor(command="str_replace", **text).is_error
 
@@ -156,7 +164,7 @@ class TestOtherNamesAndProcesses:
         """Whoever holds a file has it by all its names."""
         other = path.with_name("hard link")
         other.hardlink_to(path)
-        with held(path, other):
+        with file_locks(path, other):
             assert path.read_text() == other.read_text()
 
 
@@ -166,7 +174,7 @@ class TestOneEditor:
         [editor] = FileEditorTool.create()
         [patcher] = ApplyPatchTool.create(workspace_root=tmp_path)
         create = {"command": "create", "file_text": "x\n"}
-        with ThreadPoolExecutor(1) as pool, held(path):
+        with ThreadPoolExecutor(1) as pool, file_locks(path):
             waiting = pool.submit(editor, edit_of_line_0(path))
             for name in "ab":
                 assert not editor({"path": str(tmp_path / name), **create}).is_error
@@ -187,10 +195,10 @@ class TestOneEditor:
         if not os.access(name, os.R_OK):
             pytest.skip(f"{name} cannot be read here")
         [editor] = FileEditorTool.create()
-        seen = editor({"command": "view", "path": name})
-        assert seen.is_error
-        assert seen.text.count("\n") <= 1
-        assert name in seen.text
+        observation = editor({"command": "view", "path": name})
+        assert observation.is_error
+        assert observation.text.count("\n") <= 1
+        assert name in observation.text
 
 
 def edit_of_line_0(path: Path) -> dict:
@@ -215,9 +223,9 @@ class TestRoot:
 
         def told_of(name: str) -> str:
             path_text = path.format(name, root=root)
-            seen = editor({"command": "view", "path": path_text})
-            assert seen.is_error
-            return seen.text.replace(name, "NAME")
+            observation = editor({"command": "view", "path": path_text})
+            assert observation.is_error
+            return observation.text.replace(name, "NAME")
 
         assert told_of("there") == told_of("gone")
         assert "Did you mean" not in told_of("there")
@@ -227,8 +235,8 @@ class TestRoot:
         (tmp_path / "file").write_text("x")
         [editor] = FileEditorTool.create(workspace_root=tmp_path)
         for path in ("file", str(tmp_path / "fil")):
-            seen = editor({"command": "view", "path": path})
-            assert f"Did you mean '{tmp_path / 'file'}'?" in seen.text
+            observation = editor({"command": "view", "path": path})
+            assert f"Did you mean '{tmp_path / 'file'}'?" in observation.text
 
     def test_no_moment_lets_a_link_lead_out(self, tmp_path):
         """Whenever a directory is swapped for a link, nothing outside is read, made or changed."""
@@ -251,32 +259,32 @@ class TestRoot:
 
         def read_and_write() -> bytes | None:
             with suppress(OSError, RunError), places.entry(real / "file") as entry:
-                found = disk.read(entry)
-                disk.write(entry, b"in d", found.stamp)
-                return found.data
+                content = disk.read(entry)
+                disk.write(entry, b"in d", content.stamp)
+                return content.data
             with suppress(OSError, RunError):
                 places.entry(real / "new" / "file", make=True).close()
             return None
 
-        seen, step, swapped = set(), 0, True
+        contents, step, swapped = set(), 0, True
         while swapped:
             step += 1
             with At(step, swap) as moment:
-                seen.add(read_and_write())
-            swapped = moment.came
+                contents.add(read_and_write())
+            swapped = moment.is_over
             swap_back()
             assert list(outside.iterdir()) == [outside / "file"]
             assert (outside / "file").read_text() == "in outside"
             assert (real / "file").read_text() == "in d"
         assert step > 100
-        assert seen == {b"in d", None}
+        assert contents == {b"in d", None}
 
 
 class At:
     """Does something at one step, a line of Python, of what this thread does."""
 
     def __init__(self, step: int, do) -> None:
-        self.left, self.do, self.came = step, do, False
+        self.left, self.do, self.is_over = step, do, False
 
     def __enter__(self):
         sys.settrace(self.trace)
@@ -290,7 +298,7 @@ class At:
             self.left -= 1
             if self.left == 0:
                 sys.settrace(None)
-                self.came = True
+                self.is_over = True
                 self.do()
         return self.trace
 

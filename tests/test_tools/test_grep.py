@@ -76,21 +76,21 @@ def tool(tmp_path):
     return tool
 
 
-def found(tool, pattern, **arguments) -> list[str]:
+def matches(tool, pattern, **arguments) -> list[str]:
     """Return what is found, relative to the working directory, in the order of names."""
-    seen = tool({"pattern": pattern, **arguments})
-    assert not seen.is_error, seen.text
+    observation = tool({"pattern": pattern, **arguments})
+    assert not observation.is_error, observation.text
     root = tool.executor.working_dir
-    return sorted(os.path.relpath(file, root) for file in seen.matches)
+    return sorted(os.path.relpath(file, root) for file in observation.matches)
 
 
 class TestFinds:
     def test_files_with_a_line_that_matches(self, tool, tmp_path):
         """The files are named, not the lines; case does not matter."""
         plant(tmp_path, {"a": b"x\nDEF foo(1)\n", "b": b"def bar\n", "c": b"ghi"})
-        assert found(tool, r"def \w+\(") == ["a"]
-        assert found(tool, "Def") == ["a", "b"]
-        assert found(tool, "(?i)GHI") == ["c"]
+        assert matches(tool, r"def \w+\(") == ["a"]
+        assert matches(tool, "Def") == ["a", "b"]
+        assert matches(tool, "(?i)GHI") == ["c"]
 
     @pytest.mark.parametrize(
         ("pattern", "files"),
@@ -111,20 +111,20 @@ class TestFinds:
         """A pattern matches within a line, without its end; an unfinished one counts."""
         contents = {"ends": b"ab\na", "crlf": b"x\r\nb\r\n", "blank": b"\n"}
         plant(tmp_path, {**contents, "mark": b"\xef\xbb\xbfabc", "none": b""})
-        assert found(tool, pattern) == files
+        assert matches(tool, pattern) == files
 
     def test_include(self, tool, tmp_path):
         """Only files that match the glob are searched."""
         plant(tmp_path, {"a.py": b"x", "b.js": b"x", "s/c.py": b"x", ".env": b"x"})
-        assert found(tool, "x", include="*.py") == ["a.py", "s/c.py"]
-        assert found(tool, "x", include="s/*") == ["s/c.py"]
-        assert found(tool, "x", include=".env") == [".env"]
+        assert matches(tool, "x", include="*.py") == ["a.py", "s/c.py"]
+        assert matches(tool, "x", include="s/*") == ["s/c.py"]
+        assert matches(tool, "x", include=".env") == [".env"]
 
     def test_left_out(self, tool, tmp_path):
         """Hidden, ignored, linked and binary files are not searched."""
         plant(tmp_path, FILES)
         (tmp_path / "link.txt").symlink_to("plain.txt")
-        names = found(tool, "ab")
+        names = matches(tool, "ab")
         assert {"plain.txt", "utf16.txt", "sub/deep.py"} <= set(names)
         left_out = {".hidden", ".h/x", "skip.log", "out/a", "link.txt", "binary.bin"}
         assert not left_out & set(names)
@@ -132,20 +132,20 @@ class TestFinds:
     def test_path(self, tool, tmp_path):
         """A path may be a directory, ignored or hidden even, or a single file."""
         plant(tmp_path, FILES)
-        assert found(tool, "ab", path="out") == ["out/a"]
-        assert found(tool, "ab", path=".h") == [".h/x"]
-        assert found(tool, "ab", path=str(tmp_path / "skip.log")) == ["skip.log"]
-        assert found(tool, "zz", path="skip.log") == []
+        assert matches(tool, "ab", path="out") == ["out/a"]
+        assert matches(tool, "ab", path=".h") == [".h/x"]
+        assert matches(tool, "ab", path=str(tmp_path / "skip.log")) == ["skip.log"]
+        assert matches(tool, "zz", path="skip.log") == []
 
     def test_newest_first_and_cap(self, tool, tmp_path):
         """A hundred files are returned, newest first; if there are more, that is said."""
         plant(tmp_path, {f"f{n}": b"x" for n in range(101)})
         for n in range(101):
             os.utime(tmp_path / f"f{n}", (n, n))
-        seen = tool({"pattern": "x"})
-        assert [Path(file).name for file in seen.matches[:2]] == ["f100", "f99"]
-        assert (len(seen.matches), seen.truncated) == (100, True)
-        assert "narrow pattern, path or include" in seen.text
+        observation = tool({"pattern": "x"})
+        assert [Path(file).name for file in observation.matches[:2]] == ["f100", "f99"]
+        assert (len(observation.matches), observation.truncated) == (100, True)
+        assert "narrow pattern, path or include" in observation.text
         (tmp_path / "f0").unlink()
         assert not tool({"pattern": "x"}).truncated
 
@@ -153,9 +153,9 @@ class TestFinds:
         """A file of any size is searched, across the blocks it is read in."""
         filler = b"0123456789\n" * 6_000
         plant(tmp_path, {"a": filler + b"needle here\n" + filler, "b": b"x" * 200_000})
-        assert found(tool, "needle h") == ["a"]
-        assert found(tool, "(?<=n)eedle$|(?<=needle )here$") == ["a"]
-        assert found(tool, "^x+$") == ["b"]
+        assert matches(tool, "needle h") == ["a"]
+        assert matches(tool, "(?<=n)eedle$|(?<=needle )here$") == ["a"]
+        assert matches(tool, "^x+$") == ["b"]
 
     def test_directory_in_place_of_a_file(self, tmp_path):
         """What turns out not to be readable does not match."""
@@ -166,7 +166,7 @@ class TestFinds:
 
 class TestRefused:
     @pytest.mark.parametrize(
-        ("pattern", "said"),
+        ("pattern", "message"),
         [
             ("[invalid", "unterminated character set"),
             ("a(", "missing )"),
@@ -175,20 +175,20 @@ class TestRefused:
             ("a{99999999999999}", "too large"),
         ],
     )
-    def test_no_regular_expression(self, tool, pattern, said):
+    def test_no_regular_expression(self, tool, pattern, message):
         """What is no regular expression is explained, and what to do about it."""
-        seen = tool({"pattern": pattern})
-        assert seen.is_error
-        assert "is not a valid regular expression" in seen.text
-        assert said in seen.text
-        assert "Put a backslash" in seen.text
+        observation = tool({"pattern": pattern})
+        assert observation.is_error
+        assert "is not a valid regular expression" in observation.text
+        assert message in observation.text
+        assert "Put a backslash" in observation.text
 
     @pytest.mark.parametrize("pattern", ["a\nb", r"a\nb", r"\\\n", r"a\x0Ab"])
     def test_line_ends(self, tool, pattern):
         """A pattern cannot ask for a line end."""
-        seen = tool({"pattern": pattern})
-        assert seen.is_error
-        assert "spans several lines" in seen.text
+        observation = tool({"pattern": pattern})
+        assert observation.is_error
+        assert "spans several lines" in observation.text
 
     @pytest.mark.parametrize("pattern", [r"a\\nb", r"[^\n]a"])
     def test_no_line_ends(self, tool, pattern):
@@ -197,9 +197,9 @@ class TestRefused:
 
     def test_no_place(self, tool):
         """A path that is not there is an error that says so."""
-        seen = tool({"pattern": "x", "path": "/gone"})
-        assert seen.is_error
-        assert "is not a valid directory" in seen.text
+        observation = tool({"pattern": "x", "path": "/gone"})
+        assert observation.is_error
+        assert "is not a valid directory" in observation.text
 
     def test_malformed_include(self, tool):
         """A malformed glob is refused."""
@@ -210,13 +210,13 @@ class TestRefused:
 
     def test_no_match(self, tool, tmp_path):
         """No match is no error; what was searched is said."""
-        seen = tool({"pattern": "x", "include": "*.py"})
-        assert not seen.is_error
+        observation = tool({"pattern": "x", "include": "*.py"})
+        assert not observation.is_error
         assert (
-            seen.text
+            observation.text
             == f"No line matches 'x' in {tmp_path}, in files that match '*.py'."
         )
-        assert (seen.matches, seen.include_pattern) == ([], "*.py")
+        assert (observation.matches, observation.include_pattern) == ([], "*.py")
 
     def test_interrupt(self, tool, tmp_path, monkeypatch):
         """An interrupt stops a search; the next one works."""
@@ -229,7 +229,7 @@ class TestRefused:
         with monkeypatch.context() as patch:
             patch.setattr(LinePattern, "accepts", accepts)
             assert "interrupted" in tool({"pattern": "x"}).text
-        assert found(tool, "x") == ["a", "b"]
+        assert matches(tool, "x") == ["a", "b"]
 
 
 class TestNeeded:
@@ -290,9 +290,9 @@ def narrow(root: Path, pattern: str) -> tuple[set[str], set[str]]:
     """Return all files, and those ripgrep leaves for *pattern*."""
     walk = engine.Walk(root, root, links=False)
     with engine.Ripgrep().beside(walk, needed_by(pattern), None) as narrowed:
-        files, found = set(walk), narrowed()
-    assert found is not None
-    return files, found
+        files, candidates = set(walk), narrowed()
+    assert candidates is not None
+    return files, candidates
 
 
 class TestRipgrep:
@@ -353,7 +353,7 @@ class TestRipgrep:
         """A ripgrep that fails is as good as none."""
         plant(tmp_path, {"a": b"x"})
         monkeypatch.setattr(engine, "ripgrep", lambda: program)
-        assert found(tool, "x") == ["a"]
+        assert matches(tool, "x") == ["a"]
 
     def test_is_found_beside_python(self, tmp_path, monkeypatch):
         """The `ripgrep` extra is found even if its directory is not on the PATH."""

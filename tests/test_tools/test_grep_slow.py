@@ -66,8 +66,8 @@ class TestEndless:
         """Where no line takes long but all of them do, an interrupt is seen between two."""
         (tmp_path / "many.txt").write_text("ab\n" * 400)
         answers = iter([False] * 3)
-        asked = LinePattern("(?<=a)x", lambda: next(answers, True))
-        assert not asked.accepts(str(tmp_path / "many.txt"))
+        line_pattern = LinePattern("(?<=a)x", lambda: next(answers, True))
+        assert not line_pattern.accepts(str(tmp_path / "many.txt"))
         assert next(answers, None) is None
 
     def test_what_takes_long_only_over_line_ends(self, tmp_path, monkeypatch):

@@ -147,11 +147,11 @@ class TestFailure:
     @pytest.mark.parametrize("code", ["1", "1 / 0", "import asyncio\nawait 1"])
     def test_is_followed_by_what_follows_a_cell(self, cells, code):
         """Whatever waits for the end of a cell is told of each, however it ends."""
-        seen = []
+        cells_run = []
         shell = cells._shell()
-        shell.events.register("post_execute", lambda: seen.append(code))
+        shell.events.register("post_execute", lambda: cells_run.append(code))
         cells.run(code)
-        assert seen == [code]
+        assert cells_run == [code]
 
     @pytest.mark.parametrize(
         ("code", "error"),

@@ -29,19 +29,19 @@ def _kernel(tmp_path_factory):
 
 def run(client, code: str) -> dict:
     """Execute *code* and return what its cell shows: printed, displayed, its value."""
-    shown = {"printed": "", "displayed": [], "value": "", "error": ""}
+    output = {"printed": "", "displayed": [], "value": "", "error": ""}
 
     def hook(message):
         content = message["content"]
         match message["msg_type"]:
             case "stream":
-                shown["printed"] += content["text"]
+                output["printed"] += content["text"]
             case "display_data":
-                shown["displayed"].append(content["data"])
+                output["displayed"].append(content["data"])
             case "execute_result":
-                shown["value"] = content["data"]["text/plain"]
+                output["value"] = content["data"]["text/plain"]
             case "error":
-                shown["error"] = "\n".join(content["traceback"])
+                output["error"] = "\n".join(content["traceback"])
 
     try:
         client.execute_interactive(
@@ -49,8 +49,8 @@ def run(client, code: str) -> dict:
         )
     except Empty:
         pytest.fail(f"The kernel did not answer {code!r}.")
-    assert not shown["error"]
-    return shown
+    assert not output["error"]
+    return output
 
 
 class TestInAKernel:
@@ -58,13 +58,13 @@ class TestInAKernel:
         """Variables are the notebook's; output goes to the model, not to the cell."""
         run(kernel, SETUP)
         code = "price += 1\nfrom IPython.display import display\nprint('p'); display('d')\nprice * 2"
-        shown = run(
+        output = run(
             kernel,
             f"observation = tool({{'code': {code!r}}}); print('cell')\nobservation.text",
         )
-        assert shown["printed"] == "cell\n"
-        assert shown["displayed"] == []
-        assert shown["value"] == repr("p\n'd'\n42")
+        assert output["printed"] == "cell\n"
+        assert output["displayed"] == []
+        assert output["value"] == repr("p\n'd'\n42")
         assert run(kernel, "price")["value"] == "21"
 
     def test_cells_leave_the_value_of_the_cell_around_them(self, kernel):
@@ -79,7 +79,7 @@ class TestInAKernel:
     def test_cells_run_in_threads_too(self, kernel):
         """As from a button: captured there, while the notebook's cell prints its own."""
         run(kernel, SETUP)
-        shown = run(
+        output = run(
             kernel,
             "texts = []\n"
             "go = threading.Event()\n"
@@ -88,9 +88,9 @@ class TestInAKernel:
             "print('outer'); go.set(); thread.join()\n"
             "texts",
         )
-        assert shown["printed"] == "outer\n"
-        assert shown["displayed"] == []
-        assert shown["value"] == repr(["inner\n20"])
+        assert output["printed"] == "outer\n"
+        assert output["displayed"] == []
+        assert output["value"] == repr(["inner\n20"])
 
     def test_await_works_beside_the_kernels_own_loop(self, kernel):
         """The kernel's loop runs already; the cell has one of its own."""
@@ -102,6 +102,6 @@ class TestInAKernel:
         """A sleep on the main thread ends, and the kernel goes on as before."""
         run(kernel, SETUP)
         code = "import time\ntime.sleep(100)"
-        shown = run(kernel, f"tool({{'code': {code!r}, 'timeout': 0.2}}).timeout")
-        assert shown["value"] == "True"
+        output = run(kernel, f"tool({{'code': {code!r}, 'timeout': 0.2}}).timeout")
+        assert output["value"] == "True"
         assert run(kernel, "1 + 1")["value"] == "2"

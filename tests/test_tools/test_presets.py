@@ -26,10 +26,10 @@ class TestNames:
             "[m for m in sys.modules if m.endswith('.impl')])"
         )
         command = [sys.executable, "-c", code]
-        said = subprocess.run(
+        output = subprocess.run(
             command, check=True, capture_output=True, text=True
         ).stdout
-        assert said == "[] []\n"
+        assert output == "[] []\n"
 
     @pytest.mark.parametrize(
         "stem", ["FileEditor", "TaskTracker", "Glob", "Grep", "ApplyPatch"]
@@ -37,8 +37,8 @@ class TestNames:
     @pytest.mark.parametrize("part", ["Tool", "Action", "Observation", "Executor"])
     def test_four_of_each(self, stem, part):
         """Each tool has its tool, action, observation and executor."""
-        found = getattr(tools, f"{stem}{part}")
-        assert found.__name__ == f"{stem}{part}"
+        member = getattr(tools, f"{stem}{part}")
+        assert member.__name__ == f"{stem}{part}"
         assert f"{stem}{part}" in tools.__all__
 
     def test_older_names(self):
@@ -121,9 +121,9 @@ class TestSets:
         """A set is made for a conversation; each tool can be left out or added."""
         state = ConversationState(tmp_path, persistence_dir=tmp_path / "kept")
         off = dict.fromkeys(["terminal", "ipython", "think"], False)
-        made = default_tools(state, apply_patch=True, **off)
-        assert [tool.name for tool in made] == [*OURS, "finish"]
-        made[1]({"command": "plan", "task_list": [{"title": "t"}]})
+        tools = default_tools(state, apply_patch=True, **off)
+        assert [tool.name for tool in tools] == [*OURS, "finish"]
+        tools[1]({"command": "plan", "task_list": [{"title": "t"}]})
         assert (tmp_path / "kept" / "TASKS.json").exists()
 
     def test_wanted_but_unusable(self, monkeypatch):
@@ -131,8 +131,8 @@ class TestSets:
         monkeypatch.setattr(WebReadTool, "is_usable", lambda: Unusable("It rains."))
         off = dict.fromkeys(["terminal", "ipython"], False)
         with pytest.warns(UserWarning, match="web_read is left out: It rains."):
-            made = default_tools(web_read=True, **off)
-        assert "web_read" not in [tool.name for tool in made]
+            tools = default_tools(web_read=True, **off)
+        assert "web_read" not in [tool.name for tool in tools]
 
     @pytest.mark.parametrize("name", OURS)
     def test_every_export_is_json(self, name, tmp_path):

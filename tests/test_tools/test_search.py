@@ -149,12 +149,12 @@ class TestGlobs:
     def test_of_a_name_alone_mean_the_same(self, start, rest):
         """Where the name of a file says it all, it says the same as its path."""
         try:
-            named, whole = name_regex(start + rest), path_regex(start + rest)
+            name_pattern, whole = name_regex(start + rest), path_regex(start + rest)
         except RunError:
             return
-        for path in (p for p in TREE if named and "/." not in f"/{p}"):
+        for path in (p for p in TREE if name_pattern and "/." not in f"/{p}"):
             name = path.rpartition("/")[2]
-            assert bool(named.fullmatch(name)) == bool(whole.fullmatch(path))
+            assert bool(name_pattern.fullmatch(name)) == bool(whole.fullmatch(path))
 
     @pytest.mark.parametrize("pattern", ["*.py", "**/a*", "./**/[ab]", "{a,b}"])
     def test_of_a_name_alone_are_recognized(self, pattern):
@@ -271,8 +271,8 @@ class TestIgnore:
         root, run = repository
         (root / ".gitignore").write_text("\n".join(top))
         (root / "aa" / ".gitignore").write_text("\n".join(below))
-        listed = run("ls-files", "--others", "--exclude-standard", "-z")
-        expected = {os.fsdecode(path) for path in listed.split(b"\0") if path}
+        output = run("ls-files", "--others", "--exclude-standard", "-z")
+        expected = {os.fsdecode(path) for path in output.split(b"\0") if path}
         assert walked(root, hidden=True) == expected
 
 

@@ -71,9 +71,11 @@ class TestOneFile:
         os.mkfifo(tmp_path / "pipe")
         path = {"pipe": str(tmp_path / "pipe"), "device": os.devnull}[kind]
         [tool] = GrepTool.create(working_dir=tmp_path)
-        seen = in_time(tool, {"pattern": "x", "path": path})
-        assert seen.is_error
-        assert seen.text.startswith(f"{path} is neither a regular file nor a directory")
+        observation = in_time(tool, {"pattern": "x", "path": path})
+        assert observation.is_error
+        assert observation.text.startswith(
+            f"{path} is neither a regular file nor a directory"
+        )
 
 
 class TestRules:
@@ -132,8 +134,8 @@ class TestKernel:
         mounted(monkeypatch, **{f"{tmp_path}/{name}": "proc"})
         [tool] = GrepTool.create(working_dir=tmp_path)
         tool({"pattern": "needle"})
-        told = [arguments for arguments in started if "--glob=!/proc" in arguments]
-        assert len(started) == len(told) == (name == "proc")
+        calls = [arguments for arguments in started if "--glob=!/proc" in arguments]
+        assert len(started) == len(calls) == (name == "proc")
 
     def test_is_left_out_from_the_root(self, monkeypatch):
         """Also where the kernel does not tell what is mounted."""
@@ -149,14 +151,16 @@ class TestKernel:
         for kind, arguments in SEARCHES:
             [tool] = kind.create(working_dir=tmp_path)
             for name in ("proc", "proc/1"):
-                seen = tool({**arguments, "path": name})
-                assert seen.is_error == (kind is GrepTool), seen.text
-        assert seen.text.startswith(f"{tmp_path}/proc/1 is a directory of the kernel")
+                observation = tool({**arguments, "path": name})
+                assert observation.is_error == (kind is GrepTool), observation.text
+        assert observation.text.startswith(
+            f"{tmp_path}/proc/1 is a directory of the kernel"
+        )
 
     @pytest.mark.skipif(sys.platform != "linux", reason="the directories are Linux's")
     def test_of_this_machine(self, tmp_path):
         """What is mounted here is known."""
         [tool] = GrepTool.create(working_dir=tmp_path)
-        seen = in_time(tool, {"pattern": "x", "path": "/proc"})
-        assert seen.is_error
-        assert seen.text.startswith("/proc is a directory of the kernel")
+        observation = in_time(tool, {"pattern": "x", "path": "/proc"})
+        assert observation.is_error
+        assert observation.text.startswith("/proc is a directory of the kernel")

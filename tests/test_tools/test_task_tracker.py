@@ -32,17 +32,17 @@ def tracker(directory: Path | None = None) -> TaskTrackerTool:
 class TestList:
     def test_begins_empty(self):
         """A new list has no tasks; viewing is what a call does by default."""
-        seen = tracker()({})
-        assert (seen.command, seen.task_list) == ("view", [])
-        assert "empty" in seen.text
+        observation = tracker()({})
+        assert (observation.command, observation.task_list) == ("view", [])
+        assert "empty" in observation.text
 
     def test_plan_and_view(self):
         """What was planned is what is seen, for the model as a numbered list."""
         tool = tracker()
         planned = tool({"command": "plan", "task_list": TASKS})
-        seen = tool({"command": "view"})
-        assert seen.task_list == planned.task_list
-        assert seen.text.splitlines() == [
+        observation = tool({"command": "view"})
+        assert observation.task_list == planned.task_list
+        assert observation.text.splitlines() == [
             "3 tasks: 1 done, 1 in progress, 1 to do.",
             "1. [x] Find it",
             "2. [>] Fix it",
@@ -76,13 +76,13 @@ class TestList:
         """A plan that forgets the tasks changes nothing."""
         tool = tracker()
         tool({"command": "plan", "task_list": TASKS})
-        seen = tool({"command": "plan"})
-        assert seen.is_error
-        assert "needs `task_list`" in seen.text
+        observation = tool({"command": "plan"})
+        assert observation.is_error
+        assert "needs `task_list`" in observation.text
         assert len(tool({}).task_list) == 3
 
     @pytest.mark.parametrize(
-        ("written", "meant"),
+        ("written", "status"),
         [
             ("pending", "todo"),
             ("to-do", "todo"),
@@ -92,11 +92,11 @@ class TestList:
             ("DONE", "done"),
         ],
     )
-    def test_statuses_by_other_names(self, written, meant):
+    def test_statuses_by_other_names(self, written, status):
         """A status may be written as models write it."""
         task = {"title": "t", "status": written}
-        seen = tracker()({"command": "plan", "task_list": [task]})
-        assert seen.task_list[0].status == meant
+        observation = tracker()({"command": "plan", "task_list": [task]})
+        assert observation.task_list[0].status == status
 
     def test_unknown_status(self):
         """A status that means nothing does not fit."""
@@ -120,8 +120,8 @@ class TestFile:
         """It is a JSON list that others can read and write."""
         tracker(tmp_path)({"command": "plan", "task_list": TASKS})
         file = tmp_path / "TASKS.json"
-        kept = json.loads(file.read_text())
-        assert kept[0] == {"title": "Find it", "notes": "", "status": "done"}
+        tasks = json.loads(file.read_text())
+        assert tasks[0] == {"title": "Find it", "notes": "", "status": "done"}
         file.write_text(json.dumps([{"title": "theirs", "status": "pending"}]))
         assert tracker(tmp_path)({}).task_list == [TaskItem(title="theirs")]
 
@@ -154,10 +154,10 @@ class TestFile:
         file.write_text(content, "latin-1")
         (tmp_path / "TASKS.corrupt-1.json").write_text("an older one")
         arguments = {"task_list": TASKS} if command == "plan" else {}
-        seen = tracker(tmp_path)({"command": command, **arguments})
-        assert not seen.is_error
+        observation = tracker(tmp_path)({"command": command, **arguments})
+        assert not observation.is_error
         aside = tmp_path / "TASKS.corrupt-2.json"
-        assert str(aside) in seen.text
+        assert str(aside) in observation.text
         assert aside.read_text("latin-1") == content
         assert (tmp_path / "TASKS.corrupt-1.json").read_text() == "an older one"
         assert file.exists() == (command == "plan")
@@ -167,17 +167,17 @@ class TestFile:
         """What is no file at all is an error, and the list stays as it was."""
         (tmp_path / "TASKS.json").mkdir()
         arguments = {"task_list": TASKS} if command == "plan" else {}
-        seen = tracker(tmp_path)({"command": command, **arguments})
-        assert seen.is_error
-        assert "is no regular file" in seen.text
+        observation = tracker(tmp_path)({"command": command, **arguments})
+        assert observation.is_error
+        assert "is no regular file" in observation.text
 
     def test_cannot_be_written(self, tmp_path):
         """A list that cannot be kept is not pretended to be."""
         (tmp_path / "file").touch()
         tool = tracker(tmp_path / "file" / "below")
-        seen = tool({"command": "plan", "task_list": TASKS})
-        assert seen.is_error
-        assert "Could not" in seen.text
+        observation = tool({"command": "plan", "task_list": TASKS})
+        assert observation.is_error
+        assert "Could not" in observation.text
 
     @given(
         st.lists(
@@ -202,10 +202,10 @@ class TestShown:
             TaskItem(title="[red]x[/]", notes="a\nb"),
             TaskItem(title="y", status="done"),
         ]
-        seen = TaskTrackerObservation(command="view", task_list=tasks)
+        observation = TaskTrackerObservation(command="view", task_list=tasks)
         console = Console(width=60, color_system=None)
         with console.capture() as capture:
-            console.print(seen.visualize)
+            console.print(observation.visualize)
             console.print(TaskTrackerAction(command="plan", task_list=tasks).visualize)
             console.print(TaskTrackerAction().visualize)
         checklist = ["⏳ 1. [red]x[/]", "      a", "      b", "✅ 2. y"]

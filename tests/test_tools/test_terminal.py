@@ -105,7 +105,7 @@ class TestUnfinished:
 
     def test_are_told_of_though_they_ended_between_calls(self, terminal, tmp_path):
         """The end of a command is told once: to the next wait, or beside the next command."""
-        for ask, told in (
+        for ask, note in (
             ("", "last\n[Exit code 5"),
             ("echo new", "ended meanwhile with exit code 5.]\nlast"),
         ):
@@ -115,7 +115,7 @@ class TestUnfinished:
             (tmp_path / "go").write_text("")
             assert eventually(lambda: terminal._shell.settled)
             result = terminal.run(ask)
-            assert told in "".join(block.text for block in result.to_llm_content)
+            assert note in "".join(block.text for block in result.to_llm_content)
             assert result.exit_code == (0 if ask else 5)
             assert "Nothing is running" in terminal.run("").text
             (tmp_path / "go").unlink()

@@ -56,12 +56,12 @@ class TestHeadAndTail:
         buffer = HeadAndTail(half=half)
         for chunk in chunks:
             buffer.write(chunk)
-        kept = buffer.take()
-        assert len(kept.head) + kept.dropped + len(kept.tail) == len(whole)
-        assert whole.startswith(kept.head)
-        assert whole.endswith(kept.tail)
-        assert len(kept.head) == min(half, len(whole))
-        assert kept.dropped == max(0, len(whole) - 2 * half)
+        lines = buffer.take()
+        assert len(lines.head) + lines.dropped + len(lines.tail) == len(whole)
+        assert whole.startswith(lines.head)
+        assert whole.endswith(lines.tail)
+        assert len(lines.head) == min(half, len(whole))
+        assert lines.dropped == max(0, len(whole) - 2 * half)
 
     def test_takes_everything_once(self):
         """What was taken does not come again."""

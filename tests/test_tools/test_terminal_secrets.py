@@ -54,8 +54,8 @@ class TestSecrets:
         assert first.text.count("<secret-hidden>") >= 2
         later = terminal.run("echo $API_KEY; seq 1 20000; env")
         [file] = (tmp_path / "kept").iterdir()
-        for seen in (str(first), str(later), file.read_text()):
-            assert SECRET not in seen
+        for text in (str(first), str(later), file.read_text()):
+            assert SECRET not in text
         assert later.text.startswith("<secret-hidden>\n1\n2\n")
 
     def test_may_be_those_of_the_state_the_tool_was_made_for(self, tmp_path):
@@ -85,11 +85,14 @@ class TestSecrets:
                 TerminalAction(command="C-d"),
                 TerminalAction(command=f"\0 {SECRET}"),
             ):
-                seen = executor(action, conversation)
-                assert SECRET not in f"{seen!r} {seen.to_dict()} {seen.to_llm_content}"
-            seen = executor(TerminalAction(command="pwd"), conversation)
-            assert seen.text == f"{tmp_path}/<secret-hidden>"
-            assert seen.metadata.working_dir == f"{tmp_path}/<secret-hidden>"
+                observation = executor(action, conversation)
+                assert (
+                    SECRET
+                    not in f"{observation!r} {observation.to_dict()} {observation.to_llm_content}"
+                )
+            observation = executor(TerminalAction(command="pwd"), conversation)
+            assert observation.text == f"{tmp_path}/<secret-hidden>"
+            assert observation.metadata.working_dir == f"{tmp_path}/<secret-hidden>"
             run_tool(tool, {"command": "pwd"}, conversation)
         journal.write(history()[-1])
         saved = (tmp_path / "journal.ndjson").read_text() + history().to_json()
@@ -110,24 +113,24 @@ class TestSecrets:
         self, tmp_path, between
     ):
         """A secret counts with colours, NULs and titles between its characters."""
-        kept = tmp_path / "kept"
+        folder = tmp_path / "kept"
         with Terminal(
-            tmp_path, secrets={"API_KEY": SECRET}, full_output_save_dir=kept
+            tmp_path, secrets={"API_KEY": SECRET}, full_output_save_dir=folder
         ) as terminal:
-            seen = terminal.run(
+            observation = terminal.run(
                 f"printf '%s{between}%s\\n' ${{API_KEY:0:7}} ${{API_KEY:7}}; seq 20000"
             )
-        [file] = kept.iterdir()
-        for text in (seen.text, clean(file.read_bytes())):
+        [file] = folder.iterdir()
+        for text in (observation.text, clean(file.read_bytes())):
             assert text.startswith("<secret-hidden>\n1\n2\n")
 
     def test_show_not_where_the_screen_puts_them_together(self, tmp_path):
         """What was overwritten leaves a secret, which is hidden."""
         with Terminal(tmp_path, secrets={"API_KEY": SECRET}) as terminal:
-            seen = terminal.run(
+            observation = terminal.run(
                 "printf '%sX\\b%s\\n' ${API_KEY:0:7} ${API_KEY:7}", timeout=60
             )
-        assert seen.text == "<secret-hidden>"
+        assert observation.text == "<secret-hidden>"
 
     def test_may_be_short(self, tmp_path):
         """One of a digit is hidden too, and the marks of the shell stay what they are."""

@@ -60,6 +60,7 @@ class TestTool:
             ({"username": "somebody"}, "not as 'somebody': leave username out"),
             ({"terminal_type": "tmux"}, "'tmux' is not here"),
             ({"shell_path": "/nowhere/bash"}, "'/nowhere/bash' is no program"),
+            ({"shell_path": which("ls")}, "ls' is not bash: give the path of a bash"),
             ({"env": {"PORT": 8080}}, "PORT is text, not an int: write it in quotes"),
             ({"env": {"A=B": "x"}}, "'A=B' is no name of a variable"),
             ({"env": {"": "x"}}, "'' is no name of a variable"),

@@ -9,6 +9,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
+from test_widgets.tooling import finish
 
 from test_tools.terminal_parts import Terminal, alive, eventually
 from toolbench.tools.terminal import TerminalTool
@@ -118,9 +119,9 @@ class TestCommands:
 
     def test_with_half_a_character_are_refused(self, terminal):
         """What cannot be sent changes nothing: neither as a command nor typed at one."""
-        for said in (terminal.run("echo \ud800"), terminal.run("echo next")):
-            assert said.command.isascii()
-        assert said.text == "next"
+        for observation in (terminal.run("echo \ud800"), terminal.run("echo next")):
+            assert observation.command.isascii()
+        assert observation.text == "next"
         terminal.run("read line; echo got $line", timeout=0.2)
         refused = terminal.type("\ud800")
         assert refused.is_error
@@ -271,9 +272,9 @@ class TestTwo:
         for panel in panels:
             panel.run(confirm=False)
         for panel, name in zip(panels, "ab", strict=True):
-            assert panel._run.done.wait(30)
-            seen = panel._run.observation.text.split()
-            assert seen == [f"{name}{n}" for n in range(1, 61)]
+            finish(panel)
+            words = panel.result.text.split()
+            assert words == [f"{name}{n}" for n in range(1, 61)]
             panel.close()
         for tool in tools:
             tool.executor.close()

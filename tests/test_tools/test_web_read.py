@@ -86,7 +86,7 @@ class TestPages:
         """The parts together are the page, and the page is asked for once."""
         whole = "".join(f"{n:09}\n" for n in range(7_000))
         url = site.page("/long", whole, Content_Type="text/plain")
-        asked = len(site.requests)
+        count = len(site.requests)
         parts, start = [], 0
         while start is not None:
             result = reader.read(url, start=start)
@@ -94,7 +94,7 @@ class TestPages:
             parts.append(text.partition("\n\n[Characters")[0])
             start = result.next_start
         assert "".join(parts) == whole
-        assert len(site.requests) == asked + 1
+        assert len(site.requests) == count + 1
         assert reader.read(url, start=70_000).is_error
 
     def test_that_are_empty_say_so(self, site, reader):
@@ -204,10 +204,10 @@ class TestAnswers:
 
     def test_can_be_interrupted(self, site, reader):
         """From another thread; the call returns at once."""
-        asked = threading.Event()
+        question_event = threading.Event()
 
         def hang(handler):
-            asked.set()
+            question_event.set()
             site.release.wait(20)
 
         site.pages["/hang"] = hang
@@ -216,7 +216,7 @@ class TestAnswers:
             target=lambda: results.append(reader.read(f"{site.url}/hang"))
         )
         thread.start()
-        assert asked.wait(20)
+        assert question_event.wait(20)
         reader.interrupt()
         thread.join(20)
         assert "interrupted" in results[0].text

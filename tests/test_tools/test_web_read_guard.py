@@ -22,13 +22,15 @@ def _site():
 
 def resolving(**names):
     """A resolver that knows *names* only; a list gives the answers of each time asked."""
-    answers = {name.replace("_", "."): list(given) for name, given in names.items()}
+    answers = {
+        name.replace("_", "."): list(addresses) for name, addresses in names.items()
+    }
 
     async def resolve(host, port):
         if host not in answers:
             raise OSError(host)
-        given = answers[host]
-        return given.pop(0) if len(given) > 1 else given[0]
+        addresses = answers[host]
+        return addresses.pop(0) if len(addresses) > 1 else addresses[0]
 
     return resolve
 
@@ -113,7 +115,7 @@ class TestGuard:
     )
     def test_refuses_this_machine_in_every_spelling(self, site, host):
         """What counts is the address a name leads to, not how it is written."""
-        asked = len(site.requests)
+        count = len(site.requests)
         port = site.url.rpartition(":")[2]
         result = read(f"http://{host}:{port}/")
         assert result.is_error
@@ -122,7 +124,7 @@ class TestGuard:
             or "no host" in result.text
             or "no address" in result.text
         )
-        assert len(site.requests) == asked
+        assert len(site.requests) == count
 
     def test_refuses_a_name_that_leads_here(self, site):
         """One address that is not public is enough."""
@@ -146,7 +148,7 @@ class TestGuard:
         )
         port = site.url.rpartition(":")[2]
         site.moved("/away", f"http://there.example:{port}/")
-        asked = len(site.requests)
+        count = len(site.requests)
         result = read(
             f"http://here.example:{port}/away",
             resolver=resolving(
@@ -154,7 +156,7 @@ class TestGuard:
             ),
         )
         assert "'there.example' leads to 127.0.0.1" in result.text
-        assert [path for path, _ in site.requests[asked:]] == ["/away"]
+        assert [path for path, _ in site.requests[count:]] == ["/away"]
 
     def test_refuses_a_redirect_to_a_file(self, site):
         """Only http and https, at every hop."""

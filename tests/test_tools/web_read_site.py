@@ -17,8 +17,8 @@ class Site:
 
     def page(self, path: str, body: bytes | str = b"", *, status=200, **headers) -> str:
         data = body.encode() if isinstance(body, str) else body
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        self.pages[path] = (status, named, data)
+        fields = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.pages[path] = (status, fields, data)
         return self.url + path
 
     def html(self, path: str, body: str, **headers) -> str:

@@ -48,10 +48,14 @@ class Wire:
         return repr([data for _, _, data in self.messages])
 
 
+def deliver(widget: w.Widget, data: dict[str, Any]) -> None:
+    """Deliver a message as a front end sends it."""
+    widget._handle_msg({"content": {"data": data}, "buffers": []})
+
+
 def receive(widget: w.Widget, **state: Any) -> None:
     """Deliver *state* as a front end sends it."""
-    data = {"method": "update", "state": state, "buffer_paths": []}
-    widget._handle_msg({"content": {"data": data}, "buffers": []})
+    deliver(widget, {"method": "update", "state": state, "buffer_paths": []})
 
 
 def type_into(widget: w.Widget, text: str) -> None:
@@ -82,8 +86,7 @@ def press(buttons: w.ToggleButtons, label: str) -> None:
 
 def click(button: w.Button) -> None:
     """Click a button."""
-    data = {"method": "custom", "content": {"event": "click"}}
-    button._handle_msg({"content": {"data": data}, "buffers": []})
+    deliver(button, {"method": "custom", "content": {"event": "click"}})
 
 
 def walk(widget: w.Widget) -> Iterator[w.Widget]:
@@ -95,20 +98,20 @@ def walk(widget: w.Widget) -> Iterator[w.Widget]:
 
 def named(root: w.Widget, description: str, kind: type = w.Widget) -> Any:
     """Return the one shown widget of that description."""
-    found = [
+    matches = [
         widget
         for widget in walk(root)
         if isinstance(widget, kind)
         and getattr(widget, "description", None) == description
     ]
-    assert len(found) == 1, f"{len(found)} widgets are called {description!r}"
-    return found[0]
+    assert len(matches) == 1, f"{len(matches)} widgets are called {description!r}"
+    return matches[0]
 
 
 def only(root: w.Widget, kind: type) -> Any:
     """Return the one shown widget of that kind."""
-    (found,) = [widget for widget in walk(root) if type(widget) is kind]
-    return found
+    (match,) = [widget for widget in walk(root) if type(widget) is kind]
+    return match
 
 
 def page(root: w.Widget) -> str:

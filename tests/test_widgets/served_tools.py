@@ -53,6 +53,16 @@ begun, go_on = Event(), Event()
 
 
 @tool(read_only=True)
+def verbose() -> str:
+    """Print lines, and take long."""
+    for number in range(20):
+        print(f"<b>line {number}</b>")
+    current_run().on_cancel(go_on.set)
+    go_on.wait(30)
+    return "late"
+
+
+@tool(read_only=True)
 def slow() -> str:
     """Take long."""
     current_run().on_cancel(go_on.set)

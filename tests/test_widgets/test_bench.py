@@ -98,11 +98,11 @@ class TestBench:
     def test_knows_which_list_a_click_was_made_in(self):
         """The list may change while a click is under way; it says only a line."""
         both = bench(add, greet)
-        seen = listing(both)
+        first_list = listing(both)
         type_into(search_field(both), "greet")
-        pick(seen, "greet — Greet somebody by name.")
+        pick(first_list, "greet — Greet somebody by name.")
         assert both.panel.tool is greet
-        assert "toolbench-hidden" in seen._dom_classes
+        assert "toolbench-hidden" in first_list._dom_classes
         assert "toolbench-hidden" not in listing(both)._dom_classes
 
     def test_opens_nothing_that_was_not_picked(self):

@@ -24,9 +24,9 @@ def test_is_cut_after_secrets_are_hidden(loop, after):
     """Wherever the cut falls, no piece of a secret is left."""
     coming = ComingText()
     coming.add(Chunk("text", f"x{SECRET}" + "." * after))
-    shown = coming.shown(loop)
-    assert shown.endswith("." * 1_900)
-    assert not any(SECRET[n : n + 5] in shown for n in range(len(SECRET) - 4))
+    text = coming.visible_text(loop)
+    assert text.endswith("." * 1_900)
+    assert not any(SECRET[n : n + 5] in text for n in range(len(SECRET) - 4))
 
 
 def test_hides_what_the_session_knows(loop):
@@ -34,7 +34,7 @@ def test_hides_what_the_session_knows(loop):
     remembered.add(["another-secret-of-mine"])
     coming = ComingText()
     coming.add(Chunk("text", "It is another-secret-of-mine."))
-    assert "another" not in coming.shown(loop)
+    assert "another" not in coming.visible_text(loop)
 
 
 def test_a_retry_begins_anew(loop):
@@ -43,6 +43,6 @@ def test_a_retry_begins_anew(loop):
     coming.add(Chunk("text", "Half an ans"))
     coming.add(Chunk("retry", "Once more in 2 s."))
     coming.add(Chunk("text", "Whole."))
-    assert coming.shown(loop) == "Whole."
+    assert coming.visible_text(loop) == "Whole."
     coming.clear()
-    assert coming.shown(loop) == ""
+    assert coming.visible_text(loop) == ""

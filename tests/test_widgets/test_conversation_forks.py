@@ -110,14 +110,14 @@ class TestFork:
 
     def test_waits_for_what_is_at_work(self):
         """A sentence says so; nothing is begun."""
-        asked, go_on = threading.Event(), threading.Event()
+        question_event, go_on = threading.Event(), threading.Event()
 
         class Slow:
             name, provider = "slow", "openai"
 
             def complete(self, messages, tools=(), *, on_chunk=None, cancel=None):
                 if len(messages) > 2:
-                    asked.set()
+                    question_event.set()
                     assert go_on.wait(PATIENCE)
                 return Answer({"role": "assistant", "content": "Ah."})
 
@@ -126,7 +126,7 @@ class TestFork:
         press(panel, "Step")
         conversation.send_message("And?")
         labelled(panel, "Step")[0].click()
-        assert asked.wait(PATIENCE)
+        assert question_event.wait(PATIENCE)
         labelled(panel, "Fork")[0].click()
         assert "wait for it, or press Stop" in text(panel)
         go_on.set()
@@ -211,7 +211,7 @@ def test_what_streamed_in_is_gone_once_it_is_a_row(monkeypatch):
         threading.Event().wait(0.01)
     panel.refresh()
     values = [str(getattr(w, "value", "")) for w in everything(panel)]
-    shown = [value for value in values if "sent next" not in value]
-    assert not any("All **done**" in value for value in shown)
-    assert sum("All <strong>done</strong>" in value for value in shown) == 1
+    texts = [value for value in values if "sent next" not in value]
+    assert not any("All **done**" in value for value in texts)
+    assert sum("All <strong>done</strong>" in value for value in texts) == 1
     panel.close()

@@ -42,8 +42,8 @@ def everything(widget):
 
 
 def labelled(panel, label, nth=0):
-    named = [w for w in everything(panel) if getattr(w, "description", None) == label]
-    return named[nth]
+    matches = [w for w in everything(panel) if getattr(w, "description", None) == label]
+    return matches[nth]
 
 
 def text(panel):
@@ -121,20 +121,20 @@ def test_a_row_opens_into_the_panel_of_its_call(opened):
 
 def test_stop_ends_the_request(opened):
     """The model hears of it, and the panel can go on."""
-    asked, stopped = threading.Event(), threading.Event()
+    question_event, stopped = threading.Event(), threading.Event()
 
     class Slow:
         name, provider = "slow", "openai"
 
         def complete(self, messages, tools=(), *, on_chunk=None, cancel=None):
             cancel.on_cancel(stopped.set)
-            asked.set()
+            question_event.set()
             assert stopped.wait(PATIENCE)
             return {"role": "assistant", "content": "late"}
 
     panel = opened(talk(Slow()))
     labelled(panel, "Step").click()
-    assert asked.wait(PATIENCE)
+    assert question_event.wait(PATIENCE)
     press(panel, "Stop")
     assert stopped.is_set() and not panel.is_busy
 
@@ -157,12 +157,12 @@ def test_what_a_tool_asks_is_asked_in_the_panel(opened):
     assert of(c, ObservationEvent)[0].observation.text == "x is gone"
 
 
-def wait_for(panel, wanted):
-    """The first widget that is *wanted*, once it is there."""
+def wait_for(panel, condition):
+    """The first widget that meets *condition*, once it is there."""
     there = threading.Event()
     for _ in range(PATIENCE * 20):
         for widget in everything(panel):
-            if wanted(widget):
+            if condition(widget):
                 return widget
         there.wait(0.05)
     raise AssertionError("It is not there.")
@@ -177,9 +177,9 @@ def test_a_person_is_the_model(opened):
     chooser = wait_for(
         panel, lambda w: getattr(w, "description", "") == "Tool you call"
     )
-    shown = text(panel)
-    assert "Be brief." in shown and "What is 2 + 3?" in shown
-    assert "Add two numbers." in shown
+    page_text = text(panel)
+    assert "Be brief." in page_text and "What is 2 + 3?" in page_text
+    assert "Add two numbers." in page_text
     chooser.value = "add"
     wait_for(panel, lambda w: getattr(w, "description", "") == "a").value = "2"
     labelled(panel, "b").value = "3"
@@ -195,19 +195,19 @@ def test_a_person_is_the_model(opened):
 def test_each_panel_asks_for_the_model_it_shares_with_another(opened):
     """The same person answers for two conversations, each in its own panel."""
     model, panels = PersonModel(), []
-    for said in ("First?", "Second?"):
+    for message in ("First?", "Second?"):
         c = Conversation(agent=Agent(model, []))
-        c.send_message(said)
-        panels.append((opened(c), c, said))
+        c.send_message(message)
+        panels.append((opened(c), c, message))
     for panel, _, _ in panels:
         labelled(panel, "Run to the end").click()
-    for panel, _, said in panels:
+    for panel, _, message in panels:
         wait_for(panel, lambda w: getattr(w, "description", "") == "What you say")
-        labelled(panel, "What you say").value = f"To {said}"
+        labelled(panel, "What you say").value = f"To {message}"
         press_when_quiet(panel)
-    for panel, c, said in panels:
+    for panel, c, message in panels:
         settled(panel)
-        assert c.loop.final_text == f"To {said}"
+        assert c.loop.final_text == f"To {message}"
 
 
 def value_of(widget):

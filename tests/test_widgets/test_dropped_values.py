@@ -31,8 +31,8 @@ def reloaded(panel, arguments):
 class TestReload:
     def test_leaves_out_what_is_gone_and_shows_it(self):
         """The rest is kept and can be run; nothing is sent under a name nobody chose."""
-        given = {"n": 1, "fail_at": 5, "text": "<b>\u202e"}
-        panel = ToolPanel(define("n: int, fail_at: int = 0, text: str = ''"), given)
+        arguments = {"n": 1, "fail_at": 5, "text": "<b>\u202e"}
+        panel = ToolPanel(define("n: int, fail_at: int = 0, text: str = ''"), arguments)
         reloaded(panel, "n: int, fail: int = 0")
         assert panel.form.value == {"n": 1}
         head = shown(panel)
@@ -63,10 +63,10 @@ class TestReload:
 
     def test_keeps_what_no_tool_ever_took(self):
         """It was given on purpose, to see what comes of it; so is what does not fit."""
-        given = {"n": "x", "odd": 1}
-        panel = ToolPanel(define("n: int"), given)
+        arguments = {"n": "x", "odd": 1}
+        panel = ToolPanel(define("n: int"), arguments)
         reloaded(panel, "n: int, m: int = 0")
-        assert panel.form.value == given
+        assert panel.form.value == arguments
         assert "This was left out" not in page(panel)
 
     def test_keeps_what_has_another_type_now(self):
@@ -93,7 +93,7 @@ class TestEarlierResult:
         assert EARLIER in shown(panel)
         assert "The call" in shown(panel)
         panel.run()
-        assert EARLIER not in panel._report._clock.value
+        assert EARLIER not in shown(panel)
         finish(panel)
         assert EARLIER not in shown(panel)
 

@@ -96,10 +96,10 @@ class TestRules:
 
     def test_a_predicate_sees_the_simplified_schema_and_the_path(self):
         """References are followed, `null` is folded in, and the place is known."""
-        seen = []
+        nodes = []
 
         def look(view, schema, path):
-            seen.append((path, schema.get("type")))
+            nodes.append((path, schema.get("type")))
             return False
 
         own = _own(100, look, w.Text)
@@ -108,7 +108,7 @@ class TestRules:
             "$defs": {"N": {"type": "integer"}},
         }
         SchemaForm(schema, registry=own).widget  # noqa: B018
-        assert (("a",), "integer") in seen
+        assert (("a",), "integer") in nodes
 
     def test_the_default_registry_is_left_alone_by_a_copy(self):
         """Rules for one form stay with it; those added to the default can be taken out."""
@@ -151,18 +151,25 @@ class TestPerField:
             note: str = Field(
                 "", json_schema_extra={"toolbench": {"widget": "textarea"}}
             )
-            asked: str = Field(
+            last_one: str = Field(
                 "",
                 description="not this",
                 json_schema_extra={
                     "toolbench": {"placeholder": "say it", "help": "but this"}
                 },
             )
-            gone: str = Field("x", json_schema_extra={"toolbench": {"hidden": True}})
+            hidden_one: str = Field(
+                "x", json_schema_extra={"toolbench": {"hidden": True}}
+            )
 
         form = SchemaForm(Model.model_json_schema())
         boxes = [x for x in walk(form.widget) if isinstance(x, w.Text | w.Textarea)]
-        assert [box.description for box in boxes] == ["first", "last", "note", "asked"]
+        assert [box.description for box in boxes] == [
+            "first",
+            "last",
+            "note",
+            "last_one",
+        ]
         assert type(boxes[2]) is w.Textarea
         assert boxes[3].placeholder == "say it"
         assert "but this" in page(form.widget)

@@ -13,7 +13,7 @@ _RULE = re.compile(
 )
 
 
-def _heard(form: SchemaForm) -> dict[str, str]:
+def _descriptions(form: SchemaForm) -> dict[str, str]:
     """What the style sheets add to the names of the widgets."""
     pages = [x.value for x in walk(form.widget) if isinstance(x, w.HTML)]
     rules = {m[1]: m[3] for page in pages for m in _RULE.finditer(page)}
@@ -33,10 +33,10 @@ class TestHeard:
     def test_help_and_limits_follow_the_name(self):
         """As do the words for the star."""
         form = _form(type="integer", description="How many.", minimum=3)
-        assert _heard(form) == {"n": " required. How many. at least 3."}
+        assert _descriptions(form) == {"n": " required. How many. at least 3."}
 
     @pytest.mark.parametrize(
-        ("limits", "said"),
+        ("limits", "limit"),
         [
             ({"minLength": 1}, "At least 1 character."),
             ({"minLength": 2}, "At least 2 characters."),
@@ -47,22 +47,25 @@ class TestHeard:
             ({"minimum": 2}, "At least 2."),
         ],
     )
-    def test_one_is_one(self, limits, said):
+    def test_one_is_one(self, limits, limit):
         """A limit of one counts one character, not "1 characters"."""
         kinds = {"minItems": "array", "minimum": "integer"}
         kind = kinds.get(next(iter(limits)), "string")
         form = _form(type=kind, items={"type": "string"}, **limits)
-        assert f">{said}<" in page(form.widget)
+        assert f">{limit}<" in page(form.widget)
 
     def test_an_error_is_heard_at_its_field(self):
         """It comes first, and goes when it is mended."""
         form = _form(type="integer", description="How many.")
         box = named(form.widget, "n")
         type_into(box, "x")
-        said = _heard(form)["n"]
-        assert said == " required. Invalid: \\27 x\\27  is not an integer. How many."
+        description = _descriptions(form)["n"]
+        assert (
+            description
+            == " required. Invalid: \\27 x\\27  is not an integer. How many."
+        )
         type_into(box, "4")
-        assert _heard(form) == {"n": " required. How many."}
+        assert _descriptions(form) == {"n": " required. How many."}
 
     def test_two_forms_do_not_speak_for_each_other(self):
         """Their style sheets are on one page."""
@@ -102,5 +105,5 @@ class TestEnds:
     def test_no_sentence_ends_twice(self):
         """A question keeps its mark, for the eye and for the ear."""
         form = _form(type="integer", minimum=2, description="How many?")
-        assert _heard(form)["n"] == " required. How many? at least 2."
+        assert _descriptions(form)["n"] == " required. How many? at least 2."
         assert ">How many? At least 2.<" in page(form.widget)

@@ -68,8 +68,8 @@ class TestWhenErrorsShow:
         """The sentence of an error ends once."""
         form = SchemaForm(self._SCHEMA)
         form.widget  # noqa: B018
-        said = ["did you mean 'b'?", "is odd.", "is odd"]
-        form.show_problems([Problem(("b",), text) for text in said])
+        messages = ["did you mean 'b'?", "is odd.", "is odd"]
+        form.show_problems([Problem(("b",), text) for text in messages])
         assert ">Did you mean &#x27;b&#x27;?<" in page(form.widget)
         assert page(form.widget).count(">Is odd.<") == 2
 
@@ -235,8 +235,8 @@ class TestPydantic:
     def test_an_error_finds_its_field(self, value, path):
         """Past the names of union branches, by alias, into maps; other branches are silent."""
         errors = _native(value).errors
-        assert path in [found for found, _ in errors]
-        assert all(found[: len(path)] == path for found, _ in errors)
+        assert path in [place for place, _ in errors]
+        assert all(place[: len(path)] == path for place, _ in errors)
 
     def test_a_wrong_key_is_said_to_be_the_key(self):
         """The `[key]` of pydantic is no field of the value."""
@@ -360,7 +360,7 @@ def test_a_union_can_be_left_while_it_is_wrong():
     pick(kinds, "true or false")
     assert not form.blocked
     assert form.value == {"x": False}
-    click(named(form.widget, "Field options…"))
+    click(named(form.widget, "Advanced input…"))
     assert form.value == {"x": False}
 
 
@@ -371,10 +371,10 @@ def test_a_check_that_fails_once_is_forgotten():
         return [Problem(("x",), "is odd")] if 1 / value.get("x", 1) > 1 else []
 
     form = SchemaForm(_object(x={"type": "integer"}), validate=check)
-    heard = []
-    form.observe(lambda change: heard.append(change.new))
+    values = []
+    form.observe(lambda change: values.append(change.new))
     box = named(form.widget, "x")
     with pytest.raises(ZeroDivisionError):
         box.value = "0"
     box.value = "5"
-    assert heard == [{"x": 5}]
+    assert values == [{"x": 5}]

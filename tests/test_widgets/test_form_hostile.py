@@ -58,10 +58,10 @@ def _schema(text: str) -> dict[str, Any]:
 class _Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
 
     def handle_starttag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
+        self.elements.append((tag, dict(attrs)))
 
 
 def _everything(form: SchemaForm) -> None:
@@ -86,8 +86,8 @@ class TestInjection:
         )
         tags = _Tags()
         tags.feed(page(form.widget))
-        assert {tag for tag, _ in tags.found} <= _ALLOWED
-        for _, attributes in tags.found:
+        assert {tag for tag, _ in tags.elements} <= _ALLOWED
+        for _, attributes in tags.elements:
             assert set(attributes) <= {
                 "class",
                 "style",

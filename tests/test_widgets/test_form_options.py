@@ -15,7 +15,7 @@ def _form(value: dict[str, Any] | None = None, /, **properties: Any) -> SchemaFo
 
 class TestFieldOptions:
     def _open(self, form: SchemaForm, field: str) -> Any:
-        click(named(form.widget, "Field options…"))
+        click(named(form.widget, "Advanced input…"))
         pick(named(form.widget, "Field"), field)
         return named(form.widget, "Send")
 
@@ -61,7 +61,7 @@ class TestFieldOptions:
         form = _form(**{f"f{i}": {"type": "string"} for i in range(5)})
         form.widget  # noqa: B018
         before = wire.opened()
-        click(named(form.widget, "Field options…"))
+        click(named(form.widget, "Advanced input…"))
         assert wire.opened() == before + 4  # two lists, their box, their style
 
 
@@ -73,8 +73,8 @@ class TestManyFields:
     def test_a_dozen_is_shown_and_the_rest_is_searched(self, wire):
         """A form of 55 fields starts small; a field comes when it is named."""
         form = _form(**self._MANY)
-        shown = [x for x in walk(form.widget) if type(x) is w.Text]
-        assert len(shown) == 12
+        boxes = [x for x in walk(form.widget) if type(x) is w.Text]
+        assert len(boxes) == 12
         search = named(form.widget, "Add a field")
         assert "field_40" in search.options
         receive(search, value="field_40")
@@ -127,6 +127,6 @@ class TestFolding:
         form = _form(value, r=rows)
         assert named(form.widget, "Show r[19]")
         form.reveal_errors()
-        shown = [getattr(x, "description", "") for x in walk(form.widget)]
-        assert "Show r[19]" not in shown
-        assert shown.count("gone") == 20
+        labels_shown = [getattr(x, "description", "") for x in walk(form.widget)]
+        assert "Show r[19]" not in labels_shown
+        assert labels_shown.count("gone") == 20

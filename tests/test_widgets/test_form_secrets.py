@@ -82,8 +82,8 @@ class TestNothingShows:
     def test_no_text_of_the_form_holds_it(self, schema, value):
         """Neither repr, JSON text, masked value, page, nor an error about it."""
         form = SchemaForm(schema, value)
-        shown = (repr(form), repr(form.widget), repr(form.json_widget), form.json)
-        assert _SECRET not in "".join(shown) + page(form.widget) + repr(form.masked)
+        texts = (repr(form), repr(form.widget), repr(form.json_widget), form.json)
+        assert _SECRET not in "".join(texts) + page(form.widget) + repr(form.masked)
         assert "<secret-hidden>" in form.json
         assert form.secrets
         assert all(secret.startswith(_SECRET) for secret in form.secrets)
@@ -98,7 +98,7 @@ class TestNothingShows:
     def test_a_field_as_json_hides_what_is_inside(self, wire):
         """An object that is edited as text shows dots where its secret is."""
         form = SchemaForm(_object(o=_object(x=_PASSWORD)), {"o": {"x": _SECRET}})
-        click(named(form.widget, "Field options…"))
+        click(named(form.widget, "Advanced input…"))
         pick(named(form.widget, "Field"), "o")
         pick(named(form.widget, "Send"), "JSON text")
         area = named(form.widget, "o", w.Textarea)
@@ -159,7 +159,7 @@ class TestAsJson:
         """However deep it stands, and through references, unions, lists and maps."""
         whole = {**_object(o=schema), "$defs": {"P": _PASSWORD}}
         form = SchemaForm(whole, {"o": value})
-        click(named(form.widget, "Field options…"))
+        click(named(form.widget, "Advanced input…"))
         pick(named(form.widget, "Field"), "o")
         pick(named(form.widget, "Send"), "JSON text")
         assert "<secret-hidden>" in named(form.widget, "o", w.Textarea).value
@@ -191,8 +191,8 @@ class TestKeysOfMaps:
         key, value = named(form.widget, "key"), named(form.widget, "value")
         type_into(key, "password")
         assert form.value == {"h": {"password": _SECRET}}
-        shown = json.dumps(w.Widget.get_manager_state(), default=str)
-        assert _SECRET not in shown + form.json + repr(form.masked)
+        state = json.dumps(w.Widget.get_manager_state(), default=str)
+        assert _SECRET not in state + form.json + repr(form.masked)
         assert value.comm is None
 
     def test_a_key_that_is_no_secrets_any_more_shows_nothing(self):
@@ -234,8 +234,10 @@ class TestTyping:
     def test_a_default_that_is_secret_is_no_ghost(self):
         """The schema may hold one; the page does not."""
         form = SchemaForm(_object(x={**_PASSWORD, "default": _SECRET}))
-        shown = [getattr(widget, "placeholder", "") for widget in walk(form.widget)]
-        assert _SECRET not in "".join(shown) + page(form.widget)
+        placeholders = [
+            getattr(widget, "placeholder", "") for widget in walk(form.widget)
+        ]
+        assert _SECRET not in "".join(placeholders) + page(form.widget)
 
 
 class TestNumbers:

@@ -18,10 +18,10 @@ class TestText:
     def test_what_is_typed_is_the_value(self):
         """Every key stroke arrives."""
         form = _form(q={"type": "string"})
-        seen = []
-        form.observe(lambda change: seen.append(change.new))
+        values = []
+        form.observe(lambda change: values.append(change.new))
         type_into(named(form.widget, "q"), "ab")
-        assert seen == [{"q": "a"}, {"q": "ab"}]
+        assert values == [{"q": "a"}, {"q": "ab"}]
 
     def test_an_emptied_box_is_no_value(self):
         """A mistake is undone by deleting it."""

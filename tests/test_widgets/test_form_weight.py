@@ -79,7 +79,7 @@ class TestClose:
         form = SchemaForm(_deep(), value)
         form.widget  # noqa: B018
         form.json_widget  # noqa: B018
-        click(named(form.widget, "Field options…"))
+        click(named(form.widget, "Advanced input…"))
         pick(named(form.widget, "Field"), "kids[0].name")
         pick(named(form.widget, "Send"), "JSON text")
         form.value = {"kids": [{"name": "a\nb"}], "either": {"name": "x"}, "zz": 1}
@@ -103,12 +103,12 @@ class TestClose:
             pick(bar, "Remove")
         assert len(wire.live) == before
 
-    @pytest.mark.parametrize("shown", [False, True])
-    def test_the_value_outlives_the_widgets(self, shown, wire):
+    @pytest.mark.parametrize("is_shown", [False, True])
+    def test_the_value_outlives_the_widgets(self, is_shown, wire):
         """A closed form can still be read, rows and chosen branches included."""
         value = {"kids": [{"name": "a"}], "either": "x", "map": {"k": {}}, "zz": 1}
         form = SchemaForm(_deep(), value)
-        if shown:
+        if is_shown:
             form.widget  # noqa: B018
         form.close()
         assert form.value == value

@@ -4,12 +4,13 @@ import threading
 from typing import Annotated
 
 import pytest
+from ipywidgets import HTML, FloatProgress
 from payloads import PAYLOADS
 from pydantic import Field, SecretStr
 from test_display.inert import problems
 from test_runs import tools
 
-from test_widgets.front import click, named, page, receive, walk
+from test_widgets.front import click, is_of, named, only, page, receive, walk
 from test_widgets.tooling import buttons, finish, shown, tabs, until
 from toolbench import Observation, SecurityRisk, current_run, history, tool
 from toolbench.runs.policy import policy
@@ -74,7 +75,7 @@ class TestRunning:
         assert buttons(panel)["Run"].disabled
         assert panel.run() is None
         until(lambda: "1 of 2" in shown(panel))
-        assert "toolbench-hidden" not in panel._report._bar._dom_classes
+        assert not is_of(only(panel, FloatProgress), "toolbench-hidden")
         click(buttons(panel)["Cancel"])
         finish(panel)
         assert "cancelled" in shown(panel)
@@ -126,7 +127,7 @@ class TestRunning:
             assert panel.run().done.wait(20)
         finish(panel)
         assert [record.arguments["a"] for record in history()] == [0, 1, 2, 3, 4]
-        assert panel._record is history()[-1]
+        assert panel.record is history()[-1]
 
     def test_shows_pictures_without_a_word_about_text(self):
         """A result that is an image has no text, and nobody misses it."""
@@ -144,13 +145,13 @@ class TestAsking:
         panel = ToolPanel(tools.erase, {"path": "x"})
         click(buttons(panel)["Run"])
         until(lambda: "Keep it" in buttons(panel))
-        asked = shown(panel).partition("Pretend to erase a file.")[2]
-        assert "may delete or overwrite" in asked
-        assert "asks" not in asked  # the workbench does, and says so by asking
+        question = shown(panel).partition("Pretend to erase a file.")[2]
+        assert "may delete or overwrite" in question
+        assert "asks" not in question  # the workbench does, and says so by asking
         assert buttons(panel)["Erase x"].button_style == "danger"
         click(buttons(panel)["Keep it"])
         finish(panel)
-        assert panel._run.state == "denied"
+        assert panel.record.state == "denied"
         assert "Keep it" not in buttons(panel)
         panel = ToolPanel(tools.erase, {"path": "x"})
         click(buttons(panel)["Run"])
@@ -175,7 +176,7 @@ class TestAsking:
         assert "rated HIGH" in shown(panel)
         panel.cancel()
         finish(panel)
-        assert panel._run.state == "cancelled"
+        assert panel.record.state == "cancelled"
 
     def test_is_answered_in_advance(self):
         """Preset answers are taken, and no form is shown."""
@@ -259,7 +260,7 @@ class TestSecrets:
         panel.run()
         finish(panel)
         panel.form.value = {}
-        click(buttons(opened(panel, "History"))["Put back in the form"])
+        click(buttons(opened(panel, "History"))["Load into form"])
         until(lambda: panel.form.value == {"user": "ada"})
         assert tabs(panel).selected_index == 0
 
@@ -335,13 +336,12 @@ class TestHostileTools:
             return Observation.from_text(payload)
 
         hostile = hostile.model_copy(update={"description": payload})
-        for given in ({"text": payload}, {"text": ""}):
-            panel = ToolPanel(hostile, given)
+        for arguments in ({"text": payload}, {"text": ""}):
+            panel = ToolPanel(hostile, arguments)
             panel.run()
             finish(panel)
             receive(tabs(panel), selected_index=TABS.index("Schema"))
             receive(tabs(panel), selected_index=TABS.index("History"))
-            panel._report._clock.value  # noqa: B018 - drawn
             for part in _markup(panel):
                 assert problems(part) == []
             panel.close()
@@ -370,21 +370,23 @@ class TestHostileTools:
         assert "visualize failed with RuntimeError: no looks" in shown(stuck)
 
 
+# What the panel itself writes, and what no other text may contain.
+OWN = {"pre": 'class="toolbench-out"', "span": 'role="status" aria-live="polite"'}
+
+
 def _markup(panel):
     """The markup a panel made of what it was given, without its style sheets and forms."""
-    report, notice = panel._report, panel._controls.notice
-    ours = (panel._head, report._result, report._clock, notice)
-    views = [view.widget for view in panel._tabs._views.values()]
-    for root in (*ours, *views):
-        for part in walk(root):
-            if hasattr(part, "value") and "toolbench-text" in part._dom_classes:
-                yield part.value.rpartition("</style>")[2]
-    for part in panel._report._log._widgets:
-        yield part.value.replace('<pre class="toolbench-out">', "<pre>")
+    form = set(walk(panel.form.widget))
+    for part in walk(panel):
+        if isinstance(part, HTML) and part not in form:
+            markup = part.value.rpartition("</style>")[2]
+            for tag, own_attributes in OWN.items():
+                markup = markup.replace(f"<{tag} {own_attributes}>", f"<{tag}>")
+            yield markup
 
 
 def test_the_helpers_find_what_they_look_for():
     """A test that finds no button by mistake would pass for the wrong reason."""
     panel = ToolPanel(add)
-    assert set(buttons(panel)) >= {"Run", "Field options…"}
+    assert set(buttons(panel)) >= {"Run", "Advanced input…"}
     assert named(panel, "Run") is buttons(panel)["Run"]

@@ -121,12 +121,12 @@ class TestLogView:
 
 class TestDivided:
     @given(st.lists(st.tuples(st.sampled_from("oe"), st.text("ab\n\r", max_size=400))))
-    def test_loses_nothing(self, said):
+    def test_loses_nothing(self, parts):
         """All pieces and the rest together are what was written."""
-        chunks = [Chunk(stream, text) for stream, text in said]
+        chunks = [Chunk(stream, text) for stream, text in parts]
         pieces, rest = divided(chunks)
         joined = "".join(c.text for piece in (*pieces, rest) for c in piece)
-        assert joined == "".join(text for _, text in said)
+        assert joined == "".join(text for _, text in parts)
 
     @given(st.lists(st.text("ab\n", max_size=900), min_size=1, max_size=12), st.data())
     def test_complete_pieces_never_change(self, texts, data):
@@ -139,6 +139,6 @@ class TestDivided:
 
     def test_gives_what_is_displayed_a_piece_of_its_own(self):
         """It is large, and must not be sent again with the text beside it."""
-        shown = Chunk("display", "x\n", Html("<img>"))
-        pieces, _ = divided([Chunk("stdout", "a\n"), shown, Chunk("stdout", "b\n")])
+        picture = Chunk("display", "x\n", Html("<img>"))
+        pieces, _ = divided([Chunk("stdout", "a\n"), picture, Chunk("stdout", "b\n")])
         assert [len(piece) for piece in pieces] == [1, 1, 1]

@@ -6,7 +6,7 @@ import pytest
 from pydantic import Field
 
 from test_widgets.front import click, named, type_into
-from test_widgets.tooling import buttons, shown
+from test_widgets.tooling import buttons, links, shown
 from toolbench import tool
 from toolbench.widgets.panel.panel import ToolPanel, open_panels
 
@@ -28,11 +28,12 @@ def test_does_not_start_with_what_does_not_fit():
     """What is wrong is said on its field, and the notice goes when it is mended."""
     panel = ToolPanel(add, {"a": 1, "b": -1})
     click(buttons(panel)["Run"])
-    assert panel._run is None
+    assert panel.record is None
+    assert not panel.is_busy
     assert "Fix 1 field to run:" in shown(panel)
     assert "Send anyway" not in buttons(panel)
     panel.form.value = {"a": 1}
-    assert panel._controls.notice.children == ()
+    assert "Fix" not in shown(panel)
 
 
 def test_links_to_each_field_that_is_wrong(wire):
@@ -40,7 +41,7 @@ def test_links_to_each_field_that_is_wrong(wire):
     panel = ToolPanel(add, {"b": -1})
     click(buttons(panel)["Run"])
     assert "Fix 2 fields to run:" in shown(panel)
-    assert [*buttons(panel._controls.notice)] == ["a", "b"]
+    assert links(panel) == ["a", "b"]
     click(buttons(panel)["b"])
     box = named(panel.form.widget, "b")
     focused = [
@@ -51,4 +52,4 @@ def test_links_to_each_field_that_is_wrong(wire):
     assert focused[-1] == box.comm.comm_id
     type_into(box, "1")
     assert "Fix 1 field to run:" in shown(panel)
-    assert [*buttons(panel._controls.notice)] == ["a"]
+    assert links(panel) == ["a"]

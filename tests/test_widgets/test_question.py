@@ -15,7 +15,7 @@ from toolbench.widgets.form.question import QuestionBox
 from toolbench.widgets.kit.parts import Parts
 
 
-class Asked:
+class PendingQuestion:
     """A question that waits in a thread."""
 
     def __init__(self, question, box=None):
@@ -39,12 +39,12 @@ class Asked:
 class TestQuestionBox:
     def test_asks_yes_or_no(self):
         """Two buttons; the box is empty again afterwards."""
-        asked = Asked(Question.about("Really?", None, "erase"))
-        asked.wait_for("Yes")
-        assert "<strong>erase</strong> asks: Really?" in shown(asked.box.widget)
-        click(buttons(asked.box.widget)["Yes"])
-        assert asked.answer() == Answer("accept", {"answer": True})
-        assert asked.box.widget.children == ()
+        question = PendingQuestion(Question.about("Really?", None, "erase"))
+        question.wait_for("Yes")
+        assert "<strong>erase</strong> asks: Really?" in shown(question.box.widget)
+        click(buttons(question.box.widget)["Yes"])
+        assert question.answer() == Answer("accept", {"answer": True})
+        assert question.box.widget.children == ()
 
     @pytest.mark.parametrize(
         ("schema", "label", "typed", "value"),
@@ -55,21 +55,21 @@ class TestQuestionBox:
     )
     def test_asks_for_a_value(self, schema, label, typed, value):
         """A schema that is no object is one field."""
-        asked = Asked(Question.about("Which?", schema, ""))
-        asked.wait_for("Accept")
-        type_into(named(asked.box.widget, label), typed)
-        click(buttons(asked.box.widget)["Accept"])
-        assert asked.answer().value == value
+        question = PendingQuestion(Question.about("Which?", schema, ""))
+        question.wait_for("Accept")
+        type_into(named(question.box.widget, label), typed)
+        click(buttons(question.box.widget)["Accept"])
+        assert question.answer().value == value
 
     def test_takes_the_last_keys_that_come_after_the_click(self):
         """A quick person's click overtakes the end of what they typed."""
-        asked = Asked(Question.about("Which?", {"type": "string"}, ""))
-        asked.wait_for("Accept")
-        field = named(asked.box.widget, "answer")
+        question = PendingQuestion(Question.about("Which?", {"type": "string"}, ""))
+        question.wait_for("Accept")
+        field = named(question.box.widget, "answer")
         receive(field, value="Ad")
-        click(buttons(asked.box.widget)["Accept"])
+        click(buttons(question.box.widget)["Accept"])
         receive(field, value="Ada")
-        assert asked.answer().value == "Ada"
+        assert question.answer().value == "Ada"
 
     def test_asks_for_an_object(self):
         """Fields, nested as they may be; nothing is sent that nobody touched."""
@@ -81,20 +81,20 @@ class TestQuestionBox:
             },
             "required": ["name"],
         }
-        asked = Asked(Question.about("Who?", schema, "greet"))
-        asked.wait_for("Accept")
-        click(buttons(asked.box.widget)["Accept"])  # not yet: the name is missing
-        assert asked.answers == []
-        type_into(named(asked.box.widget, "name"), "Ada")
-        click(buttons(asked.box.widget)["Accept"])
-        assert asked.answer() == Answer("accept", {"name": "Ada"})
+        question = PendingQuestion(Question.about("Who?", schema, "greet"))
+        question.wait_for("Accept")
+        click(buttons(question.box.widget)["Accept"])  # not yet: the name is missing
+        assert question.answers == []
+        type_into(named(question.box.widget, "name"), "Ada")
+        click(buttons(question.box.widget)["Accept"])
+        assert question.answer() == Answer("accept", {"name": "Ada"})
 
     def test_can_be_declined(self):
         """No answer is an answer."""
-        asked = Asked(Question.about("Who?", {"type": "string"}, ""))
-        asked.wait_for("Decline")
-        click(buttons(asked.box.widget)["Decline"])
-        assert asked.answer().action == "decline"
+        question = PendingQuestion(Question.about("Who?", {"type": "string"}, ""))
+        question.wait_for("Decline")
+        click(buttons(question.box.widget)["Decline"])
+        assert question.answer().action == "decline"
 
     @pytest.mark.parametrize(
         "question",
@@ -106,10 +106,10 @@ class TestQuestionBox:
     )
     def test_can_be_left(self, question):
         """Neither yes nor no: the protocol has a third word, and so has every form."""
-        asked = Asked(question)
-        asked.wait_for("Cancel question")
-        click(buttons(asked.box.widget)["Cancel question"])
-        assert asked.answer() == Answer("cancel")
+        pending = PendingQuestion(question)
+        pending.wait_for("Cancel question")
+        click(buttons(pending.box.widget)["Cancel question"])
+        assert pending.answer() == Answer("cancel")
 
     @pytest.mark.parametrize(
         ("url", "host"),
@@ -122,11 +122,13 @@ class TestQuestionBox:
     )
     def test_leads_to_a_page(self, url, host):
         """A link that tells the host as the network knows it, in a tab without a way back."""
-        asked = Asked(replace(Question.about("Sign in.", None, ""), url=url))
-        asked.wait_for("Yes")
-        markup = shown(asked.box.widget)
-        click(buttons(asked.box.widget)["No"])
-        asked.answer()
+        question = PendingQuestion(
+            replace(Question.about("Sign in.", None, ""), url=url)
+        )
+        question.wait_for("Yes")
+        markup = shown(question.box.widget)
+        click(buttons(question.box.widget)["No"])
+        question.answer()
         assert f"<strong>{host}</strong>" in markup
         assert f'href="{escape(url)}"' in markup
         assert 'target="_blank" rel="noopener noreferrer"' in markup
@@ -142,28 +144,30 @@ class TestQuestionBox:
     )
     def test_leads_nowhere_that_is_not_plainly_safe(self, url):
         """The address is read, not followed."""
-        asked = Asked(replace(Question.about("Sign in.", None, ""), url=url))
-        asked.wait_for("Yes")
-        markup = shown(asked.box.widget)
-        click(buttons(asked.box.widget)["No"])
-        asked.answer()
+        question = PendingQuestion(
+            replace(Question.about("Sign in.", None, ""), url=url)
+        )
+        question.wait_for("Yes")
+        markup = shown(question.box.widget)
+        click(buttons(question.box.widget)["No"])
+        question.answer()
         assert "<a " not in markup
 
     def test_takes_the_first_of_two_clicks(self):
         """A double click, or a click on each button, is one answer."""
-        asked = Asked(Question.about("Really?", None, ""))
-        asked.wait_for("Yes")
-        pair = buttons(asked.box.widget)
+        question = PendingQuestion(Question.about("Really?", None, ""))
+        question.wait_for("Yes")
+        pair = buttons(question.box.widget)
         for button in (pair["Yes"], pair["No"], pair["Yes"]):
             click(button)
-        assert asked.answer().action == "accept"
+        assert question.answer().action == "accept"
 
     def test_ends_with_the_run(self):
         """A run that is to stop waits no more, in front of the form or behind another."""
         box = QuestionBox(Parts())
-        first = Asked(Question.about("1?", None, ""), box)
+        first = PendingQuestion(Question.about("1?", None, ""), box)
         first.wait_for("Yes")
-        second = Asked(Question.about("2?", None, ""), box)
+        second = PendingQuestion(Question.about("2?", None, ""), box)
         second.stop.set()
         assert second.answer().action == "cancel"
         first.stop.set()
@@ -173,42 +177,44 @@ class TestQuestionBox:
     def test_puts_one_question_after_the_other(self):
         """Threads of a run that ask at once are answered in turn."""
         box = QuestionBox(Parts())
-        asked = [Asked(Question.about(f"{n}?", None, ""), box) for n in range(3)]
-        seen = set()
-        while len(seen) < 3:
+        questions = [
+            PendingQuestion(Question.about(f"{n}?", None, ""), box) for n in range(3)
+        ]
+        markups = set()
+        while len(markups) < 3:
             until(lambda: "Yes" in buttons(box.widget))
-            seen.add(shown(box.widget))
+            markups.add(shown(box.widget))
             click(buttons(box.widget)["Yes"])
-            until(lambda: sum(len(a.answers) for a in asked) == len(seen))
-        assert [one.answer().action for one in asked] == ["accept"] * 3
+            until(lambda: sum(len(a.answers) for a in questions) == len(markups))
+        assert [one.answer().action for one in questions] == ["accept"] * 3
 
     def test_leaves_no_widget_behind(self, wire):
         """The form of a question is closed with it."""
         box = QuestionBox(Parts())
         before = set(wire.live)
-        asked = Asked(Question.about("Who?", {"type": "string"}, ""), box)
-        asked.wait_for("Decline")
+        question = PendingQuestion(Question.about("Who?", {"type": "string"}, ""), box)
+        question.wait_for("Decline")
         click(buttons(box.widget)["Decline"])
-        asked.answer()
+        question.answer()
         assert wire.live == before
 
     @pytest.mark.parametrize("payload", PAYLOADS)
     def test_is_inert(self, payload):
         """Neither the question nor who asks it can put anything on the page."""
-        asked = Asked(Question.about(payload, None, payload))
-        asked.wait_for("Yes")
-        markup = shown(asked.box.widget).replace(' role="alert"', "")
-        click(buttons(asked.box.widget)["No"])
-        asked.answer()
+        question = PendingQuestion(Question.about(payload, None, payload))
+        question.wait_for("Yes")
+        markup = shown(question.box.widget).replace(' role="alert"', "")
+        click(buttons(question.box.widget)["No"])
+        question.answer()
         assert problems(markup) == []
 
     def test_keeps_what_is_typed_while_it_waits(self):
         """Nothing redraws the form under the cursor."""
-        asked = Asked(Question.about("Who?", {"type": "string"}, ""))
-        asked.wait_for("Accept")
-        field = named(asked.box.widget, "answer")
+        question = PendingQuestion(Question.about("Who?", {"type": "string"}, ""))
+        question.wait_for("Accept")
+        field = named(question.box.widget, "answer")
         receive(field, value="half")
-        assert named(asked.box.widget, "answer") is field
+        assert named(question.box.widget, "answer") is field
         assert field.value == "half"
-        asked.stop.set()
-        asked.answer()
+        question.stop.set()
+        question.answer()

@@ -4,9 +4,10 @@ import threading
 from contextlib import nullcontext
 
 import pytest
+from ipywidgets import FloatProgress
 from test_runs import tools
 
-from test_widgets.front import click
+from test_widgets.front import click, is_of, only
 from test_widgets.tooling import buttons, finish, shown, until
 from toolbench import Observation, current_run, history, tool
 from toolbench.core.coercion.coercion import ResultObservation
@@ -201,7 +202,7 @@ class _OddTable:
 
 class TestResult:
     @pytest.mark.parametrize(
-        ("result", "said"),
+        ("result", "sentence"),
         [
             (
                 _NoBlocks.from_text("x"),
@@ -216,7 +217,7 @@ class TestResult:
             ),
         ],
     )
-    def test_that_cannot_be_shown_says_so(self, result, said):
+    def test_that_cannot_be_shown_says_so(self, result, sentence):
         """Whatever a tool's own objects do, the panel says it and can run again."""
 
         @tool
@@ -227,27 +228,30 @@ class TestResult:
         panel = ToolPanel(odd)
         panel.run()
         finish(panel)
-        assert said in shown(panel)
+        assert sentence in shown(panel)
         assert not buttons(panel)["Run"].disabled
 
 
 def seen_bar(value, total):
     """The bar of a panel whose tool says how far it is: how full, and whether it is seen."""
-    go_on = threading.Event()
+    is_drawn, go_on = threading.Event(), threading.Event()
 
     @tool
     def work() -> str:
         """Work."""
-        current_run().progress(value, total)
+        current_run().progress(value, total, "far")
+        assert is_drawn.wait(20)
+        print("output")  # which a panel draws after the bar
         assert go_on.wait(20)
         return "done"
 
     panel = ToolPanel(work)
     panel.run()
-    until(lambda: panel._run.progress_state.value != 0)
-    panel._refresh()
-    bar = panel._report._bar
-    seen = (bar.value, "toolbench-hidden" not in bar._dom_classes)
+    until(lambda: "far" in shown(panel))
+    is_drawn.set()
+    until(lambda: "output" in shown(panel))
+    bar = only(panel, FloatProgress)
+    state = (bar.value, not is_of(bar, "toolbench-hidden"))
     go_on.set()
     finish(panel)
-    return seen
+    return state

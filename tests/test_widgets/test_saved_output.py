@@ -25,33 +25,33 @@ def kernel():
         yield kernel
 
 
-def shown(kernel, code, *, stdin=True):
+def displays(kernel, code, *, stdin=True):
     """Run a cell and return what it displays, in order."""
     request = kernel.start(code, stdin=stdin)
     assert kernel.reply(request)["status"] == "ok"
-    kernel.listen_until(lambda: kernel._is_idle(request), "the cell is done")
+    kernel.listen_until(lambda: kernel.is_idle(request), "the cell is done")
     kinds = ("display_data", "execute_result")
-    found = [m for m in kernel.of(request) if m["msg_type"] in kinds]
-    return request, [m["content"]["data"] for m in found]
+    messages = [m for m in kernel.of(request) if m["msg_type"] in kinds]
+    return request, [m["content"]["data"] for m in messages]
 
 
 def updates(kernel, request):
     kernel.listen()
-    found = [m for m in kernel.of(request) if m["msg_type"] == "update_display_data"]
-    return [m["content"]["data"] for m in found]
+    messages = [m for m in kernel.of(request) if m["msg_type"] == "update_display_data"]
+    return [m["content"]["data"] for m in messages]
 
 
 class TestKeepsake:
     def test_holds_the_static_view_once_and_hidden(self, kernel):
         """Beside the view itself: converted, a notebook shows the tool once."""
-        _, (kept, panel) = shown(kernel, "add")
-        assert list(kept) == ["text/html"]
-        _, _, still = kept["text/html"].partition(STILL)
+        _, (copy, panel) = displays(kernel, "add")
+        assert list(copy) == ["text/html"]
+        _, _, still = copy["text/html"].partition(STILL)
         assert still == f"{panel['text/html']}</div></div>"
 
     def test_is_the_same_each_time(self, kernel):
         """A notebook that is run again can be compared with what was saved."""
-        first, second = (shown(kernel, "add")[1][0] for _ in range(2))
+        first, second = (displays(kernel, "add")[1][0] for _ in range(2))
         assert first == second
 
     @pytest.mark.parametrize(
@@ -61,13 +61,13 @@ class TestKeepsake:
     )
     def test_holds_a_later_run_for_all_to_see(self, kernel, view, then):
         """The tool stays hidden, the run does not."""
-        request, (kept, _) = shown(kernel, f"view = {view}\nview")
+        request, (copy, _) = displays(kernel, f"view = {view}\nview")
         kernel.run(then)
         kernel.click("Run")
         kernel.listen_until(lambda: updates(kernel, request), "the run is kept")
         [update] = updates(kernel, request)
         before, _, after = update["text/html"].partition(STILL)
-        assert kept["text/html"].startswith(before)
+        assert copy["text/html"].startswith(before)
         assert (
             "A person and the model read the same" in after.partition("</div></div>")[2]
         )
@@ -76,7 +76,7 @@ class TestKeepsake:
     def test_of_a_run_that_was_over_is_part_of_the_view(self, kernel):
         """It is shown, hidden, with the tool, and not kept again."""
         code = "view = bench(add)\nview.run().done.wait(20)\nview"
-        request, (_, panel) = shown(kernel, code)
+        request, (_, panel) = displays(kernel, code)
         assert "A person and the model read the same" in panel["text/html"]
         kernel.run(DRAWN)
         assert updates(kernel, request) == []
@@ -84,7 +84,7 @@ class TestKeepsake:
     def test_stays_as_it_was_where_nobody_is_there(self, kernel):
         """Who runs it again compares what the cell showed; what came later would differ."""
         code = "view = bench(add)\nview"
-        request, _ = shown(kernel, code, stdin=False)
+        request, _ = displays(kernel, code, stdin=False)
         kernel.run("view.run().done.wait(20)")
         kernel.run(DRAWN)
         assert updates(kernel, request) == []
@@ -92,8 +92,8 @@ class TestKeepsake:
     def test_of_a_models_calls_holds_their_runs(self, kernel):
         """A panel among others has its run kept with theirs."""
         message = '{"tool_calls": [{"id": "1", "function": {"name": "add", "arguments": "{}"}}]}'
-        request, (kept, view) = shown(kernel, f"%%tool_call\n{message}")
-        assert view["text/html"] in kept["text/html"]
+        request, (copy, view) = displays(kernel, f"%%tool_call\n{message}")
+        assert view["text/html"] in copy["text/html"]
         kernel.click("Run")
         kernel.listen_until(lambda: updates(kernel, request), "the run is kept")
         assert (

@@ -17,6 +17,7 @@ from test_widgets.served_tools import (
     go_on,
     look,
     slow,
+    verbose,
     weigh,
 )
 from toolbench import Action, history, policy, tool
@@ -31,7 +32,9 @@ from toolbench.widgets.kit.notebook_variables import Variables
 def served(no_records):
     begun.clear()
     go_on.clear()
-    with serve([look, erase, bake, weigh, slow, chatty], name="panel") as served:
+    with serve(
+        [look, erase, bake, weigh, slow, chatty, verbose], name="panel"
+    ) as served:
         yield served
     go_on.set()
 
@@ -121,7 +124,7 @@ class TestPause:
         press(panel, "Pause")
         callers = [Caller(served, "look", {"what": f"cat {n}"}) for n in range(2)]
         seen(panel, "2 calls wait for you")
-        seen(panel, "calls are paused")
+        seen(panel, "Calls are paused")
         press(panel, "Resume")
         texts = [caller.result().content[0].text for caller in callers]
         assert texts == ["cat 0 is there", "cat 1 is there"]
@@ -190,7 +193,20 @@ class TestQuestion:
         type_text(panel, "What bake would have said", "a cake")
         press(panel, "Give this answer")
         assert caller.result().content[0].text == "a cake"
-        eventually(lambda: history()[-1].state == "cancelled")
+        eventually(lambda: [one.state for one in history()] == ["cancelled"])
+
+
+class TestRunningCall:
+    def test_shows_what_it_prints(self, served, panel):
+        """The last lines, as text, while it runs; those of before are in the whole call."""
+        caller = Caller(served, "verbose")
+        seen(panel, "&lt;b&gt;line 19&lt;/b&gt;")
+        assert "line 18" in page(panel)
+        assert "line 2&lt;" not in page(panel)
+        assert not problems(inert_page(panel))
+        press(panel, "Stop")
+        press(panel, "Stop it")
+        assert caller.result().is_error
 
 
 class TestLines:

@@ -1,14 +1,17 @@
 """What the explorer offers for a server that did not connect."""
 
 from contextlib import suppress
+from threading import RLock
 
 import pytest
-from test_mcp.peers import light, misbehaving
+from test_mcp.peers import light, misbehaving, scripted
 
 from test_widgets.tooling import buttons
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
+from toolbench.widgets.explorer.panes.tools import ToolsPane
+from toolbench.widgets.explorer.server_card import ServerPane
 
 NOBODY = {"url": "http://127.0.0.1:9/mcp"}
 MISSING = {"command": "no-such-command-anywhere"}
@@ -52,3 +55,44 @@ class TestOtherProtocol:
     def test_is_offered_of_a_server_that_is_there(self, client):
         """To see how it does in the other one."""
         assert NEWER in offered(client, light("demo", "x"))
+
+
+def test_icons_of_a_server_and_a_tool_are_in_the_explorer(client, tmp_path):
+    """Those that came along are shown; one on the web is not even in the page."""
+    pixel = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+    web = {"src": "https://a.test/icon.png"}
+    info = {"name": "s", "version": "1", "icons": [web, {"src": pixel}]}
+    opening = {
+        "protocolVersion": "2025-11-25",
+        "serverInfo": info,
+        "capabilities": {"tools": {}},
+    }
+    tool = {
+        "name": "t",
+        "inputSchema": {"type": "object"},
+        "icons": [web, {"src": pixel}],
+    }
+    entry = scripted(
+        tmp_path / "script",
+        {
+            "initialize": [{"result": opening}],
+            "tools/list": [{"result": {"tools": [tool]}}],
+        },
+    )
+    session = client.connect("demo", entry)
+    for pane in (ServerPane(session, RLock()), ToolsPane(session, RLock())):
+        parts = every(pane.widget, getattr(pane, "detail", pane.widget))
+        texts = [str(getattr(one, "value", "")) for one in parts]
+        pane.close()
+        assert sum("image/gif" in text for text in texts) == 1
+        assert not any("a.test" in text for text in texts)
+
+
+def every(*widgets):
+    """The widgets in *widgets*, at any depth, each once."""
+    known = {}
+    for widget in widgets:
+        known[id(widget)] = widget
+        for child in getattr(widget, "children", ()):
+            known |= {id(one): one for one in every(child)}
+    return known.values()

@@ -101,8 +101,8 @@ class TestInTheNotebook:
         """A tool that is made by `create` is made again."""
         (tmp_path / "x.txt").write_text("hello\n")
         [editor] = FileEditorTool.create()
-        given = {"command": "view", "path": str(tmp_path / "x.txt")}
-        code = as_python(editor, given)
+        arguments = {"command": "view", "path": str(tmp_path / "x.txt")}
+        code = as_python(editor, arguments)
         assert " import FileEditorTool\n" in code  # of the package or of its folder
         assert "hello" in run(notebook, code).observation.text
         editor.executor.close()
@@ -173,8 +173,8 @@ class TestInAFile:
         """Nothing has to be saved beside it."""
         (tmp_path / "x.txt").write_text("hello\n")
         [editor] = FileEditorTool.create()
-        given = {"command": "view", "path": str(tmp_path / "x.txt")}
-        code = as_pytest(editor, given)
+        arguments = {"command": "view", "path": str(tmp_path / "x.txt")}
+        code = as_pytest(editor, arguments)
         editor.executor.close()
         assert passes(tmp_path, code)
 

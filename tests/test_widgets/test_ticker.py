@@ -44,12 +44,12 @@ class TestTicker:
 
     def test_loses_no_watcher(self):
         """Many threads may add at the same time."""
-        ticker, seen, lock = Ticker(0.001), [], threading.Lock()
+        ticker, numbers, lock = Ticker(0.001), [], threading.Lock()
 
         def add(n):
             def watch():
                 with lock:
-                    seen.append(n)
+                    numbers.append(n)
                 return False
 
             ticker.watch(watch)
@@ -60,4 +60,4 @@ class TestTicker:
         for thread in threads:
             thread.join()
         assert ticker.wait_idle(20)
-        assert sorted(seen) == list(range(100))
+        assert sorted(numbers) == list(range(100))

@@ -129,7 +129,7 @@ class TestHistoryView:
         panel = ToolPanel(add, {"a": 1})
         run_tool(add, a=5, b=6)
         view = opened(panel, "History")
-        click(buttons(view)["Put back in the form"])
+        click(buttons(view)["Load into form"])
         assert panel.form.value == {"a": 5, "b": 6}
         assert tabs(panel).selected_index == 0
 
@@ -139,7 +139,7 @@ class TestHistoryView:
         run_tool(add, a=5, b=6)
         view = opened(panel, "History")
         panel.form.value = {"a": 7}
-        click(buttons(view)["Put back in the form"])
+        click(buttons(view)["Load into form"])
         panel.form.value = {"a": 78}  # the end of what was typed
         until(lambda: panel.form.value == {"a": 5, "b": 6})
 
@@ -148,7 +148,7 @@ class TestHistoryView:
         panel = ToolPanel(add, {"a": 1})
         view = opened(panel, "History")
         assert "No runs yet" in shown(view)
-        assert buttons(view)["Put back in the form"].disabled
+        assert buttons(view)["Load into form"].disabled
         panel.run()
         finish(panel)
         assert len(named(view, "Run").options) == 1

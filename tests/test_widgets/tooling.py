@@ -5,16 +5,17 @@ from typing import Any
 
 from ipywidgets import HTML, Button, Tab
 
-from test_widgets.front import only, walk
+from test_widgets.front import is_of, only, walk
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
 
 SECONDS = 20
+LINK = "toolbench-link"
 
 
 def finish(panel: ToolPanel) -> None:
     """Wait until the run of *panel* is over and shown."""
-    assert panel._run.done.wait(SECONDS)
+    until(lambda: panel.result is not None and not panel.is_busy)
     assert ticker.wait_idle(SECONDS)
 
 
@@ -34,6 +35,11 @@ def buttons(root: Any) -> dict[str, Button]:
         for part in walk(root)
         if isinstance(part, Button) and "toolbench-hidden" not in part._dom_classes
     }
+
+
+def links(root: Any) -> list[str]:
+    """The fields below *root* that a notice names as links."""
+    return [name for name, part in buttons(root).items() if is_of(part, LINK)]
 
 
 def tabs(root: Any) -> Tab:

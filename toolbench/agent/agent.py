@@ -46,24 +46,25 @@ class Agent:
                 a client object, a URL, a `ScriptedModel`.
             tools: One or several, as a list or an MCP client: tools, classes of tools,
                 `Tool(...)` specs, names of registered tools, functions, other agents.
-            system_prompt: What the model is told first; nothing if left out.
-            max_steps: How many steps one `run` takes at most.
-            max_cost: How many US dollars a conversation may cost: once they are spent, no request
-                is made. What counts is `usage.cost` of every answer: of this model, of those that
-                condense, rate calls, edit or delegate for it, and of what led to a fork. OpenRouter
-                says it; for others give `as_model(..., price=(read, written))`, in dollars for
-                a million tokens. What no model says costs nothing here: a notice tells of it.
-            filter_tools_regex: Offer only the tools whose names it matches from the beginning.
+            system_prompt: The instructions for the model; none if left out.
+            max_steps: The most steps of one `run`.
+            max_cost: The most US dollars that a conversation may cost; once they are spent, no
+                request is made. The sum has `usage.cost` of every answer: of this model, of the
+                models that condense, rate calls, edit or delegate for it, and of the events that
+                a fork copied. OpenRouter reports the cost; for others give
+                `as_model(..., price=(read, written))`, in dollars for a million tokens. An answer
+                without a known cost counts as free: a notice reports this once.
+            filter_tools_regex: A pattern; only tools whose names begin with a match are offered.
             mcp_config: MCP servers whose tools are added, as for `create_mcp_tools`; they are
-                connected with each conversation, and closed with it.
-            condenser: Says when older turns are summarised, and how; never if left out, unless
-                it is asked for.
+                connected when a conversation begins, and closed at its end.
+            condenser: Decides when and how older turns are summarised. If left out, they are
+                summarised only on request.
             security_analyzer: Rates each call before the policy looks at it.
-            max_parallel: How many calls of one answer run side by side.
-            retry: How often a call is tried again that failed for the network or time, if its
+            max_parallel: The most calls of one answer that run at the same time.
+            retry: How often a call is repeated after a network error or a timeout, if its
                 tool is read-only or idempotent.
-            degrade: Whether a failed call goes to the tool that its tool names as `backup` in
-                its `meta`.
+            degrade: Whether a failed call is repeated with its tool's backup, the name in the
+                tool's `meta["backup"]`.
             reflect: Whether the model is asked to think after the first failure of each tool.
 
         Raises:
@@ -103,7 +104,7 @@ class Agent:
         conversation: Conversation,
         callbacks: Sequence[Callable[[Event], object]] = (),
     ) -> Loop:
-        """Make the agent loop and the tools of *conversation*.
+        """Make the loop that works for *conversation*, and its tools.
 
         Raises:
             RegistrationError: If a tool is not valid, or two have the same name.
@@ -124,7 +125,7 @@ class Agent:
 
     @property
     def parts(self) -> Mapping[str, Callable[[], Any]]:
-        """What the `create` of a tool may ask for, by the name of its parameter."""
+        """The values that a tool's `create` can get, by the name of its parameter."""
         return {"llm": lambda: self.llm, "agent": self._delegate}
 
     def _delegate(self) -> "Agent":

@@ -32,7 +32,7 @@ class ToolProblem:
 
 
 def check_tools(tools: Any, model: Any) -> list[ToolProblem]:
-    """Return what *model*'s provider cannot take of *tools*, the worst first; empty if nothing.
+    """Return the parts of *tools* that *model*'s provider cannot take, the worst first.
 
     Args:
         tools: The tools: anything that `Agent` takes for them, as classes, specs and names.
@@ -45,7 +45,8 @@ def check_tools(tools: Any, model: Any) -> list[ToolProblem]:
     agent = Agent(model, tools)
     making = ToolMaking(ConversationState(), agent.parts)
     try:
-        tool_list = [tool for spec in agent.tools for tool in making.made(spec)]
+        tools_made = [tool for spec in agent.tools for tool in making.tools_of(spec)]
+        tool_list = [tool for tool in tools_made if tool.is_for_models]
         return _problems(tool_list, agent.llm.provider)
     finally:
         making.close()

@@ -46,13 +46,13 @@ def _hidden(text: str) -> str:
     return remembered.redactor.text(text)
 
 
-def _shown(text: str) -> str:
-    """Return *text* for a person: without secrets, and with control characters spelled out."""
+def _safe_text(text: str) -> str:
+    """Return *text* for a person: secrets hidden, control characters spelled out."""
     return visible(_hidden(text))
 
 
 def _brief(arguments: Any) -> str:
-    """Return the beginning of *arguments*; a secret is hidden before the cut, which may split it."""
+    """Return the start of *arguments*; secrets are hidden first, as the cut may split one."""
     safe = remembered.redactor.value(arguments)
     return visible(clip(safe, _MAX_ARGUMENTS_TEXT))
 
@@ -105,7 +105,7 @@ class MessageEvent(Event):
     def visualize(self) -> RenderableType:
         """The sender and the text."""
         images = sum(len(c.image_urls) for c in self.content if c.type == "image")
-        text = Text.assemble((_SPEAKERS[self.source], "bold"), _shown(self.text))
+        text = Text.assemble((_SPEAKERS[self.source], "bold"), _safe_text(self.text))
         return text.append(
             f" [{counted(images, 'image')}]" if images else "", style="dim"
         )
@@ -138,7 +138,7 @@ class ActionEvent(Event):
     @property
     def visualize(self) -> RenderableType:
         """The thought and the call."""
-        text = Text.assemble(_shown(self.thought), "\n") if self.thought else Text()
+        text = Text.assemble(_safe_text(self.thought), "\n") if self.thought else Text()
         if self.action is not None and not isinstance(
             renderable := visualized(self.action), str
         ):
@@ -158,7 +158,7 @@ class ActionEvent(Event):
 
 @dataclass(frozen=True, repr=False)
 class CallEdit(Event):
-    """A person changed the arguments of a waiting call; the model's own message stays."""
+    """A person's change of the arguments of a waiting call; the model's message stays as it was."""
 
     tool_call: ToolCall
     """The call with the new arguments."""
@@ -228,7 +228,7 @@ class ObservationEvent(AnswerEvent):
 
 @dataclass(frozen=True, repr=False)
 class AgentErrorEvent(AnswerEvent):
-    """A call that could not run, or a request without an answer (then there is no call)."""
+    """A call that could not run, or, without a call, a request that got no answer."""
 
     error: str = ""
 
@@ -240,7 +240,7 @@ class AgentErrorEvent(AnswerEvent):
     @property
     def visualize(self) -> RenderableType:
         """The sentence."""
-        return Text.assemble(("❌ ", "bold red"), _shown(self.error))
+        return Text.assemble(("❌ ", "bold red"), _safe_text(self.error))
 
 
 @dataclass(frozen=True, repr=False)
@@ -259,7 +259,7 @@ class UserRejectObservation(AnswerEvent):
     def visualize(self) -> RenderableType:
         """The reason."""
         return Text.assemble(
-            (f"{self.state_words}: ", "bold yellow"), _shown(self.reason)
+            (f"{self.state_words}: ", "bold yellow"), _safe_text(self.reason)
         )
 
     @property
@@ -271,7 +271,7 @@ class UserRejectObservation(AnswerEvent):
 
 @dataclass(frozen=True, repr=False)
 class Condensation(Event):
-    """A summary replaced older events for the model; people still see them."""
+    """A summary that replaced older events for the model; people still see the events."""
 
     summary: str
     forgotten: tuple[int, ...] = ()
@@ -281,7 +281,7 @@ class Condensation(Event):
     def visualize(self) -> RenderableType:
         """The number of replaced events, and the summary."""
         head = f"Condensed {counted(len(self.forgotten), 'event')}: "
-        return Text.assemble((head, "bold dim"), (_shown(self.summary), "dim"))
+        return Text.assemble((head, "bold dim"), (_safe_text(self.summary), "dim"))
 
 
 @dataclass(frozen=True, repr=False)
@@ -295,7 +295,7 @@ class NoticeEvent(Event):
     @property
     def visualize(self) -> RenderableType:
         """The sentence."""
-        return Text(_shown(self.text), style="dim")
+        return Text(_safe_text(self.text), style="dim")
 
 
 @dataclass(frozen=True, repr=False)
@@ -308,7 +308,7 @@ class StopEvent(Event):
     @property
     def visualize(self) -> RenderableType:
         """The reason and its details."""
-        detail = f": {_shown(self.detail)}" if self.detail else ""
+        detail = f": {_safe_text(self.detail)}" if self.detail else ""
         return Text.assemble(("stopped, ", "dim"), (self.reason, "bold"), detail)
 
 
@@ -322,7 +322,7 @@ def begins_answer(event: Event) -> bool:
 
 
 def final_text_of(events: Sequence[Event]) -> str:
-    """Return what the model said last: its text, or the message it finished with."""
+    """Return the model's last text, or the message of its finish call."""
     for event in reversed(events):
         if isinstance(event, MessageEvent) and event.source == "agent":
             return event.text

@@ -136,7 +136,7 @@ class Loop:
         self.calls.interrupt()
 
     def ask(self) -> list[Event]:
-        """Let the model answer once; its calls wait."""
+        """Let the model answer once, without running its calls."""
         with self._at_work(), self._stoppable():
             place = len(self.log)
             if self.round is None and not self._stops(self._why_stop(steps=0)):
@@ -154,7 +154,7 @@ class Loop:
 
     @contextmanager
     def changing(self) -> Iterator[Pending]:
-        """Let a person change the waiting calls, while the loop does not work."""
+        """Let a person change the waiting calls; the loop does not work in the block."""
         with self._at_work():
             yield self.pending
 
@@ -192,12 +192,12 @@ class Loop:
 
     @property
     def final_text(self) -> str:
-        """What the model said last: its text, or the message it finished with."""
+        """The model's last text, or the message of its finish call."""
         return final_text_of(self.log)
 
     @property
     def money_left(self) -> float | None:
-        """The dollars it may still cost; None if there is no limit.
+        """The dollars that the conversation may still cost; None if there is no limit.
 
         A delegated task cannot cost more than the conversation that delegated it.
         """
@@ -216,7 +216,7 @@ class Loop:
         self.requests.spend(usage)
 
     def _pass_on(self, usage: Usage) -> None:
-        """Add *usage* at once to the conversation that delegated the task, which counts it too."""
+        """Add *usage* to the conversation that delegated this task, which counts it too."""
         spend(self.conversation.parent, usage)
 
     @property
@@ -225,7 +225,7 @@ class Loop:
         return self.requests.sent.without_secrets(Masking(self.known_secrets).message)
 
     def result(self, name: str | None) -> Observation:
-        """Return the last observation of the tool *name*, or of any."""
+        """Return the last observation of the tool *name*, or of any tool."""
         return result_of(self.log, name)
 
     @property
@@ -268,14 +268,14 @@ class Loop:
         self._inbox.append(event)
 
     def forget(self, read: set[int]) -> None:
-        """Send no message again that was *read*; wait for the next, if the model spoke last."""
+        """Drop the messages with the numbers *read*; stop as "answered" if the model spoke last."""
         while self._inbox and self._inbox[0].id in read:
             self._inbox.popleft()
         if not (self._over or self.round or self._inbox) and self.context.is_answered:
             self.end("answered")
 
     def take_over(self, event: MessageEvent, message: Json | None = None) -> None:
-        """Copy a message that the model has read, or *message*, if the model wrote it."""
+        """Copy the event of a message that the model read, or of *message*, which the model wrote."""
         if message is None:
             self._read(event)
         else:
@@ -298,7 +298,7 @@ class Loop:
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
-        """Let only one thread work at a time; forget why the last work stopped, if it can go on."""
+        """Let only one thread work at a time; clear the last stop reason if work can go on."""
         with self._work.alone():
             if self._over == "repeated":
                 self.calls.repeats.clear()
@@ -308,7 +308,7 @@ class Loop:
 
     @contextmanager
     def _stoppable(self) -> Iterator[None]:
-        """Clear the stop request at the end; one from before the block is obeyed."""
+        """Obey a stop request, also from before the block, and clear it at the end."""
         try:
             yield
         finally:
@@ -335,7 +335,7 @@ class Loop:
         return None
 
     def _stops(self, reason: StopReason | None, *, again: bool = False) -> bool:
-        """Tell whether there is a *reason* to stop; it is noted, unless it just was."""
+        """Tell whether there is a *reason* to stop, and note it once."""
         last = self.log[-1] if self.log else None
         is_known = isinstance(last, StopEvent) and last.reason == reason and not again
         if reason is not None and not is_known:
@@ -343,7 +343,7 @@ class Loop:
         return reason is not None
 
     def end(self, reason: StopReason | None, detail: str = "") -> None:
-        """Note why the loop waits for the next message of the user."""
+        """Note *reason*: the loop stops and waits for the next message of the user."""
         self._over, self._detail = reason, detail
 
     # --- one step --------------------------------------------------------------------

@@ -32,11 +32,11 @@ class SecurityAnalyzer(Protocol):
     """An analyzer that rates calls."""
 
     def security_risk(self, event: ActionEvent) -> SecurityRisk:
-        """Return how dangerous the call of *event* is; UNKNOWN if it cannot tell."""
+        """Return how dangerous the call of *event* is; UNKNOWN if the analyzer cannot say."""
 
 
 class RuleSecurityAnalyzer:
-    """An analyzer with rules; the worst rating of them counts."""
+    """An analyzer with rules; the worst of their ratings counts."""
 
     def __init__(
         self, *rules: Rule, patterns: Mapping[str, SecurityRisk] | None = None
@@ -73,7 +73,7 @@ def _rule(pattern: str, risk: SecurityRisk) -> Rule:
 
 
 class LLMSecurityAnalyzer:
-    """An analyzer that asks a model: another one, or the agent's own with each call."""
+    """An analyzer that asks another model, or lets the agent's own model rate each of its calls."""
 
     def __init__(self, llm: Any = None) -> None:
         """Let *llm* rate calls.

@@ -26,24 +26,24 @@ CROWD = 100
 
 
 def is_one_tool(value: Any) -> bool:
-    """Tell whether *value* says one tool, not several; many of these can be iterated too."""
+    """Tell whether *value* stands for one tool, even if it can be iterated like a list."""
     is_spec = isinstance(value, ToolDefinition | Tool | str | type)
     return is_spec or isfunction(value) or hasattr(value, "as_tool")
 
 
 class ToolMaking:
-    """Makes tools of whatever an agent takes for one."""
+    """A maker of tools from all that `Agent` takes as a tool."""
 
     def __init__(self, state: ConversationState, parts: Mapping[str, Any]) -> None:
-        """Make them for *state*; a `create` is given those of *parts* that it has a name for."""
+        """Make tools for *state*; a `create` gets the values of *parts* that its parameters name."""
         self._state, self._parts = state, parts
         self._owned: list[AnyTool] = []
 
-    def made(self, spec: Any) -> list[AnyTool]:
-        """Return the tools that *spec* says: one, a class, a `Tool`, a name, a function, a list.
+    def tools_of(self, spec: Any) -> list[AnyTool]:
+        """Return the tools of *spec*: a tool, a class, a `Tool`, a name, a function, or a list of these.
 
         Raises:
-            RegistrationError: If it is no tool.
+            RegistrationError: If *spec* is no tool.
             ToolNotFoundError: If no tool is registered under the name.
         """
         if isinstance(spec, ToolDefinition):
@@ -60,7 +60,7 @@ class ToolMaking:
         if isfunction(spec):
             return [tool_of(spec)]
         if isinstance(spec, Iterable):
-            return [tool for part in spec for tool in self.made(part)]
+            return [tool for part in spec for tool in self.tools_of(part)]
         msg = (
             f"An agent takes tools, classes of tools, Tool(...), names of registered tools and "
             f"functions, not {clip(spec)}."
@@ -78,7 +78,7 @@ class ToolMaking:
         return tools
 
     def close(self) -> None:
-        """Close the tools that were made here; others belong to the caller."""
+        """Close the tools that this object made; others belong to the caller."""
         owned, self._owned = self._owned, []
         for tool in owned:
             getattr(tool.executor, "close", lambda: None)()
@@ -97,13 +97,13 @@ class Toolset:
         skips: Callable[[AnyTool], bool] = lambda tool: False,
         mcp_config: Mapping[str, Any] | None = None,
     ) -> None:
-        """Make the tools of *specs*.
+        """Make the tools of *specs*; those that are not for models are left out.
 
         Args:
             specs: Tools, classes of tools, `Tool` specs, names, functions, or lists of these.
             state: The state of the conversation for which they are made.
             parts: Functions that make values for parameters of `create`, by name.
-            pattern: A pattern; only tools whose names match it from the beginning are kept.
+            pattern: A pattern; only tools whose names begin with a match are kept.
             skips: Returns whether to leave out a tool.
             mcp_config: MCP servers whose tools are added.
 
@@ -125,9 +125,9 @@ class Toolset:
                 self._client = create_mcp_tools(mcp_config)
                 specs = [*specs, self._client]
             for spec in specs:
-                for tool in self._making.made(spec):
+                for tool in self._making.tools_of(spec):
                     is_wanted = pattern is None or pattern.match(tool.name)
-                    if is_wanted and not skips(tool):
+                    if is_wanted and tool.is_for_models and not skips(tool):
                         self._add(tool)
             self._search = self._search_of([*self._tools.values()])
         except BaseException:  # also an interrupt: no server stays open

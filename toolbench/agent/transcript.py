@@ -63,7 +63,7 @@ def to_html(loop: "Loop") -> str:
 def bundle(
     loop: "Loop", events: Sequence[Event] | None = None, *, is_running: bool = False
 ) -> dict[str, str]:
-    """Return the transcript as text and HTML for a cell; of a long one only the last events.
+    """Return the transcript as text and HTML for a cell; if it is long, only the last events.
 
     Args:
         loop: The loop of the conversation.
@@ -219,7 +219,7 @@ def call_html(
     Args:
         event: The call.
         answer: Its answer, if there is one.
-        edit: A person's change of it, if there is one.
+        edit: A person's change of the call, if there is one.
         depth: The number of conversations around it.
         is_running: Whether it runs now, if there is no answer yet.
     """

@@ -12,6 +12,8 @@ from toolbench import __version__
 from toolbench.cli import doctor as checks
 from toolbench.cli.lab import LabError, open_lab
 from toolbench.cli.scaffold import ScaffoldError, scaffold
+from toolbench.display.caps import shorten
+from toolbench.display.escape import visible
 from toolbench.errors import ToolbenchError
 
 app = App(
@@ -19,6 +21,7 @@ app = App(
     help="A workbench for agent tools in Jupyter notebooks.",
     version=__version__,
 )
+_LONGEST = 5_000  # characters of a reason
 console = Console(highlight=False, soft_wrap=True)
 
 
@@ -71,6 +74,7 @@ def eval_(
     min_passed: float = 1.0,
     save: Path | None = None,
     max_cost: float | None = None,
+    retry_errors: Annotated[bool, Parameter(negative=())] = False,
     junit: Path | None = None,
     html: Path | None = None,
 ) -> int:
@@ -89,12 +93,14 @@ def eval_(
         min_passed: The share of the answers that must pass, between 0 and 1.
         save: A JSONL file with one answer per line; saved answers are not requested again.
         max_cost: The limit in US dollars; above it no more answers are requested.
+        retry_errors: Ask again where the file of `--save` has only an error.
         junit: The file for a JUnit XML report.
         html: The file for the report as a page.
     """
     from toolbench.cli import eval_command  # noqa: PLC0415 - other commands need no models
 
     try:
+        eval_command.check_share(min_passed)
         report = eval_command.run_cases(
             file,
             tools,
@@ -103,15 +109,13 @@ def eval_(
             repeats=repeats,
             save=save,
             max_cost=max_cost,
+            retry_errors=retry_errors,
         )
-        if junit is not None:
-            report.to_junit(junit)
-        if html is not None:
-            report.to_html(html)
+        console.print(report.to_text(), markup=False)
+        eval_command.write_files(report, junit=junit, html=html)
     except (ToolbenchError, OSError) as error:
         _refuse(error)
         return eval_command.NOT_MEASURED
-    console.print(report.to_text(), markup=False)
     return eval_command.exit_code(report, min_passed)
 
 
@@ -187,6 +191,6 @@ def _typed(program: str) -> str:
 
 def _refuse(error: Exception) -> int:
     Console(stderr=True, highlight=False, soft_wrap=True).print(
-        str(error), markup=False
+        shorten(visible(str(error)), _LONGEST), markup=False
     )
     return 1

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from toolbench.cli.user_modules import module_of, tools_of
+from toolbench.display.caps import text_line
 from toolbench.errors import ToolbenchError
 from toolbench.evals.cases.cases import Cases
 from toolbench.evals.reports.eval_report import EvalReport
@@ -29,6 +30,7 @@ def run_cases(
     repeats: int,
     save: Path | None,
     max_cost: float | None,
+    retry_errors: bool,
 ) -> EvalReport:
     """Return the report of *models* on the cases of *file*, with *tools*.
 
@@ -48,17 +50,55 @@ def run_cases(
         repeats=repeats,
         save=save,
         max_cost=max_cost,
-        on_progress=_progress,
+        retry_errors=retry_errors,
+        on_progress=_Progress(),
     )
 
 
-def _progress(text: str) -> None:
-    """Show *text* on one line of a terminal; in a log, only the estimate."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()
-    elif "request" in text:
-        sys.stderr.write(f"{text}\n")
+class _Progress:
+    """Shows progress on one line of a terminal, and in a log only the first; a note has a line."""
+
+    def __init__(self) -> None:
+        self._has_begun = False
+
+    def __call__(self, text: str) -> None:
+        is_note = not text.startswith("Evaluation: ")
+        text = text_line(text)
+        if is_note:
+            sys.stderr.write(f"{text}\n")
+        elif sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
+        elif not self._has_begun:  # the estimate
+            sys.stderr.write(f"{text}\n")
+        self._has_begun = self._has_begun or not is_note
+
+
+def check_share(min_passed: float) -> None:
+    """Check the option before anything is asked.
+
+    Raises:
+        EvalError: If *min_passed* is not a share.
+    """
+    if not 0 <= min_passed <= 1:
+        msg = f"--min-passed is a share between 0 and 1, such as 0.8, not {min_passed}."
+        raise EvalError(msg)
+
+
+def write_files(report: EvalReport, *, junit: Path | None, html: Path | None) -> None:
+    """Write *report* to the files that are named.
+
+    Raises:
+        EvalError: If one of them cannot be written.
+    """
+    for path, write in ((junit, report.to_junit), (html, report.to_html)):
+        if path is None:
+            continue
+        try:
+            write(path)
+        except OSError as error:
+            msg = f"{path} cannot be written: {error.strerror}."
+            raise EvalError(msg) from error
 
 
 def exit_code(report: EvalReport, min_passed: float) -> int:

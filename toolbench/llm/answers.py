@@ -39,8 +39,9 @@ def respond(
 
     Args:
         call: The call; its id and the name the model used go into the answer.
-        observation: The result of the call. A call with an `error` needs none: it is the answer.
-        limit: The most characters of text; a longer text loses its middle, with a note.
+        observation: The result of the call. A call with an `error` needs none: the error is the
+            answer.
+        limit: The most characters of text; the middle of a longer text is replaced by a note.
 
     Raises:
         ValueError: If the call has neither an error nor an observation.
@@ -137,10 +138,12 @@ def _image(url: str) -> _Block:
 
 def _text(blocks: Sequence[_Block]) -> str:
     """Return all blocks as text; an image becomes its media type or URL."""
-    return "\n".join(text if kind == "text" else _named(text) for kind, text in blocks)
+    return "\n".join(
+        text if kind == "text" else _image_text(text) for kind, text in blocks
+    )
 
 
-def _named(url: str) -> str:
+def _image_text(url: str) -> str:
     match = _DATA.match(url)
     return f"[image: {match[1]}]" if match else f"[image: {url}]"
 
@@ -215,7 +218,7 @@ def _mcp(call: "ToolCall", payload: _Payload) -> Json:
         if match:
             content.append({"type": "image", "data": match[2], "mimeType": match[1]})
         else:
-            text = value if kind == "text" else _named(value)
+            text = value if kind == "text" else _image_text(value)
             content.append({"type": "text", "text": text})
     return {"content": content, "isError": payload.failed}
 

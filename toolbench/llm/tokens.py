@@ -14,7 +14,12 @@ class TokenCount:
     exact: bool
 
     def __str__(self) -> str:
-        return f"{'' if self.exact else '≈ '}{self.tokens:,} tokens"
+        return f"{self.number} tokens"
+
+    @property
+    def number(self) -> str:
+        """The number alone, for a column of numbers."""
+        return f"{'' if self.exact else '≈ '}{self.tokens:,}"
 
 
 def count_tokens(text: str, encoding: str = "o200k_base") -> TokenCount:

@@ -40,7 +40,7 @@ class FakeSession:
     """One client's session with a fake server; it runs in the background loop."""
 
     def __init__(self, script: Script, end: ServerEnd) -> None:
-        """Answer the messages at *end* by *script*."""
+        """Answer the messages that arrive at *end* as *script* says."""
         self._script = script
         self._end = end
         self._loop = asyncio.get_running_loop()

@@ -12,7 +12,7 @@ from toolbench.core.content import ImageContent, TextContent
 
 @dataclass(frozen=True)
 class Raw:
-    """A result of `tools/call` that is sent unchanged, even if it is invalid."""
+    """A result for `tools/call` that is sent unchanged, even if it is invalid."""
 
     result: Mapping[str, Any]
 
@@ -64,8 +64,8 @@ HANG_UP: Final = _Fate("HANG_UP")
 def result_of(tool: str, answer: Any) -> dict[str, Any]:
     """Return *answer* as the result of a `tools/call` of *tool*.
 
-    An exception becomes a failed call, whose text the model reads. An object or a list also
-    becomes structured content.
+    An exception becomes a failed call; the model gets the text of the exception. An object or a
+    list also becomes structured content.
     """
     if isinstance(answer, Raw):
         return dict(answer.result)

@@ -66,8 +66,8 @@ class FakeMCPServer:
         """Make a server without tools.
 
         Args:
-            name: Its own name.
-            era: Its protocol: `modern` (2026-07-28) or `legacy` (2025-11-25).
+            name: The name of the server.
+            era: The protocol: `modern` (2026-07-28) or `legacy` (2025-11-25).
             instructions: Its instructions for use.
         """
         self._script = Script(name, era, instructions)
@@ -79,9 +79,9 @@ class FakeMCPServer:
         """Return a fake with the offer and the answers of a recorded server.
 
         It answers calls, resources and prompts by their parameters, in the recorded order. A
-        request that was not recorded is an error that names the nearest one. You can add more to
-        the offer, and `calls` are kept, as with any fake. To replay every message, also logs and
-        questions, use `create_mcp_tools(replay=)`.
+        request that was not recorded gets an error that names the nearest recorded request. You
+        can add more to the offer, and `calls` lists the received calls, as with any fake. To
+        replay every message, also logs and questions, use `create_mcp_tools(replay=)`.
 
         Args:
             path: The recording, made by `%mcp connect --record` or `create_mcp_tools(record=)`.
@@ -139,11 +139,11 @@ class FakeMCPServer:
         output_schema: Mapping[str, Any] | None = None,
         annotations: ToolAnnotations | None = None,
     ) -> None:
-        """Offer the tool *name*, whose calls get *answer*; it replaces a tool of this name.
+        """Offer the tool *name*, whose calls get *answer*; an earlier tool of this name is replaced.
 
         Args:
             name: The name of the tool.
-            answer: Text, an image, anything that JSON can carry; an exception, for a call that
+            answer: Text, an image, any JSON value; an exception, for a call that
                 fails; `Raw`, `RpcError`, `NEVER`, `HANG_UP`; or `InTurn`, several of these.
             description: The description for the model.
             schema: The JSON Schema of the arguments; any object if left out.
@@ -164,11 +164,12 @@ class FakeMCPServer:
     def tool(self, function: F) -> F:
         """Offer *function* as a tool; its signature and docstring describe it.
 
-        It runs in a thread, where `toolbench.current_run()` reports progress, logs, and asks the
-        client's person: `ask` is an elicitation. An exception makes a failed call.
+        The function runs in a thread. There `toolbench.current_run()` reports progress, logs, and
+        asks the client's person (`ask` sends an elicitation). After an exception the call has
+        failed.
 
         Raises:
-            RegistrationError: If it cannot be a tool, see `toolbench.tool`.
+            RegistrationError: If *function* cannot be a tool; see `toolbench.tool`.
         """
         definition = (
             function if isinstance(function, ToolDefinition) else tool(function)

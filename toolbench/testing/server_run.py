@@ -41,7 +41,7 @@ class FakeRun:
         """Ask the client's person by an elicitation; see `CurrentRun.ask`.
 
         Raises:
-            ToolbenchError: If a coroutine calls it: its loop would be blocked.
+            ToolbenchError: If a coroutine calls this, as its loop would be blocked.
         """
         with suppress(RuntimeError):  # a thread without a loop is right
             asyncio.get_running_loop()

@@ -77,7 +77,7 @@ class Script:
         self._offered, self._replies = offered, replies
 
     def _listed(self, part: str, own: Mapping[str, Any]) -> list[Any]:
-        """Return the items of a *part*: recorded ones, replaced by *own* ones of the same name."""
+        """Return the items of *part*: the *own* items, and recorded items with other names."""
         recorded = self._offered.get(part) or {}
         return list({**recorded, **own}.values())
 

@@ -1,4 +1,4 @@
-"""The runtime tools, each imported when its name is first asked for."""
+"""The runtime tools, each imported at the first use of its name."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Why a run of a tool failed, as the one sentence a model reads and acts on."""
+"""The reason of a failed run, as one sentence that tells a model what to do."""
 
 import errno
 import re
@@ -20,17 +20,17 @@ _ADVICE = {
 
 
 class RunError(Exception):
-    """A run that failed. Its text says what happened and what to do next."""
+    """The error of a failed run; its text says what happened and what to do next."""
 
 
 def run_error(error: OSError, doing: str) -> RunError:
-    """Return what to tell of *error*, which happened on *doing* something to a path."""
+    """Return the sentence for *error*; *doing* names the action and the path, as in `read a.txt`."""
     reason = _ADVICE.get(error.errno or 0, error.strerror or str(error))
     return RunError(f"Could not {doing}: {reason}.")
 
 
 def readable(text: str) -> str:
-    r"""Return *text* with what is no Unicode, as a byte of a file name, written as `\xff`."""
+    r"""Return *text* with characters that are not valid Unicode written as `\xff`."""
     try:
         text.encode()
     except UnicodeEncodeError:

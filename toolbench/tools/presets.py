@@ -1,4 +1,4 @@
-"""All runtime tools at once: registered, or made for a conversation."""
+"""All runtime tools together: register them, or make them for a conversation."""
 
 from importlib import import_module
 from typing import Any
@@ -22,7 +22,7 @@ def register_default_tools(registry: ToolRegistry | None = None) -> list[str]:
     """Register the runtime tools that can work here, and return their names.
 
     Args:
-        registry: Where to; the one behind `register_tool` if left out.
+        registry: The registry; if left out, the one that `register_tool` uses.
     """
     registry = default_registry if registry is None else registry
     names = []
@@ -56,11 +56,11 @@ def default_tools(
 ) -> list[ToolDefinition[Any, Any]]:
     """Return a set of tools made for a conversation; each can be left out or added.
 
-    One that cannot work here is left out, with a warning that says why.
+    A tool that cannot work here is left out, with a warning that gives the reason.
     Source: the `enable_*` settings of OpenHands' function calling agent.
 
     Args:
-        conv_state: What they are made for.
+        conv_state: The state of the conversation for which the tools are made.
         terminal: Runs commands.
         file_editor: Views and edits files; `enable_llm_editor` takes its place.
         task_tracker: Keeps a list of tasks: plan mode.
@@ -78,11 +78,11 @@ def default_tools(
         llm: The model that applies drafts, anything `as_model` takes.
         **enable: The names of OpenHands: `enable_cmd`, `enable_editor`, `enable_llm_editor`,
             `enable_jupyter`, `enable_browsing`, `enable_think`, `enable_finish`,
-            `enable_condensation_request`, `enable_plan_mode`. They go before the others.
+            `enable_condensation_request`, `enable_plan_mode`. They override the others.
 
     Raises:
         TypeError: If there is no such switch.
-        ToolbenchError: If drafts are to be applied and there is no *llm*.
+        ToolbenchError: If *edit_file* is on and there is no *llm*.
     """
     switches = {_switch(name): is_wanted for name, is_wanted in enable.items()}
     if switches.get("edit_file") and "file_editor" not in switches:
@@ -107,7 +107,7 @@ def default_tools(
         tool
         for name, is_wanted in usable.items()
         if is_wanted
-        for tool in _made(name, conv_state, llm)
+        for tool in _tools_of(name, conv_state, llm)
     ]
     return tools
 
@@ -138,7 +138,7 @@ def _switch(name: str) -> str:
     return _SWITCHES[name]
 
 
-def _made(name: str, conv_state: Any, llm: Any) -> list[ToolDefinition[Any, Any]]:
+def _tools_of(name: str, conv_state: Any, llm: Any) -> list[ToolDefinition[Any, Any]]:
     if name in _BUILTINS:
         return list(_BUILTINS[name].create(conv_state))
     tool = _tool(name)
@@ -152,12 +152,12 @@ def _made(name: str, conv_state: Any, llm: Any) -> list[ToolDefinition[Any, Any]
 
 
 def _aliases(package: str) -> list[str]:
-    """Other names of the tool: of its class, and those of the seeds."""
+    """Return the other names of the tool: the name of its class, and the seeds' names."""
     return [f"{STEMS[package]}Tool", *_OLDER.get(package, ())]
 
 
 def _tool(name: str) -> type[ToolDefinition[Any, Any]]:
-    """Import the tool called *name* now, not before it is wanted."""
+    """Import and return the class of the tool *name*."""
     module = import_module(f"toolbench.tools.{name}")
     stem = (STEMS | FOR_AGENTS)[name]
     tool_class: type[ToolDefinition[Any, Any]] = getattr(module, f"{stem}Tool")

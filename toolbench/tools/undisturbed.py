@@ -1,9 +1,9 @@
-"""Work that no interrupt breaks off in the middle.
+"""Run work in a thread of its own, so that no interrupt stops it in the middle.
 
 `KeyboardInterrupt` can come between any two bytecodes of the main thread, and the exception
-that ends a run between any two of that run's thread. One that comes while `threading` takes a
-lock leaves it locked for ever. So what owns locks, files and processes works in a thread that
-no signal interrupts, and its caller waits in one call of C, which can be interrupted safely.
+that ends a run between any two bytecodes of the run's thread. If it comes while `threading` takes a
+lock, the lock stays locked for ever. So code that owns locks, files and processes works in a thread
+that no signal interrupts. Its caller waits in one call of C, which can be interrupted safely.
 """
 
 import errno
@@ -27,14 +27,14 @@ class _Outcome(NamedTuple):
 
 
 def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> T:
-    """Return what *work* returns, or raise what it raises; it runs in a thread of its own.
+    """Run *work* in a separate thread; return its result or raise its error.
 
     Args:
-        work: What to do, in the context of the caller.
-        when_abandoned: Is called, in another such thread, if an exception ends the wait.
+        work: The function to run, in the context of the caller.
+        when_abandoned: Called in another such thread if an exception ends the wait.
 
     Raises:
-        MemoryError: If there was too little memory for the thread to go on.
+        MemoryError: If the thread ended because of too little memory.
     """
     outcome: SimpleQueue[_Outcome] = SimpleQueue()
 
@@ -63,7 +63,7 @@ def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> 
 def _awaited(
     outcome: SimpleQueue[_Outcome], is_alive: Callable[[], object]
 ) -> _Outcome:
-    """Wait for the *outcome*. A thread that finds no memory at all dies without one."""
+    """Wait for the *outcome*; a thread that gets no memory at all dies without an outcome."""
     while True:
         with suppress(Empty):
             return outcome.get(timeout=LOOK_AGAIN)
@@ -73,7 +73,7 @@ def _awaited(
 
 
 def in_background(work: Callable[[], object]) -> None:
-    """Do *work* in a thread that is not interrupted; here, if the system has no thread left."""
+    """Run *work* in a thread without interrupts; if the system has no thread left, in this thread."""
     try:
         # Thread.start() itself takes Python's locks: an interrupt in there could lose one.
         start_new_thread(work, ())
@@ -82,13 +82,13 @@ def in_background(work: Callable[[], object]) -> None:
 
 
 class WatchedThread:
-    """Work in a daemon thread that others can see the end of, also where it died without a word.
+    """Work in a daemon thread whose end can always be noticed, even if the thread died silently.
 
-    A `threading.Thread` that finds no memory for its first step leaves `start()` waiting for ever.
+    If a `threading.Thread` gets no memory for its first step, its `start()` waits for ever.
     """
 
     def __init__(self, work: Callable[[], object]) -> None:
-        """Begin *work*, which raises nothing.
+        """Start *work*, which must not raise an error.
 
         Raises:
             OSError: If the system has no thread left.
@@ -104,11 +104,11 @@ class WatchedThread:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it may still be at work."""
+        """Whether the thread may still work."""
         return self._body() is not None
 
     def join(self) -> None:
-        """Wait until it has ended."""
+        """Wait until the thread has ended."""
         while not self._running.acquire(timeout=LOOK_AGAIN):
             if not self.is_alive:
                 return

@@ -64,7 +64,7 @@ class ServerView(Protocol):
 
 
 def _items(tools: Sequence[AnyTool]) -> list[Item]:
-    """Return *tools* as items of a list, grouped by source if there are several sources."""
+    """Return *tools* as items of a list; if there are several sources, in a group for each source."""
     sources = list(dict.fromkeys(tool.source for tool in tools))
     names = {source: _heading(source) for source in sources} if len(sources) > 1 else {}
     numbered = [

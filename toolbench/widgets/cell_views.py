@@ -1,4 +1,4 @@
-"""What a notebook shows of the last value of a cell: a panel, an explorer, a form, a report."""
+"""The views of a cell's last value in a notebook: a panel, an explorer, a form, a report."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -15,7 +15,7 @@ from toolbench.widgets.panel.panel import ToolPanel
 
 
 class CellViews:
-    """The formats of one IPython shell; panels stay with the cell that shows them."""
+    """The views that one IPython shell uses; a panel belongs to the cell that shows it."""
 
     def __init__(
         self, shell: Any, tools: Callable[[], Mapping[str, ToolDefinition[Any, Any]]]
@@ -42,7 +42,7 @@ class CellViews:
         }
 
     def load(self) -> None:
-        """Show these kinds of values in these ways from now on."""
+        """Let the shell use these views from now on."""
         self._displaced = {
             kind: self._formatter.for_type(kind, show)
             for kind, show in self._formats.items()
@@ -51,7 +51,7 @@ class CellViews:
             self._formatter.for_type_by_name(*place, show)
 
     def unload(self) -> None:
-        """Take out what `load` put in, and put back what it replaced."""
+        """Remove the views of `load`, and restore the ones that it replaced."""
         for place in self._named_formats:
             self._formatter.pop(".".join(place), None)
         for kind, show in self._displaced.items():
@@ -71,44 +71,44 @@ class CellViews:
     def _can_show_widgets(self) -> bool:
         return hasattr(self._shell, "kernel")
 
-    def _shown(self, panel: Any, options: Mapping[str, Any]) -> Any:
-        """Return the bundle of *panel*, which stays with its cell."""
+    def _bundle_of(self, panel: Any, options: Mapping[str, Any]) -> Any:
+        """Return the bundle of *panel*, which is closed when its cell runs again."""
         self._panels.add(panel)
         return panel._repr_mimebundle_(**options)
 
     def _tool(self, tool: ToolDefinition[Any, Any], **options: Any) -> Any:
-        """Show the panel of a tool; text where widgets cannot be."""
+        """Show the panel of a tool, or text if there are no widgets."""
         if not self._can_show_widgets:
             return tool_bundle(tool)
-        return self._shown(ToolPanel(tool), options)
+        return self._bundle_of(ToolPanel(tool), options)
 
     def _conversation(self, conversation: Conversation, **options: Any) -> Any:
         """Show the panel of a conversation, or its transcript as text."""
         if conversation.agent is None or not self._can_show_widgets:
             return conversation._repr_mimebundle_(**options)
         view = _imported("transcript.conversation_panel", "ConversationPanel")
-        return self._shown(view(conversation), options)
+        return self._bundle_of(view(conversation), options)
 
     def _cases(self, cases: Any, **options: Any) -> Any:
         """Show a form for cases of an evaluation, with the tools of the notebook."""
         if not self._can_show_widgets:
             return cases._repr_mimebundle_(**options)
         view = _imported("evaluation_views.case_form", "CaseForm")
-        return self._shown(view(self._tools().values(), cases), options)
+        return self._bundle_of(view(self._tools().values(), cases), options)
 
     def _report(self, report: Any, **options: Any) -> Any:
-        """Show the report of an evaluation, whose failures open into panels."""
+        """Show the report of an evaluation; a click on a failure opens its panel."""
         if not self._can_show_widgets:
             return report._repr_mimebundle_(**options)
         view = _imported("evaluation_views.report_panel", "ReportPanel")
-        return self._shown(view(report), options)
+        return self._bundle_of(view(report), options)
 
     def _served(self, served: Any, **options: Any) -> Any:
         """Show the panel of the calls that agents make, or text."""
         if served.is_closed or not self._can_show_widgets:
             return served._repr_mimebundle_(**options)
         view = _imported("agent_calls.served_panel", "ServedPanel")
-        return self._shown(view(served), options)
+        return self._bundle_of(view(served), options)
 
 
 def _plain(bundle: Callable[[Any], Any]) -> Any:
@@ -132,5 +132,5 @@ def _sweep(report: Any, **options: Any) -> Any:
 
 
 def _imported(module: str, name: str) -> Any:
-    """Import a view when it is first shown: it brings what `%load_ext` must not load."""
+    """Import a view when it is first shown, as `%load_ext` must not load its packages."""
     return getattr(import_module(f"toolbench.widgets.{module}"), name)

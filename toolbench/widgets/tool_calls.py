@@ -1,4 +1,4 @@
-"""Show the calls of a model's message: a panel for each, filled in, with the answer to it."""
+"""Show the calls of a model's message: for each call a filled-in panel and its answer."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +23,7 @@ from toolbench.widgets.panel.panel import ToolPanel
 
 
 class CallPanel(ToolPanel):
-    """The panel of a call: a person can correct and run it, and see the answer for the model."""
+    """The panel of a call, to correct it, to run it, and to see the answer for the model."""
 
     def __init__(self, call: ToolCall, tool: ToolDefinition[Any, Any]) -> None:
         """Open *tool* with the arguments of *call*; errors are marked on their fields."""
@@ -79,12 +79,12 @@ class CallsView(w.VBox):
         super().close()
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        static = calls_bundle(self.calls, self._seen)
+        static = calls_bundle(self.calls, self._observations)
         self._saved_output.show(static["text/html"], self._records)
         return {**(super()._repr_mimebundle_(**options) or {}), **static}
 
     def _keep(self) -> None:
-        still = calls_bundle(self.calls, self._seen)["text/html"]
+        still = calls_bundle(self.calls, self._observations)["text/html"]
         self._saved_output.keep(still, self._records)
 
     @property
@@ -92,5 +92,5 @@ class CallsView(w.VBox):
         return [panel.record for panel in self.panels if panel.record is not None]
 
     @property
-    def _seen(self) -> list[Observation | None]:
+    def _observations(self) -> list[Observation | None]:
         return [getattr(part, "result", None) for part in self._answers]

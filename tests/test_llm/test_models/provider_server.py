@@ -72,10 +72,10 @@ class _Handler(BaseHTTPRequestHandler):
         if self.script.models is None:
             self.stall()
             return
-        listed = self.script.models
-        if isinstance(listed, list):
-            listed = {"data": [{"id": name} for name in listed]}
-        self.json(200, {}, listed)
+        models = self.script.models
+        if isinstance(models, list):
+            models = {"data": [{"id": name} for name in models]}
+        self.json(200, {}, models)
 
     def do_POST(self):
         size = int(self.headers["Content-Length"])

@@ -71,10 +71,10 @@ class TestAddress:
         with pytest.raises(ModelError, match="has small, large"):
             model.complete(hello(model))
 
-    @pytest.mark.parametrize("listed", [{"data": 5}, {"data": [3, {"id": 4}]}, 3, "x"])
-    def test_without_a_model_and_a_strange_list_says_so(self, server, listed):
+    @pytest.mark.parametrize("models", [{"data": 5}, {"data": [3, {"id": 4}]}, 3, "x"])
+    def test_without_a_model_and_a_strange_list_says_so(self, server, models):
         """Whatever a server lists, it is a ModelError that says where."""
-        server.models = listed
+        server.models = models
         model = as_model(f"{server.url}/v1")
         with pytest.raises(ModelError, match=r"127\.0\.0\.1"):
             model.complete(hello(model))

@@ -95,12 +95,14 @@ class TestAnswer:
         )
         messages = hello(model)
         answer = model.complete(messages, [GREP])
-        made = parse_tool_calls(answer.message, [GREP], provider=model.provider)
-        seen = [(call, Observation.from_text(f"seen {call.id}")) for call in made]
-        messages += [answer.message, *respond_all(seen)]
+        tool_calls = parse_tool_calls(answer.message, [GREP], provider=model.provider)
+        results = [
+            (call, Observation.from_text(f"seen {call.id}")) for call in tool_calls
+        ]
+        messages += [answer.message, *respond_all(results)]
         assert model.complete(messages, [GREP]).text == "Ok"
         sent = str(server.bodies[1])
-        assert all(f"seen {call.id}" in sent for call in made)
+        assert all(f"seen {call.id}" in sent for call in tool_calls)
         assert sent.count("TODO") == 1
         if model.provider == "gemini":  # which refuses a call without its signature
             assert sent.count("c2lnbmVk") == 2
@@ -114,8 +116,8 @@ class TestAnswer:
         answer = model.complete(messages, [GREP])
         assert _pictures(server.bodies[0]) == 1
         (call,) = parse_tool_calls(answer.message, [GREP], provider=model.provider)
-        shown = Observation(content=[TextContent(text="a dot"), picture])
-        model.complete([*messages, answer.message, *respond_all([(call, shown)])])
+        observation = Observation(content=[TextContent(text="a dot"), picture])
+        model.complete([*messages, answer.message, *respond_all([(call, observation)])])
         assert _pictures(server.bodies[1]) == 2
 
 
@@ -168,9 +170,9 @@ class TestFailures:
         model = as_model((_client(server), "toy-1"))
         address = AddressModel(f"{server.url}/v1#toy", api_key=KEY)
         server.reply(reply or refusal(400, words))
-        for asked in (model, address):
+        for either in (model, address):
             with pytest.raises(ModelError, match="Bad") as raised:
-                asked.complete(hello(asked))
+                either.complete(hello(either))
             assert "\x1b" not in str(raised.value)
             assert "\u202e" not in str(raised.value)
             assert KEY not in str(raised.value)
@@ -276,9 +278,9 @@ class TestClients:
 
     def test_with_an_http_client_keep_it(self, server):
         """There may be a proxy, or certificates, in it."""
-        seen = []
+        urls = []
         http = sdk("openai").DefaultHttpxClient(
-            event_hooks={"request": [lambda request: seen.append(str(request.url))]}
+            event_hooks={"request": [lambda request: urls.append(str(request.url))]}
         )
         url = f"{server.url}/v1"
         with sdk("openai").OpenAI(
@@ -288,7 +290,7 @@ class TestClients:
             model = as_model((client, "toy"))
             model.complete(hello(model))
             model.complete(hello(model))
-        assert seen == [f"{url}/chat/completions"] * 2
+        assert urls == [f"{url}/chat/completions"] * 2
 
     def test_bring_the_http_package_they_are_built_on(self):
         """Also older ones, which are built on httpx: no other has to be there."""

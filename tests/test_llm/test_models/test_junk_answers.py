@@ -67,9 +67,9 @@ class _Junk(StreamedModel):
         self.chunks = chunks
 
     def _start(self, body):
-        def start(put):
+        def start(send):
             for chunk in [*self.chunks, DONE, Ended()]:
-                put(chunk)
+                send(chunk)
             return lambda: None
 
         return start

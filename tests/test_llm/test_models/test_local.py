@@ -25,7 +25,7 @@ from toolbench.llm.models.local.prompt import (
 WEATHER = taking({"city": {"type": "string"}}, "city").model_copy(
     update={"name": "get_weather", "description": "Tell the weather of a city."}
 )
-ASKED = [{"role": "user", "content": "What is the weather in Paris?"}]
+QUESTION = [{"role": "user", "content": "What is the weather in Paris?"}]
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
 
@@ -40,15 +40,15 @@ def smollm():
 @pytest.fixture(scope="module")
 def called(smollm):
     """What it answers where there is a tool."""
-    return smollm.complete(ASKED, [WEATHER])
+    return smollm.complete(QUESTION, [WEATHER])
 
 
 class TestSmolLM:
     def test_says_something(self, smollm):
         """Without tools: text as it comes, with what it took."""
         chunks = []
-        asked = [{"role": "user", "content": "Say hello."}]
-        answer = smollm.complete(asked, on_chunk=chunks.append)
+        messages = [{"role": "user", "content": "Say hello."}]
+        answer = smollm.complete(messages, on_chunk=chunks.append)
         assert answer.text
         assert "".join(chunk.text for chunk in chunks) == answer.text
         assert answer.usage.input_tokens > 0
@@ -66,7 +66,7 @@ class TestSmolLM:
     def test_goes_on_after_a_call(self, smollm, called):
         """What the tool returned is part of what it is sent next."""
         (call,) = parse_tool_calls(called.message, [WEATHER])
-        messages = [*ASKED, called.message, *respond_all([(call, _sunny())])]
+        messages = [*QUESTION, called.message, *respond_all([(call, _sunny())])]
         sent = smollm.sent(messages, [WEATHER])
         assert [turn["role"] for turn in sent] == [
             "system",
@@ -79,16 +79,16 @@ class TestSmolLM:
 
     def test_answers_the_same_twice(self, smollm, called):
         """The same seed, the same words."""
-        assert smollm.complete(ASKED, [WEATHER]).message == called.message
+        assert smollm.complete(QUESTION, [WEATHER]).message == called.message
 
     def test_stops(self, smollm):
         """In the middle of an answer, with what had come; the model answers on."""
         token = CancelToken()
-        asked = [{"role": "user", "content": "Tell me a long story."}]
+        messages = [{"role": "user", "content": "Tell me a long story."}]
         with pytest.raises(ModelStoppedError) as raised:
-            smollm.complete(asked, on_chunk=lambda _: token.cancel(), cancel=token)
+            smollm.complete(messages, on_chunk=lambda _: token.cancel(), cancel=token)
         assert raised.value.answer is not None
-        assert smollm.complete(asked).text
+        assert smollm.complete(messages).text
 
     def test_survives_its_process(self, smollm):
         """Which may end in the middle of an answer, without memory: one sentence, then it is loaded anew."""
@@ -96,9 +96,9 @@ class TestSmolLM:
         def kill(_):
             os.kill(smollm._process._process.pid, signal.SIGKILL)
 
-        asked = [{"role": "user", "content": "Tell me a long story."}]
+        messages = [{"role": "user", "content": "Tell me a long story."}]
         with pytest.raises(ModelError, match=r"SIGKILL.*Ask again"):
-            smollm.complete(asked, on_chunk=kill)
+            smollm.complete(messages, on_chunk=kill)
         assert smollm.complete([{"role": "user", "content": "Hi"}]).text
 
 
@@ -132,7 +132,7 @@ class TestFiles:
         with pytest.raises(
             ModelError, match=r"broken\.gguf could not be loaded"
         ) as raised:
-            LocalModel(path).complete(ASKED)
+            LocalModel(path).complete(QUESTION)
         assert "\n" not in str(raised.value)
 
     def test_without_llama(self, monkeypatch):
@@ -170,15 +170,15 @@ class TestProcess:
         token = CancelToken()
         token.cancel()
         with pytest.raises(ModelStoppedError, match="while it was loaded"):
-            LocalModel().complete(ASKED, cancel=token)
+            LocalModel().complete(QUESTION, cancel=token)
 
     def test_takes_requests_with_its_key_only(self, smollm):
         """Another program of this machine cannot ask it."""
         import httpx2
 
-        smollm.complete(ASKED)
+        smollm.complete(QUESTION)
         url = f"{smollm._process.address}/v1/chat/completions"
-        response = httpx2.post(url, json={"messages": ASKED}, timeout=30)
+        response = httpx2.post(url, json={"messages": QUESTION}, timeout=30)
         assert response.status_code == 401
         assert smollm._process.key not in repr(vars(smollm))
 

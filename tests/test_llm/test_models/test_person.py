@@ -11,7 +11,7 @@ from toolbench.llm.models.person import PersonRequest
 from toolbench.runs.questions import Answer, answering
 
 PROVIDERS = ["openai", "responses", "anthropic", "gemini"]
-ASKED = [
+MESSAGES = [
     {"role": "system", "content": "Be brief."},
     {"role": "user", "content": "Find TODO"},
 ]
@@ -35,7 +35,7 @@ class TestInCell:
         """Every message and every tool, before the first question."""
         lines, prompts = typed
         lines += ["", "There is none."]
-        answer = PersonModel().complete(ASKED, [GREP, WRITE])
+        answer = PersonModel().complete(MESSAGES, [GREP, WRITE])
         assert answer.text == "There is none."
         assert answer.finish_reason == "stop"
         for part in ("Be brief.", "Find TODO", '"grep"', '"file_editor"'):
@@ -50,7 +50,7 @@ class TestInCell:
         lines += ["grep", "I look.", *(values.get(name, "") for name in names)]
         chunks = []
         model = PersonModel(provider=provider)
-        answer = model.complete(ASKED, [GREP], on_chunk=chunks.append)
+        answer = model.complete(MESSAGES, [GREP], on_chunk=chunks.append)
         (call,) = parse_tool_calls(answer.message, [GREP], provider=provider)
         assert call.arguments == {"pattern": "TODO", "limit": 5}
         assert call.error is None
@@ -63,8 +63,8 @@ class TestInCell:
         """As every question: for notebooks that run by themselves."""
         with answering({"tool": "grep"}, {"pattern": "TODO"}, {"text": "Done."}):
             model = PersonModel()
-            first = model.complete(ASKED, [GREP])
-            second = model.complete([*ASKED, first.message], [GREP])
+            first = model.complete(MESSAGES, [GREP])
+            second = model.complete([*MESSAGES, first.message], [GREP])
         assert parse_tool_calls(first.message, [GREP])[0].arguments == {
             "pattern": "TODO"
         }
@@ -76,7 +76,7 @@ class TestInCell:
         @tool
         def ask_model() -> str:
             """Ask the model."""
-            return PersonModel().complete(ASKED).text
+            return PersonModel().complete(MESSAGES).text
 
         with answering({"text": "From the panel."}):
             assert ask_model({}).text == "From the panel."
@@ -89,12 +89,12 @@ class TestInCell:
 
         monkeypatch.setattr("builtins.input", refuse)
         with pytest.raises(ModelError, match="No person can answer"):
-            PersonModel().complete(ASKED)
+            PersonModel().complete(MESSAGES)
 
     def test_that_is_declined_stops(self):
         """The person will not: the conversation can go on later."""
         with answering(Answer("decline")), pytest.raises(ModelStoppedError):
-            PersonModel().complete(ASKED)
+            PersonModel().complete(MESSAGES)
 
 
 class TestRequest:
@@ -107,25 +107,25 @@ class TestRequest:
     def test_of_no_such_tool_is_a_key_error(self):
         """With the tools that there are."""
         with pytest.raises(KeyError, match="there are: none"):
-            PersonRequest(ASKED, [], "openai").schema("x")
+            PersonRequest(MESSAGES, [], "openai").schema("x")
 
 
 class TestAnswerer:
     def test_takes_the_place_of_the_questions(self):
         """A panel shows the request, and gives back texts and calls."""
-        seen = []
+        requests = []
 
         def panel(request, cancel):
-            seen.append((request, cancel.cancelled))
+            requests.append((request, cancel.cancelled))
             return request.answer("Both.", [(n, {}) for n in request.tool_names])
 
         model, tools = PersonModel(panel), [GREP, WRITE]
-        answer = model.complete(ASKED, tools)
+        answer = model.complete(MESSAGES, tools)
         calls = parse_tool_calls(answer.message, tools)
         assert [call.name for call in calls] == ["grep", "file_editor"]
         assert len({call.id for call in calls}) == 2
-        ((request, cancelled),) = seen
-        assert request.messages == ASKED
+        ((request, cancelled),) = requests
+        assert request.messages == MESSAGES
         assert (
             request.schema("grep")["properties"].keys()
             == GREP.input_schema["properties"].keys()
@@ -133,11 +133,14 @@ class TestAnswerer:
         assert not cancelled
 
     @pytest.mark.parametrize(
-        "given", ["Yes.", {"role": "assistant", "content": "Yes."}]
+        "message", ["Yes.", {"role": "assistant", "content": "Yes."}]
     )
-    def test_may_give_any_message(self, given):
+    def test_may_give_any_message(self, message):
         """A text is enough."""
-        assert PersonModel(lambda request, cancel: given).complete(ASKED).text == "Yes."
+        assert (
+            PersonModel(lambda request, cancel: message).complete(MESSAGES).text
+            == "Yes."
+        )
 
     def test_is_told_that_nobody_waits(self):
         """By the token it is given; what it gives then is not taken."""
@@ -149,11 +152,11 @@ class TestAnswerer:
             return "Too late."
 
         with pytest.raises(ModelStoppedError):
-            PersonModel(panel).complete(ASKED, cancel=token)
+            PersonModel(panel).complete(MESSAGES, cancel=token)
 
     def test_is_not_asked_once_it_is_stopped(self):
         """A token that is cancelled already."""
         token = CancelToken()
         token.cancel()
         with pytest.raises(ModelStoppedError):
-            PersonModel(lambda request, cancel: 1 / 0).complete(ASKED, cancel=token)
+            PersonModel(lambda request, cancel: 1 / 0).complete(MESSAGES, cancel=token)

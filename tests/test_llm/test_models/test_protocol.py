@@ -141,8 +141,8 @@ class TestUsage:
 class TestScriptedModel:
     def test_says_its_script(self):
         """Texts, messages and answers, one a request; then an error of its own."""
-        spoken = {"role": "assistant", "content": "Two."}
-        model = ScriptedModel(["One.", spoken, Answer(spoken, "length")])
+        message = {"role": "assistant", "content": "Two."}
+        model = ScriptedModel(["One.", message, Answer(message, "length")])
         answers = [model.complete(HELLO) for _ in range(3)]
         assert [answer.text for answer in answers] == ["One.", "Two.", "Two."]
         assert answers[2].finish_reason == "length"

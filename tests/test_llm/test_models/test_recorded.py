@@ -22,7 +22,7 @@ from toolbench.llm.models.transport.address_model import AddressModel
 from toolbench.redaction import MARK
 
 
-def said(text):
+def user_messages(text):
     """A conversation of one message."""
     return [{"role": "user", "content": text}]
 
@@ -39,12 +39,14 @@ class TestReplay:
         """Each to its own request, in any order, with usage and finish reason and chunks."""
         script = ScriptedModel([MESSAGES[provider], "Two"], provider=provider)
         recording = RecordedModel(path, script)
-        one = recording.complete(said("one"), [GREP, WRITE])
-        two = recording.complete(said("two"))
+        one = recording.complete(user_messages("one"), [GREP, WRITE])
+        two = recording.complete(user_messages("two"))
         replayed, chunks = RecordedModel(path), []
         assert (replayed.name, replayed.provider) == ("scripted", provider)
-        assert replayed.complete(said("two")) == two
-        again = replayed.complete(said("one"), [GREP, WRITE], on_chunk=chunks.append)
+        assert replayed.complete(user_messages("two")) == two
+        again = replayed.complete(
+            user_messages("one"), [GREP, WRITE], on_chunk=chunks.append
+        )
         assert again == one
         assert [chunk.kind for chunk in chunks].count("call") == 2
 
@@ -52,27 +54,27 @@ class TestReplay:
         """As they were recorded; then from the first again."""
         recording = RecordedModel(path, ScriptedModel(["a", "b", "c"]))
         for _ in range(3):
-            recording.complete(said("dice"))
+            recording.complete(user_messages("dice"))
         replayed = RecordedModel(path)
-        texts = [replayed.complete(said("dice")).text for _ in range(4)]
+        texts = [replayed.complete(user_messages("dice")).text for _ in range(4)]
         assert texts == ["a", "b", "c", "a"]
 
     def test_is_of_a_file_that_only_its_owner_reads(self, path):
         """As everything else that is kept of a conversation; what is there keeps its mode."""
-        RecordedModel(path, ScriptedModel(["a"])).complete(said("one"))
+        RecordedModel(path, ScriptedModel(["a"])).complete(user_messages("one"))
         assert path.stat().st_mode & 0o777 == 0o600
         path.chmod(0o644)
-        RecordedModel(path, ScriptedModel(["b"])).complete(said("two"))
+        RecordedModel(path, ScriptedModel(["b"])).complete(user_messages("two"))
         assert path.stat().st_mode & 0o777 == 0o644
         assert len(path.read_text().splitlines()) == 2
 
     def test_records_only_what_is_missing(self, path):
         """A file grows by new requests; the old ones ask nobody."""
-        RecordedModel(path, ScriptedModel(["old"])).complete(said("one"))
+        RecordedModel(path, ScriptedModel(["old"])).complete(user_messages("one"))
         later = ScriptedModel(["new"])
         model = RecordedModel(path, later)
-        assert model.complete(said("one")).text == "old"
-        assert model.complete(said("two")).text == "new"
+        assert model.complete(user_messages("one")).text == "old"
+        assert model.complete(user_messages("two")).text == "new"
         assert len(later.requests) == 1
         assert len(path.read_text().splitlines()) == 2
 
@@ -80,23 +82,23 @@ class TestReplay:
     def test_is_what_was_recorded(self, tmp_path_factory, texts):
         """Whatever is asked and answered: the same conversation, the same answers."""
         path = tmp_path_factory.mktemp("r") / "x.jsonl"
-        asked = [said(text) for text in texts]
+        conversations = [user_messages(text) for text in texts]
         recording = RecordedModel(path, ScriptedModel([f"<{t}>" for t in texts]))
-        first = [recording.complete(messages) for messages in asked]
+        first = [recording.complete(messages) for messages in conversations]
         if texts:
             replayed = RecordedModel(path)
-            assert [replayed.complete(messages) for messages in asked] == first
+            assert [replayed.complete(messages) for messages in conversations] == first
 
 
 class TestDrift:
     def test_shows_the_difference(self, path):
         """To the nearest request: what was recorded, and what is asked now."""
         recording = RecordedModel(path, ScriptedModel(["1", "2"]))
-        recording.complete(said("Find the word TODO"), [GREP])
-        recording.complete(said("Something else altogether"))
+        recording.complete(user_messages("Find the word TODO"), [GREP])
+        recording.complete(user_messages("Something else altogether"))
         changed = GREP.model_copy(update={"description": "Find text, quickly."})
         with pytest.raises(ModelDriftError) as raised:
-            RecordedModel(path).complete(said("Find the word TODO"), [changed])
+            RecordedModel(path).complete(user_messages("Find the word TODO"), [changed])
         lines = str(raised.value).splitlines()
         assert any("Find text, quickly." in line for line in lines if line[:1] == "+")
         assert any(GREP.description[:20] in line for line in lines if line[:1] == "-")
@@ -104,7 +106,7 @@ class TestDrift:
 
     def test_is_cut_short(self, path):
         """A difference of a thousand lines is none that anybody reads."""
-        RecordedModel(path, ScriptedModel(["1"])).complete(said("a"))
+        RecordedModel(path, ScriptedModel(["1"])).complete(user_messages("a"))
         many = [{"role": "user", "content": f"{n}" * 500} for n in range(200)]
         with pytest.raises(ModelDriftError, match="more lines") as raised:
             RecordedModel(path).complete(many)
@@ -112,8 +114,11 @@ class TestDrift:
 
     def test_asks_the_inner_model_if_there_is_one(self, path):
         """Then it is no drift, but missing."""
-        RecordedModel(path, ScriptedModel(["1"])).complete(said("a"))
-        assert RecordedModel(path, ScriptedModel(["2"])).complete(said("b")).text == "2"
+        RecordedModel(path, ScriptedModel(["1"])).complete(user_messages("a"))
+        assert (
+            RecordedModel(path, ScriptedModel(["2"])).complete(user_messages("b")).text
+            == "2"
+        )
 
 
 class TestFile:
@@ -122,7 +127,7 @@ class TestFile:
         server.reply(spoken("openai", f"Your key is {KEY}."))
         inner = AddressModel(f"{server.url}/v1#toy", api_key=KEY)
         recording = RecordedModel(path, inner)
-        answer = recording.complete(said(f"My key is {KEY}, keep it."))
+        answer = recording.complete(user_messages(f"My key is {KEY}, keep it."))
         assert KEY in answer.text
         assert KEY not in path.read_text()
         assert KEY not in repr(recording)
@@ -150,25 +155,25 @@ class TestFile:
         assert secret not in path.read_text()
         assert talk(RecordedModel(path)) == ("answered", f"I used {MARK}.")
         with pytest.raises(ModelDriftError):
-            RecordedModel(path).complete(said("Log out."))
+            RecordedModel(path).complete(user_messages("Log out."))
 
     def test_holds_no_failure(self, path, server):
         """What went wrong is asked again the next time."""
         server.reply(refusal(400, "No."), spoken("openai", "Yes."))
         recording = RecordedModel(path, as_model(f"{server.url}/v1#toy"))
         with pytest.raises(ModelError):
-            recording.complete(said("a"))
-        assert recording.complete(said("a")).text == "Yes."
-        assert RecordedModel(path).complete(said("a")).text == "Yes."
+            recording.complete(user_messages("a"))
+        assert recording.complete(user_messages("a")).text == "Yes."
+        assert RecordedModel(path).complete(user_messages("a")).text == "Yes."
 
     def test_that_was_cut_off_is_read_and_goes_on(self, path):
         """A kernel that died while it wrote loses that line, and no other."""
-        RecordedModel(path, ScriptedModel(["1"])).complete(said("a"))
+        RecordedModel(path, ScriptedModel(["1"])).complete(user_messages("a"))
         with path.open("a") as file:
             file.write('{"request": {"mess')
-        assert RecordedModel(path).complete(said("a")).text == "1"
-        RecordedModel(path, ScriptedModel(["2"])).complete(said("b"))
-        assert RecordedModel(path).complete(said("b")).text == "2"
+        assert RecordedModel(path).complete(user_messages("a")).text == "1"
+        RecordedModel(path, ScriptedModel(["2"])).complete(user_messages("b"))
+        assert RecordedModel(path).complete(user_messages("b")).text == "2"
 
     def test_that_is_none_says_which_line(self, path):
         """One sentence."""
@@ -187,5 +192,7 @@ class TestFile:
         token = CancelToken()
         token.cancel()
         with pytest.raises(ModelStoppedError):
-            RecordedModel(path, ScriptedModel(["1"])).complete(said("a"), cancel=token)
+            RecordedModel(path, ScriptedModel(["1"])).complete(
+                user_messages("a"), cancel=token
+            )
         assert not path.exists()

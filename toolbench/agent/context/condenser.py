@@ -36,7 +36,7 @@ class Summary:
 
 
 class Condenser(Protocol):
-    """A condenser, which checks the turns before each request."""
+    """A condenser: before each request it checks whether to summarise older turns."""
 
     def wants(self, turns: Sequence[Turn], tokens: int) -> bool:
         """Tell whether *turns*, with about *tokens* in all, are too long."""

@@ -37,7 +37,7 @@ class Turn:
 
     @property
     def is_users(self) -> bool:
-        """Whether it does not begin with a message of the model."""
+        """Whether its first message is not from the model."""
         return self.messages[0].get("role") not in ("assistant", "model")
 
     @property
@@ -105,7 +105,7 @@ class Context:
         return bool(self.turns) and not self.turns[-1].is_open
 
     def mend(self) -> None:
-        """Make the messages those of the turns, after an interrupt between the two."""
+        """Rebuild the messages from the turns, after an interrupt between their two updates."""
         messages = [*self._head, *_messages(self.turns)]
         if len(messages) != len(self._messages):
             self._messages = messages
@@ -129,14 +129,14 @@ class Context:
 
     @property
     def new_event_ids(self) -> tuple[int, ...]:
-        """The events that the model has not answered yet; and those of its last answer."""
+        """The events that the model has not answered yet, and the events of its last answer."""
         turns = self.turns
         places = (p for p in reversed(range(len(turns))) if not turns[p].is_users)
         new = turns[next(places, 0) :]
         return tuple(id_ for turn in new for id_ in turn.event_ids)
 
     def leave_out_images(self, event_ids: Iterable[int]) -> int:
-        """Put words in the place of the images that came with *event_ids*; return how many."""
+        """Replace the images of the events *event_ids* by words; return the number of images."""
         ids, turns, total = frozenset(event_ids), list(self.turns), 0
         for place, turn in enumerate(turns):
             if ids.isdisjoint(turn.event_ids):

@@ -1,4 +1,4 @@
-"""Messages to a model that takes no images: words stand in their place."""
+"""Messages for a model that takes no images: words replace the images."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ _KEYS = frozenset({"inlineData", "inline_data", "fileData", "file_data"})
 
 
 def without_images(message: Json, provider: Provider) -> tuple[Json, int]:
-    """Return *message*, of the user or of a tool, without its images, and how many there were."""
+    """Return a user's or tool's *message* without its images, and the number of images."""
     count = 0
 
     def part(value: Any) -> Any:
@@ -35,7 +35,7 @@ def without_images(message: Json, provider: Provider) -> tuple[Json, int]:
         return {key: part(item) for key, item in value.items()}
 
     def result(value: Json) -> Json:
-        """A result of Gemini's: what is beside its text is images, and takes no text."""
+        """Return the Gemini response *value* without its images; count them."""
         nonlocal count
         images = value.get("parts") or ()
         count += len(images)

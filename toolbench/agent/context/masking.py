@@ -1,7 +1,8 @@
 """Hide secrets in the texts of messages and saved events, but not in their structure.
 
-A secret may be a common word or a PIN. So only text that a person, a model or a tool wrote is searched: texts,
-values of arguments, results. Keys, roles, types, ids and names of tools stay unchanged.
+A secret may be a common word or a PIN. So only text that a person, a model or a tool wrote is
+searched: texts, values of arguments, results. Keys, roles, types, ids and names of tools stay
+    unchanged.
 """
 
 import json
@@ -73,7 +74,7 @@ class Masking:
     """A mask for the secrets that a redactor knows."""
 
     def __init__(self, redactor: Redactor) -> None:
-        """Hide what *redactor* knows."""
+        """Hide the secrets that *redactor* knows."""
         self._redactor = redactor
 
     def message(self, message: Json) -> Json:

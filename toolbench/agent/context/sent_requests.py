@@ -140,7 +140,7 @@ class SentRequests(Sequence[SentRequest]):
         return view
 
     def add(self, messages: list[Json], request: SentRequest) -> None:
-        """Add *request*, with all present items of *messages*, a list that only grows."""
+        """Add *request*; its messages are all present items of *messages*, a list that only grows."""
         known = self._requests[-1][2].tools if self._requests else ()
         tools = known if list(known) == list(request.tools) else request.tools
         entry = replace(request, messages=(), tools=tools)

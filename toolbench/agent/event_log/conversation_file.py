@@ -214,7 +214,7 @@ def restore(loop: "Loop", path: Path) -> None:
 
 
 def _spending(head: Mapping[str, Any]) -> Spending:
-    """Return what was spent; a file of an earlier version says the sum alone."""
+    """Return the spending in *head*; a file of an earlier version has only the sum."""
     if "spent" in head:
         return Spending.of(head["spent"])
     usage = Usage(**head.get("usage", {}))

@@ -66,7 +66,7 @@ class EventLog(Sequence[Event]):
         return numbered
 
     def tell(self, *events: Event) -> None:
-        """Call the listeners with *events*, which were appended."""
+        """Call the listeners with *events*, which are in the log already."""
         for event in events:
             for listener in tuple(self._listeners):
                 try:
@@ -77,7 +77,7 @@ class EventLog(Sequence[Event]):
                     self.restore(NoticeEvent(text), 0)
 
     def restore(self, event: E, number: int) -> E:
-        """Append *event* with *number* (0: the next number), without calling the listeners."""
+        """Append *event* with *number* (0 means the next one), without calling the listeners."""
         with self._lock:
             numbered = replace(event, id=number or self.last_id + 1)
             self._events.append(numbered)
@@ -90,7 +90,7 @@ class EventLog(Sequence[Event]):
             return self._events[-1].id if self._events else 0
 
     def after(self, place: int) -> list[Event]:
-        """Return the events from *place* on."""
+        """Return the events after the first *place* events."""
         with self._lock:
             return self._events[place:]
 

@@ -66,7 +66,7 @@ class Rebuild:
         """Answers to calls of earlier rounds that have none: an interrupt took them."""
 
     def take(self, event: Event) -> None:
-        """Copy *event* with its number; not a second answer to a call."""
+        """Copy *event* with its number; skip a second answer to the same call."""
         if not self._is_second(event):
             self._take(event)
 
@@ -103,7 +103,7 @@ class Rebuild:
                 self._loop.context.condense(frozenset(event.forgotten), event.summary)
 
     def end(self) -> None:
-        """Finish the last round, whose calls without an answer wait; complete the log."""
+        """Complete the log and the last round; its calls without an answer wait."""
         self.close()
         self._loop.log.append_all(
             answer
@@ -112,7 +112,7 @@ class Rebuild:
         )
 
     def _close_earlier(self) -> None:
-        """Finish the round before an answer of the model: none of its calls can wait any more."""
+        """Finish the round before a new answer of the model: its calls cannot wait after this."""
         for call in self._calls:
             if call.id not in self._answered:
                 answer = refusal_of(call, NOT_ANSWERED)
@@ -121,7 +121,7 @@ class Rebuild:
         self.close()
 
     def close(self) -> None:
-        """Finish the round: add its calls with their answers, and the messages during it."""
+        """Add the round's calls, their answers, and the messages that came between them."""
         calls, self._calls = self._calls, []
         if calls:
             called = [call.tool_call for call in calls]
@@ -204,7 +204,7 @@ def _checked(event: ActionEvent) -> ActionEvent:
 
 
 def without_lost_secret(call: ToolCall) -> ToolCall:
-    """Return *call*; with an `error` if a mark stands in its arguments in place of a secret."""
+    """Return *call*, with an `error` if its arguments have a mark in place of a secret."""
     message = (
         f"{MARK!r} stands here in place of a secret, which is never saved: edit the call and "
         "write the secret again, or answer the call by hand"
@@ -219,7 +219,7 @@ def without_lost_secret(call: ToolCall) -> ToolCall:
 def _marked(
     value: Any, place: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[str | int, ...]]:
-    """Yield the places of the texts of *value* that have the mark of a secret."""
+    """Yield the path of each text in *value* that contains the mark of a secret."""
     if isinstance(value, str) and MARK in value:
         yield place
     elif isinstance(value, Mapping):

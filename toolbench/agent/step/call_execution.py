@@ -59,7 +59,7 @@ class Calls:
     ) -> None:
         """Run calls with the tools of *toolset* and the settings of *agent*; add events to *log*.
 
-        *spend* is called with the tokens and cost of a model that rates them.
+        *spend* is called with the tokens and cost of a model that rates the calls.
         """
         self._spend = spend
         self._agent = agent
@@ -79,7 +79,7 @@ class Calls:
         """Answers questions of the calls and the policy; if None, the cell's own asker does."""
 
     def interrupt(self) -> None:
-        """Stop the running calls, which are answered as interrupted, and the rating of others."""
+        """Stop the running calls and the rating of others; the running ones get an interrupted answer."""
         self._stopped_at = monotonic()
         if (token := self._token) is not None:
             token.cancel("the conversation was interrupted")
@@ -87,7 +87,7 @@ class Calls:
             stop(run, "interrupted")
 
     def run(self, current: Round, stopping: Flag, chosen: Chosen = None) -> None:
-        """Run and answer every waiting call of *current*; if stopped before they run, they still wait.
+        """Run and answer every waiting call of *current*; a stop before the run leaves them waiting.
 
         Args:
             current: The calls.
@@ -105,11 +105,11 @@ class Calls:
         self._in_hand = {}
 
     def take_in_hand(self, current: Round, chosen: Chosen = None) -> None:
-        """Note that the waiting calls of *current* are at work, or the *chosen* one."""
+        """Mark the waiting calls of *current*, or only the *chosen* one, as running."""
         self._in_hand = {call.id: None for call in chosen_of(current, chosen)}
 
     def break_off(self, current: Round) -> None:
-        """Answer the calls at work that have no answer yet as interrupted."""
+        """Answer each running call without an answer as interrupted."""
         for event in self._log:  # an interrupt may have come before the round had it
             if isinstance(event, AnswerEvent):
                 current.answer(event)
@@ -143,7 +143,7 @@ class Calls:
             self.answer(current, _with_edit(answer, call) if is_edited else answer)
 
     def answer(self, current: Round, *answers: AnswerEvent) -> None:
-        """Note all *answers* before the listeners are called, as a listener may raise anything."""
+        """Log all *answers* before the listeners are called, as a listener may raise anything."""
         added = self._log.append_all(answers)
         for answer in added:
             current.answer(answer)
@@ -215,8 +215,8 @@ class Calls:
     def _carry_out(self, runs: Sequence[Run]) -> None:
         """Carry out *runs*, each in its own thread, and return when all have ended.
 
-        So a stop does not wait for a tool. Printed output goes to the waiting cell or, in the
-        thread of a button, to the button's run.
+        The threads let a stop return without waiting for a tool. Printed output goes to the cell
+        or, after a click, to the run of that button.
         """
         is_cell = current_thread() is main_thread()
         perform_together(
@@ -230,7 +230,7 @@ class Calls:
                 self._note(f"{run.tool.name} {_LEFT}")
 
     def _is_left(self) -> bool:
-        """Tell whether the calls were stopped long enough ago to give up waiting for them."""
+        """Tell whether to stop waiting for the calls, as they were stopped long enough ago."""
         begun = self._stopped_at
         return begun is not None and monotonic() - begun > PATIENCE
 
@@ -325,7 +325,7 @@ def _with_edit(answer: AnswerEvent, call: ActionEvent) -> AnswerEvent:
 
 
 def _with_note(answer: ObservationEvent, note: str) -> ObservationEvent:
-    """Return *answer* with *note* after its content for the model."""
+    """Return *answer* with *note* added to its content for the model."""
     if not note:
         return answer
     observation = answer.observation

@@ -73,7 +73,7 @@ class Round:
     def messages(self) -> list[Json]:
         """Return the model's message and, once all calls have them, the answers.
 
-        Those to calls that it wrote as text are text of the user.
+        If the model wrote a call as text, its answer is a text of the user.
         """
         pairs = [
             (call.tool_call, _readable(self.answers[call.id].answer))

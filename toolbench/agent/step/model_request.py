@@ -104,7 +104,7 @@ class Requests:
 
     @property
     def usage(self) -> Usage:
-        """What all answers took so far, as far as the model says."""
+        """The tokens and cost of all answers so far, as far as models report them."""
         return self.spending.total
 
     def interrupt(self) -> None:
@@ -136,7 +136,7 @@ class Requests:
                 self._context.messages, tools, on_chunk=self._pass_piece, cancel=token
             )
             self.sent.answered(answer.usage)
-            return self._taken(answer)
+            return self._outcome_of(answer)
         except Exception as error:  # noqa: BLE001 - a model may be a user's code
             if isinstance(error, ModelStoppedError) and token.cancelled:
                 return Outcome(over="paused", detail="the request was interrupted")
@@ -145,7 +145,7 @@ class Requests:
             self._token = None
 
     def _without_images(self, outcome: Outcome, error: Exception) -> Outcome:
-        """Take out of the context the new images, if the model refused a request for them."""
+        """Remove the new images from the context, if the model refused the request because of them."""
         is_refused = getattr(error, "status", None) in REFUSALS
         if not (is_refused or IMAGE_WORDS.search(sentence_of(error))):
             return outcome
@@ -160,7 +160,7 @@ class Requests:
         return replace(outcome, news=(*outcome.news, notice))
 
     def _pass_piece(self, chunk: Chunk) -> None:
-        """Pass *chunk* on; that a request is tried again is an event too."""
+        """Pass *chunk* on; add an event if the request is tried again."""
         if chunk.kind == "retry":
             self._log.add(NoticeEvent(self._redactor.text(chunk.text)))
         if self.on_chunk is not None:
@@ -173,14 +173,14 @@ class Requests:
         """Return the request that would be sent now, with the messages not sent yet.
 
         Args:
-            unread: Those messages.
+            unread: The numbers of those messages.
             masking: Hides secrets from the person.
         """
         messages = [*map(masking.message, [*self._context.messages, *unread])]
         return replace(self._of(self.offered), messages=messages)
 
     def _failed(self, sentence: str) -> Outcome:
-        """Note that there was no answer; the conversation is unchanged and can go on."""
+        """Add an error event for a request without an answer; the conversation can go on."""
         text = self._redactor.text(sentence)
         event = self._log.append(AgentErrorEvent(None, text))
         return Outcome(over="error", detail=text, news=(event,))
@@ -218,13 +218,15 @@ class Requests:
         self._context.condense(frozenset(forgotten), text)
         self._log.tell(event)
 
-    def _taken(self, answer: Answer) -> Outcome:
-        """Make events of *answer*: waiting calls, or a message."""
+    def _outcome_of(self, answer: Answer) -> Outcome:
+        """Turn *answer* into events: waiting calls, or a message."""
         self.spend(answer.usage)
         calls = parse_tool_calls(
             answer.message, self._toolset.tools, provider=self._model.provider
         )
-        outcome = self._called(answer, calls) if calls else self._said(answer)
+        outcome = (
+            self._called(answer, calls) if calls else self._message_outcome(answer)
+        )
         unknown = self._notice(self._unknown_cost(answer.usage))
         return replace(outcome, news=(*outcome.news, *unknown))
 
@@ -239,7 +241,7 @@ class Requests:
             "dollars cannot stop it. max_steps does."
         )
 
-    def _said(self, answer: Answer) -> Outcome:
+    def _message_outcome(self, answer: Answer) -> Outcome:
         problem, text, images = answer.problem, answer.text, answer.images
         if not text.strip() and not images:
             return self._failed(problem or "The model answered nothing.")
@@ -262,7 +264,7 @@ class Requests:
 
     def _called(self, answer: Answer, calls: list[ToolCall]) -> Outcome:
         provider = self._model.provider
-        calls = self._named(calls)
+        calls = self._with_unique_ids(calls)
         numbered = with_ids(answer.message, [call.id or "" for call in calls], provider)
         message = self._masking.message(numbered)
         events = self._log.append_all(  # all or none, whatever interrupts
@@ -279,7 +281,7 @@ class Requests:
         notices = self._notice((answer.problem or None) if is_cut else None)
         return Outcome(calls=Round(message, events), news=(*events, *notices))
 
-    def _named(self, calls: list[ToolCall]) -> list[ToolCall]:
+    def _with_unique_ids(self, calls: list[ToolCall]) -> list[ToolCall]:
         """Return *calls* with ids that are unique in the conversation.
 
         Gemini identifies calls by their order, so its calls get no new ids.

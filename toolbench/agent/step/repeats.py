@@ -19,7 +19,7 @@ class Repeats:
         """Whether a call was made three times in a row."""
 
     def clear(self) -> None:
-        """Start counting again, as the person lets the model go on."""
+        """Start counting from zero, when the person lets the model go on."""
         self._last, self._times, self.is_stuck = "", 0, False
 
     def is_third(self, call: ToolCall) -> bool:

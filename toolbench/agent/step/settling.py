@@ -1,4 +1,4 @@
-"""Settle what an interrupt left half done: whatever line it hit, every call has one answer."""
+"""Repair a conversation after an interrupt, at any line, so that every call has one answer."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,16 +24,16 @@ class Work:
     """The right to work on a conversation, which only one thread has at a time."""
 
     def __init__(self, settle: Callable[[], object]) -> None:
-        """Call *settle* after work that did not end by itself."""
+        """Call *settle* after work that an exception ended."""
         self._settle = settle
         self._worker: dict[str, object] = {}
         self._is_whole = True
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Work, unless another thread does.
+        """Hold the right to work in the block.
 
-        An interrupt can hit any line, also those that clean up: what has to happen stands twice.
+        An interrupt can also hit the cleanup itself, so the cleanup is written twice.
 
         Raises:
             ToolbenchError: If another thread is at work.
@@ -68,7 +68,7 @@ class Work:
 
 
 def settle(loop: "Loop") -> None:
-    """Make the state of *loop* agree with its log; answer the calls that were interrupted."""
+    """Make the state of *loop* agree with its log, and answer the interrupted calls."""
     loop.context.mend()
     known = {id_ for turn in loop.context.turns for id_ in turn.event_ids}
     for event in loop.log:
@@ -86,7 +86,7 @@ def settle(loop: "Loop") -> None:
 
 
 def note_interrupt(loop: "Loop", place: int) -> None:
-    """Settle what was interrupted, and note why *loop* stopped, if no event from *place* on does."""
+    """Repair *loop* and add the reason of its stop, unless an event from *place* on has it."""
     settle(loop)
     if not any(isinstance(event, StopEvent) for event in loop.log.after(place)):
         loop.log.add(StopEvent("paused", "interrupted"))

@@ -1,4 +1,4 @@
-"""What the models of one conversation took, and when: so a fork knows what its past cost."""
+"""The tokens and cost of one conversation over time, so that a fork can count its past."""
 
 from collections.abc import Iterable
 from threading import Lock
@@ -10,14 +10,14 @@ Row = tuple[int, int | None, int | None, float | None]
 
 
 class Spending:
-    """Adds up what answers took; each is noted with the number of the event before it."""
+    """The sum of the tokens and cost of answers, each with the number of the event before it."""
 
     def __init__(self) -> None:
-        """Nothing was spent yet."""
+        """Start with a sum of zero."""
         self._entries: list[tuple[int, Usage]] = []
         self._lock = Lock()
         self.total = Usage()
-        """What all of it took, as far as the models say."""
+        """The sum of all answers, as far as the models report it."""
 
     def add(self, usage: Usage, after: int) -> None:
         """Add *usage*, which was spent after the event number *after*."""
@@ -26,7 +26,7 @@ class Spending:
             self.total += usage
 
     def before(self, event: int) -> "Spending":
-        """Return what was spent before the event number *event* was there."""
+        """Return the spending before the event with the number *event*."""
         past = Spending()
         for after, usage in tuple(self._entries):
             if after < event:
@@ -34,17 +34,17 @@ class Spending:
         return past
 
     def rows(self) -> list[Row]:
-        """Return all of it as numbers: the event before, tokens read and written, dollars."""
+        """Return a row for each answer: the number of the event before it, tokens in and out, dollars."""
         entries = tuple(self._entries)
         return [(n, u.input_tokens, u.output_tokens, u.cost) for n, u in entries]
 
     @classmethod
     def of(cls, rows: Iterable[Any]) -> "Spending":
-        """Return what *rows* say, as `rows` wrote them.
+        """Return the spending in *rows*, as `rows` wrote them.
 
         Raises:
-            TypeError: If a row is none.
-            ValueError: If a row has not four parts.
+            TypeError: If an item is not a row.
+            ValueError: If a row does not have four parts.
         """
         spending = cls()
         for after, read, written, cost in rows:

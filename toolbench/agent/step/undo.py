@@ -24,7 +24,7 @@ class Undoing(Protocol):
     """An executor that can undo its own edits."""
 
     def undoes(self, action: Any) -> bool:
-        """Tell whether *action* is an edit, which can be undone."""
+        """Tell whether *action* is an edit that can be undone."""
 
     def undo(self, action: Any) -> Observation:
         """Undo *action*, if it was the last change of its object."""
@@ -32,13 +32,13 @@ class Undoing(Protocol):
 
 @runtime_checkable
 class UndoingRecorded(Undoing, Protocol):
-    """An executor that can also undo edits of another one, in a loaded or forked conversation."""
+    """An executor that can also undo another executor's edits, in a loaded or forked conversation."""
 
     def remembers(self, action: Any) -> bool:
-        """Tell whether this executor did *action* itself and can undo it."""
+        """Tell whether this executor made the edit *action* itself and can undo it."""
 
     def undo_recorded(self, action: Any, observation: Any) -> Observation:
-        """Undo *action* with the help of its *observation*."""
+        """Undo *action*, using its *observation*."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def _as_run(call: ActionEvent, edit: CallEdit | None) -> ActionEvent:
 
 
 def _has_run(call: ActionEvent, answer: ObservationEvent) -> bool:
-    """Tell whether the tool of *call* ran itself, without a person or a backup in its place."""
+    """Tell whether the tool of *call* itself gave *answer*, not a person or a backup tool."""
     is_own = not answer.by_hand and answer.tool_name in ("", call.tool_name)
     return is_own and not answer.observation.is_error
 

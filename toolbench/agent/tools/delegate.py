@@ -31,7 +31,7 @@ class DelegateAction(Action):
 
 
 class DelegateObservation(Observation):
-    """What the other agent reports."""
+    """The report of the other agent."""
 
     reason: str = Field(default="", description="Why it stopped.")
     transcript: list[dict[str, Any]] = Field(
@@ -99,7 +99,7 @@ class DelegateTool(ToolDefinition[DelegateAction, DelegateObservation]):
         Args:
             conv_state: The workspace of the other agent, unless the conversation has one.
             agent: The agent that gets the tasks. In the tools of an agent it may be left out:
-                then it is that agent without this tool.
+                then that agent gets them, without this tool.
 
         Raises:
             ToolbenchError: If there is no agent.

@@ -18,7 +18,7 @@ _MAX_DESCRIPTION = 300  # characters of a description
 
 
 class SearchToolsAction(Action):
-    """What tools are wanted for."""
+    """A task to find tools for."""
 
     query: str = Field(
         description="Words of what the tool should do, or of its name, as in `read file`."

@@ -29,7 +29,7 @@ def call_head(call: ToolCall) -> Html:
 
 
 def call_answer(call: ToolCall, observation: Observation | None = None) -> Html:
-    """Return the message that answers *call* as HTML; before the run, a note that there is none."""
+    """Return the message that answers *call* as HTML; before the run, a note that it is missing."""
     answer = _answer(call, observation)
     html = notice(_PENDING, "neutral") if answer is None else json_html(answer)
     return section(ANSWER, html)
@@ -51,7 +51,7 @@ def calls_bundle(
 
 
 def _html(call: ToolCall, observation: Observation | None) -> Html:
-    table = key_values(_shown(call)) if call.arguments else ""
+    table = key_values(_arguments_without_secrets(call)) if call.arguments else ""
     return Html(f"{call_head(call)}{table}{call_answer(call, observation)}")
 
 
@@ -60,7 +60,7 @@ def _text(call: ToolCall, observation: Observation | None) -> str:
     lines = [
         _title(call),
         *([f"thought: {call.thought}"] if call.thought else []),
-        f"arguments: {json_text(_shown(call))}",
+        f"arguments: {json_text(_arguments_without_secrets(call))}",
         *(words for words, _ in _remarks(call)),
         f"{ANSWER}: {_PENDING if answer is None else json_text(answer)}",
     ]
@@ -92,7 +92,7 @@ def _remarks(call: ToolCall) -> list[tuple[str, Tone]]:
     return [*remarks, ("Ready to run.", "success")]
 
 
-def _shown(call: ToolCall) -> dict[str, Any]:
+def _arguments_without_secrets(call: ToolCall) -> dict[str, Any]:
     """Return the arguments with their secrets hidden."""
     masked: dict[str, Any] = hide(
         call.arguments, call.tool.input_schema if call.tool else {}

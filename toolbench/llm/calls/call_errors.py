@@ -1,4 +1,4 @@
-"""The errors of a model's tool call, in words that help the model to correct it."""
+"""The errors of a model's tool call; their messages help the model to correct the call."""
 
 from collections.abc import Iterable, Sequence
 
@@ -39,7 +39,7 @@ class FunctionCallNotExistsError(ToolNotFoundError):
     """
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        """Make the error; it suggests the one of the *known* names that is most like *name*."""
+        """Make the error; its message suggests the *known* name that is most like *name*."""
         self.name = name
         self.known = tuple(known)
         super().__init__(str(self))

@@ -60,10 +60,10 @@ def read_json(text: str) -> tuple[Any, list[str]]:
 
 
 def json_at(text: str, at: int) -> tuple[Any, int]:
-    """Return the value that begins at the character *at* of *text*, and where it ends.
+    """Return the JSON value at position *at* of *text*, and the position of its end.
 
     Raises:
-        NotJsonError: If none does that can be read without a repair.
+        NotJsonError: If there is no JSON value, or it needs a repair.
     """
     try:
         value, end = _lenient.raw_decode(text, at)
@@ -73,9 +73,9 @@ def json_at(text: str, at: int) -> tuple[Any, int]:
 
 
 def embedded(text: str) -> tuple[list[Any], str]:
-    """Return the JSON objects and lists of objects in *text*, and the other words of it.
+    """Return the JSON objects and lists of objects in *text*, and the rest of the text.
 
-    If one of them is broken, no value is returned: the text may have been cut off.
+    If an object or list is broken, no value is returned: the text may have been cut off.
     """
     values: list[Any] = []
     words: list[str] = []
@@ -173,7 +173,7 @@ _LITERALS = {"True": "true", "False": "false", "None": "null"}
 
 
 def _pieces(text: str) -> list[re.Match[str]] | None:
-    """Return the pieces of *text*, with blanks and comments; None if a part has no known kind."""
+    """Return the pieces of *text*, with blanks and comments; None if a piece is unknown."""
     pieces: list[re.Match[str]] = []
     at = 0
     while at < len(text):
@@ -253,5 +253,5 @@ def _unescaped(literal: str) -> str | None:
 
 
 def _literal(letter: str) -> str:
-    r"""Return JSON for an escape it does not know: `\'` is a quote, others keep the backslash."""
+    r"""Return JSON for an escape that JSON does not have: `\'` is a quote, others keep the backslash."""
     return letter if letter == "'" else f"\\\\{letter}"

@@ -109,7 +109,7 @@ def _first(data: Any, *names: str) -> Any:
     return None
 
 
-def _listed(value: Any) -> list[Any]:
+def _list(value: Any) -> list[Any]:
     if value is None:
         return []
     return [plain(item) for item in value] if isinstance(value, list) else [value]
@@ -120,7 +120,7 @@ def _str(value: Any) -> str | None:
 
 
 def _chat_completion(data: Json) -> Message:
-    choice = next(iter(_listed(data["choices"])), None)
+    choice = next(iter(_list(data["choices"])), None)
     message = _chat(_first(choice, "message", "delta") or {})
     message.finish = _str(_first(choice, "finish_reason"))
     return _headed(message, data)
@@ -128,9 +128,9 @@ def _chat_completion(data: Json) -> Message:
 
 def _chat(data: Any) -> Message:
     message = Message("openai")
-    for part in _listed(_first(data, "content")):
+    for part in _list(_first(data, "content")):
         message.text.append(part if isinstance(part, str) else _text_of(part))
-    for call in _listed(_first(data, "tool_calls")):
+    for call in _list(_first(data, "tool_calls")):
         message.calls.append(_chat_call(call))
     if (old := _first(data, "function_call")) is not None:
         message.calls.append(_chat_call({"function": old}))
@@ -149,7 +149,7 @@ def _chat_call(call: Any) -> Sent:
 
 
 def _response(data: Json) -> Message:
-    message = _items(_listed(data["output"]))
+    message = _items(_list(data["output"]))
     message.finish = _str(data.get("status"))
     return _headed(message, data)
 
@@ -162,14 +162,14 @@ def _items(items: list[Any]) -> Message:
             id_ = _first(item, "call_id", "id")
             message.calls.append(Sent(_first(item, "name"), item.get("arguments"), id_))
         elif kind == "message":
-            message.text += map(_text_of, _listed(_first(item, "content")))
+            message.text += map(_text_of, _list(_first(item, "content")))
         elif kind == "reasoning":
-            message.thinking += map(_text_of, _listed(_first(item, "summary")))
+            message.thinking += map(_text_of, _list(_first(item, "summary")))
     return message
 
 
 def _claude(data: Json) -> Message:
-    message = _blocks(_listed(data.get("content")))
+    message = _blocks(_list(data.get("content")))
     message.finish = _str(data.get("stop_reason"))
     return _headed(message, data)
 
@@ -189,8 +189,8 @@ def _blocks(blocks: list[Any]) -> Message:
 
 
 def _generated(data: Json) -> Message:
-    candidate = next(iter(_listed(data["candidates"])), None)
-    message = _parts(_listed(_first(_first(candidate, "content"), "parts")))
+    candidate = next(iter(_list(data["candidates"])), None)
+    message = _parts(_list(_first(_first(candidate, "content"), "parts")))
     message.finish = _str(_first(candidate, "finishReason", "finish_reason"))
     message.response_id = _str(_first(data, "responseId", "response_id"))
     message.model = _str(_first(data, "modelVersion", "model_version"))
@@ -242,7 +242,7 @@ _WHOLE: Mapping[str, _Reader] = {
     "output": _response,
     "tool_calls": _chat,
     "message": lambda data: _chat(plain(data["message"])),
-    "parts": lambda data: _parts(_listed(data["parts"])),
+    "parts": lambda data: _parts(_list(data["parts"])),
 }
 """The reader for each key that only a whole message or response has."""
 
@@ -285,8 +285,8 @@ def _reader(data: Any) -> _Reader | None:
 def _turn_reader(data: Json) -> _Reader | None:
     content = data.get("content")
     if _first(content, "parts") is not None:
-        return lambda turn: _parts(_listed(turn["content"]["parts"]))
-    kinds = {_str(_first(part, "type")) for part in _listed(content)}
+        return lambda turn: _parts(_list(turn["content"]["parts"]))
+    kinds = {_str(_first(part, "type")) for part in _list(content)}
     if data.get("type") == "message" or kinds & {"tool_use", "thinking"}:
         return _claude
     return _chat if data.get("role") == "assistant" else None

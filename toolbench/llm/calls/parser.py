@@ -52,16 +52,16 @@ def parse_tool_calls(
 ) -> list[ToolCall]:
     """Return the calls in *message*, in their order; none if it has only text.
 
-    A call that names no tool, or whose arguments do not fit, is returned with its `error`;
-    nothing is raised for it. Where a message has no calls, those that the model wrote as its text are
-    read: JSON that is the whole text, bare or fenced, or that ends the text behind a mark such as
-    `<tool_call>`. JSON in the middle of words is an example, and no call.
+    A call of an unknown tool, or with wrong arguments, is returned with an `error`; no error is
+    raised. If a message has no calls, calls that the model wrote as text are read: JSON that is
+    the whole text, bare or fenced, or that ends the text after a mark such as `<tool_call>`.
+    JSON in the middle of words is an example, not a call.
 
     Args:
-        message: What an OpenAI (chat or Responses), Anthropic, Gemini or MCP model sent: the
-            response, its message, or the call alone; as dict, JSON text or SDK object.
+        message: The response, its message, or the call alone, from a model of OpenAI (chat or
+            Responses), Anthropic, Gemini or MCP; as dict, JSON text or SDK object.
         tools: The tools the model was offered.
-        aliases: Other names for tools, each with the name it stands for.
+        aliases: Other names for tools, each with the tool's real name.
         provider: The provider of the message; if left out, the form of the message shows
             it. A bare name with arguments then counts as MCP.
 

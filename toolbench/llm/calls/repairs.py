@@ -100,7 +100,7 @@ class Mending:
 
 
 def _is_unset(name: str, inner: Node, node: Node) -> bool:
-    """Return whether a null for the property *name* can only mean that it is left out."""
+    """Return whether null for the property *name* can only mean "left out"."""
     takes_null = inner.classes is None or type(None) in inner.classes
     return name not in node.required and not takes_null
 

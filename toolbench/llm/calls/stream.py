@@ -66,7 +66,7 @@ def _foreign(chunk: Any) -> BodyError:
 
 
 class _Text:
-    """A text that arrives in pieces; they are joined when it is read."""
+    """A text that arrives in pieces, which are joined when the text is read."""
 
     def __init__(self, text: str = "") -> None:
         self._pieces = [text] if text else []

@@ -1,4 +1,4 @@
-"""One tool call of a model, with the action or the error that was read from it."""
+"""One tool call of a model, read into an action or an error."""
 
 from dataclasses import dataclass, field
 from typing import Any

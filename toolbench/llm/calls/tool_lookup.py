@@ -35,7 +35,7 @@ class Offer:
     def __init__(
         self, tools: Tools, provider: Provider, aliases: Mapping[str, str] = ALIASES
     ) -> None:
-        """Offer *tools* under *provider*'s names; of two tools with one name, the first."""
+        """Offer *tools* under *provider*'s names; if two tools have the same name, only the first."""
         all_tools = [*(tools.values() if isinstance(tools, Mapping) else tools)]
         self._tools = {tool.name: tool for tool in reversed(all_tools)}
         self._provider, self._aliases = provider, aliases
@@ -84,6 +84,6 @@ def meant_by(
 
 
 def _folded(name: str) -> str:
-    """Return one spelling for `grepFiles`, `grep-files` and `Grep_Files`."""
+    """Return *name* in one spelling, the same for `grepFiles`, `grep-files` and `Grep_Files`."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return re.sub(r"[^a-z0-9]+", "_", snake.lower()).strip("_")

@@ -1,8 +1,8 @@
 """Find calls that a model wrote into its text by mistake, not as tool calls.
 
-Small models do that, each kind with marks of its own. What they write is a call if it is the whole
-text, or if it is marked as one and ends the text. JSON in the middle of words, or in code that is
-quoted, is an example: it is never run. Sources: the chat templates of Hermes and Qwen
+Small models do this, each kind with its own marks. JSON counts as a call if it is the whole text,
+or if it ends the text after a mark. JSON in the middle of words, or in quoted code, is an example
+and never runs. Sources: the chat templates of Hermes and Qwen
 (`<tool_call>`, `<tools>`), Granite (`<|tool_call|>`), Llama 3 (`<|python_tag|>`), Mistral
 (`[TOOL_CALLS]`) and Phi-4 (`functools`); vLLM's tool parsers.
 """
@@ -42,10 +42,10 @@ class WrittenCall:
 
 
 def written_calls(text: str) -> tuple[list[WrittenCall], str]:
-    """Return the calls that *text* makes, and the words before them; none where it only speaks.
+    """Return the calls in *text*, and the words before them; no calls if it is only words.
 
-    A call is the whole text, bare or fenced, or it is marked as one, in no code that is quoted,
-    and nothing but calls comes behind it. What was thought before, in `<think>`, counts as words.
+    A call is the whole text, bare or fenced; or it follows a mark outside of quoted code, and only
+    calls come after it. Thinking before the call, in `<think>`, counts as words.
     """
     if "{" not in text:
         return [], text
@@ -62,7 +62,7 @@ def written_calls(text: str) -> tuple[list[WrittenCall], str]:
 
 
 def _before_end(text: str) -> str:
-    """Return *text* without what ends a turn."""
+    """Return *text* without the marks at the end of a turn, and all text after them."""
     invented = _INVENTED.search(text)
     text = (text[: invented.start()] if invented else text).rstrip()
     while text.endswith(_OVER):
@@ -71,9 +71,9 @@ def _before_end(text: str) -> str:
 
 
 def _is_quoted(words: str) -> bool:
-    """Tell whether what follows *words* stands in code, or in quotes, that they open.
+    """Tell whether *words* open a code block or a quotation and do not close it.
 
-    A fence in which nothing stands yet may be one around the calls: they are the whole of it.
+    A code fence directly at the end does not count: it may be the fence around the calls.
     """
     opened = words.rstrip()
     if words.count("```") % 2:
@@ -85,7 +85,7 @@ def _is_quoted(words: str) -> bool:
 
 
 def _marked(text: str) -> list[WrittenCall]:
-    """The calls of *text*, which begins with a mark; none if words come between or behind."""
+    """Return the calls of *text*, which begins with a mark; none if words follow or come between."""
     calls: list[WrittenCall] = []
     at = 0
     while at < len(text):
@@ -107,9 +107,9 @@ def _marked(text: str) -> list[WrittenCall]:
 
 
 def _unclear(body: str) -> list[WrittenCall]:
-    """The calls behind one mark whose JSON has to be mended, or cannot be read.
+    """Return the calls after one mark whose JSON needs a repair, or cannot be read.
 
-    The latter are kept as they were written: their reader says what is wrong with them.
+    Calls that cannot be read stay as they are: the parser reports the error.
     """
     if body[:1] not in ("{", "["):
         return []
@@ -122,7 +122,7 @@ def _unclear(body: str) -> list[WrittenCall]:
 
 
 def _whole(text: str) -> list[WrittenCall]:
-    """The calls that *text* is from its beginning to its end, one or several."""
+    """Return the calls if *text* consists of calls alone; else none."""
     try:
         return _calls(read_json(text)[0])
     except NotJsonError:

@@ -140,7 +140,7 @@ class _Writer:
         return is_cut
 
     def _inside(self, refs: list[Any], node: Mapping[str, Any], where: str) -> Json:
-        """Write *node*, the target of *refs*; a reference back to them is cut."""
+        """Write *node*, the target of *refs*; cut references inside it that lead back to *refs*."""
         self._open += refs
         written = self.write(node, where)
         del self._open[len(self._open) - len(refs) :]
@@ -173,7 +173,7 @@ class _Writer:
     def _choice(
         self, branches: list[Json], outer: Mapping[str, Any], where: str
     ) -> Json:
-        """Return a choice of *branches*; Gemini allows no keyword beside it, so the first gets them."""
+        """Return a choice of *branches*; the first branch gets all keywords beside the choice."""
         notes: list[str] = []
         for key in ("default", "examples"):
             if key in outer:

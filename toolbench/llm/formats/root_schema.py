@@ -17,8 +17,8 @@ from toolbench.llm.formats.format_changes import Changes
 def plain_root(schema: Json, changes: Changes) -> Json:
     """Return *schema* as an object with properties, without alternatives at its top.
 
-    Alternatives are merged as far as an object can express them; the rest goes into the
-    description. The tool itself still checks everything.
+    Alternatives are merged as far as an object can express them; the description has the rest. The
+    tool itself still checks everything.
     """
     root = _resolved(schema, changes)
     parts, beside = conjunction_in(root)

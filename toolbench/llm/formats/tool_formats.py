@@ -1,7 +1,8 @@
 """A tool in the format of each provider, with a report of the changes.
 
-Every function returns a dict that `json.dumps` accepts. Parts that a provider cannot take
-are removed or rewritten; `format_report` lists them. The tool itself still checks everything.
+Every function returns a dict that `json.dumps` accepts. For OpenAI and MCP it starts from the
+tool's own export (`to_openai_tool`, `to_responses_tool`, `to_mcp_tool`). Parts that a provider
+cannot take are removed or rewritten; `format_report` lists them. The tool still checks every call.
 """
 
 import re
@@ -41,11 +42,18 @@ def to_openai(
         tool: The tool.
         security_risk: Ask the model to rate each call; not for a read-only tool.
         summary: Ask the model for the purpose of each call, in one line.
-        longest_description: In characters; a longer one is cut after a sentence.
+        longest_description: The most characters of the description; a longer text is cut after a
+            sentence.
+
+    Raises:
+        ToolbenchError: If the tool is not for models; see `ToolDefinition.is_for_models`.
     """
-    parameters = tool.parameters(security_risk=security_risk, summary=summary)
-    function, _ = _function(tool, "openai", parameters, longest_description)
-    return {"type": "function", "function": function}
+    tool.check_for_models()
+    exported = tool.to_openai_tool(
+        add_security_risk_prediction=security_risk, add_summary=summary
+    )
+    function, _ = _fitted(exported["function"], "openai", longest_description)
+    return {**exported, "function": function}
 
 
 def to_responses(
@@ -55,16 +63,19 @@ def to_responses(
     summary: bool = False,
     longest_description: int = SHORT_DESCRIPTION,
 ) -> Json:
-    """Return *tool* for OpenAI's Responses API; arguments as for `to_openai`."""
-    parameters = tool.parameters(security_risk=security_risk, summary=summary)
-    function, _ = _function(tool, "responses", parameters, longest_description)
-    return {"type": "function", **function}
+    """Return *tool* for OpenAI's Responses API; arguments and errors as for `to_openai`."""
+    tool.check_for_models()
+    exported = tool.to_responses_tool(
+        add_security_risk_prediction=security_risk, add_summary=summary
+    )
+    return _fitted(exported, "responses", longest_description)[0]
 
 
 def to_anthropic(
     tool: AnyTool, *, security_risk: bool = False, summary: bool = False
 ) -> Json:
-    """Return *tool* for Anthropic's Messages API; arguments as for `to_openai`."""
+    """Return *tool* for Anthropic's Messages API; arguments and errors as for `to_openai`."""
+    tool.check_for_models()
     parameters = tool.parameters(security_risk=security_risk, summary=summary)
     return _anthropic(tool, parameters, Changes())
 
@@ -72,7 +83,8 @@ def to_anthropic(
 def to_gemini(
     tool: AnyTool, *, security_risk: bool = False, summary: bool = False
 ) -> Json:
-    """Return *tool* as a Gemini function declaration; arguments as for `to_openai`."""
+    """Return *tool* as a Gemini function declaration; arguments and errors as for `to_openai`."""
+    tool.check_for_models()
     parameters = tool.parameters(security_risk=security_risk, summary=summary)
     return _gemini(tool, parameters, Changes())
 
@@ -102,7 +114,7 @@ def format_report(
     security_risk: bool = False,
     summary: bool = False,
 ) -> FormatReport:
-    """Return what changes when *tool* is offered to *provider*, and why it is not strict.
+    """Return the changes to *tool* for *provider*, and the reasons why it is not strict.
 
     Raises:
         ValueError: If there is no such provider.
@@ -110,9 +122,14 @@ def format_report(
     if provider not in FORMATS:
         msg = f"There is no provider {provider!r}; use one of {', '.join(FORMATS)}."
         raise ValueError(msg)
-    parameters = tool.parameters(security_risk=security_risk, summary=summary)
     if provider in ("openai", "responses"):
-        return _function(tool, provider, parameters, SHORT_DESCRIPTION)[1]
+        export = tool.to_openai_tool if provider == "openai" else tool.to_responses_tool
+        exported = export(
+            add_security_risk_prediction=security_risk, add_summary=summary
+        )
+        function = exported.get("function", exported)
+        return _fitted(function, provider, SHORT_DESCRIPTION)[1]
+    parameters = tool.parameters(security_risk=security_risk, summary=summary)
     changes = Changes()
     if provider == "anthropic":
         _anthropic(tool, parameters, changes)
@@ -124,30 +141,33 @@ def format_report(
 # --- the formats ----------------------------------------------------------------------
 
 
-def _function(
-    tool: AnyTool, provider: Provider, schema: Json, longest: int
+def _fitted(
+    function: Json, provider: Provider, longest: int
 ) -> tuple[Json, FormatReport]:
+    """Return a tool's own export *function*, changed to fit OpenAI's limits, and a report."""
     changes = Changes()
-    parameters = rewritten(plain_root(schema, changes), _itemed(changes))
+    schema = plain_root(function["parameters"], changes)
+    parameters = rewritten(schema, _itemed(changes))
     hindered = obstacles(parameters)
     if not hindered:
         parameters = strict(parameters, changes)
-    function = {
-        "name": _named(tool, provider, changes),
-        "description": _shortened(tool.description, longest, changes),
+    fitted = {
+        **function,
+        "name": _fitting_name(function["name"], provider, changes),
+        "description": _shortened(function["description"], longest, changes),
         "parameters": parameters,
         "strict": not hindered,
     }
     report = FormatReport(
-        provider, tool.name, tuple(changes.entries), not hindered, hindered
+        provider, function["name"], tuple(changes.entries), not hindered, hindered
     )
-    return function, report
+    return fitted, report
 
 
 def _anthropic(tool: AnyTool, parameters: Json, changes: Changes) -> Json:
     schema = rewritten(plain_root(parameters, changes), _modern(changes))
     return {
-        "name": _named(tool, "anthropic", changes),
+        "name": _fitting_name(tool.name, "anthropic", changes),
         "description": tool.description,
         "input_schema": _renamed_arguments(schema, changes),
     }
@@ -156,7 +176,7 @@ def _anthropic(tool: AnyTool, parameters: Json, changes: Changes) -> Json:
 def _gemini(tool: AnyTool, parameters: Json, changes: Changes) -> Json:
     schema = gemini_schema(plain_root(parameters, changes), changes)
     declaration: Json = {
-        "name": _named(tool, "gemini", changes),
+        "name": _fitting_name(tool.name, "gemini", changes),
         "description": tool.description,
     }
     if schema.get("properties"):
@@ -166,9 +186,9 @@ def _gemini(tool: AnyTool, parameters: Json, changes: Changes) -> Json:
     return declaration
 
 
-def _named(tool: AnyTool, provider: Provider, changes: Changes) -> str:
-    name = tool_name(tool.name, provider)
-    if name != tool.name:
+def _fitting_name(own: str, provider: Provider, changes: Changes) -> str:
+    name = tool_name(own, provider)
+    if name != own:
         rule = TOOL_NAMES[provider].words
         changes.note("name", "renamed", f"to {name!r}: at most {rule}", refused=True)
     return name

@@ -61,12 +61,12 @@ _OF_ALL: tuple[Callable[[Sequence[Subject]], Iterator[Finding]], ...] = (
 
 
 def lint_tool(tool: ToolDefinition[Any, Any]) -> list[Finding]:
-    """Return what in *tool* may confuse a model."""
+    """Return a finding for each part of *tool* that may confuse a model."""
     return list(_alone(Subject(tool)))
 
 
 def lint_tools(tools: Iterable[ToolDefinition[Any, Any]]) -> list[Finding]:
-    """Return what may confuse a model in each of *tools*, and in all of them together."""
+    """Return the findings in each of *tools*, and in all of them together."""
     subjects = [Subject(tool) for tool in tools]
     alone = [finding for subject in subjects for finding in _alone(subject)]
     return _folded(alone) + [finding for rule in _OF_ALL for finding in rule(subjects)]

@@ -1,4 +1,4 @@
-"""Rules for each argument: it has a description, and its schema agrees with that text."""
+"""Rules for each argument: it has a description, and its schema agrees with the description."""
 
 import re
 from collections.abc import Iterator

@@ -56,7 +56,7 @@ def thin(subject: Subject) -> Iterator[Finding]:
 
 
 def result(subject: Subject) -> Iterator[Finding]:
-    """Check that a tool that reads describes its result, in its text or its schema."""
+    """Check that a tool that reads data describes its result, in words or in a schema."""
     text = subject.description.strip()
     if not text or len(text) > _LONG or subject.has_output_schema:
         return
@@ -68,7 +68,7 @@ def result(subject: Subject) -> Iterator[Finding]:
 
 
 def limits(subject: Subject) -> Iterator[Finding]:
-    """Check that a tool that searches says how much it returns."""
+    """Check that the description of a search tool says how much it returns."""
     text = subject.description.strip()
     if not text.isascii() or _LIMITED.search(text):  # _LIMITED has English words
         return

@@ -1,4 +1,4 @@
-"""Rules for the schema: it does not contradict itself, and every provider takes it."""
+"""Rules for the schema: it has no contradictions, and every provider takes it."""
 
 from collections.abc import Iterator
 

@@ -35,12 +35,12 @@ class Argument:
         return cls(path, name, node, required, node.explanation, types)
 
     def has(self, *keywords: str) -> bool:
-        """Tell whether its schema, or an alternative in it, uses one of *keywords*."""
+        """Tell whether the argument's schema, or an alternative in it, uses one of *keywords*."""
         return self.node.says(*keywords)
 
 
 class Subject:
-    """A tool with what the rules need to know of it."""
+    """A tool, with the facts that the rules check."""
 
     def __init__(self, tool: ToolDefinition[Any, Any]) -> None:
         """Prepare *tool*."""

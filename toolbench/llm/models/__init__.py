@@ -1,4 +1,4 @@
-"""Models: a script, a recording, a person, a file of weights, or a provider's client."""
+"""Models that answer: a script, a recording, a person, a file of weights, a provider's client."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Make an `Answer` of what a provider, its SDK or a function returned."""
+"""Turn the result of a provider, its SDK or a function into an `Answer`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ def as_answer(value: Any, provider: Provider) -> Answer:
         provider: The dialect of the answer.
 
     Raises:
-        ModelError: If it is none of these, or a response that reports an error.
+        ModelError: If *value* is anything else, or a response that reports an error.
     """
     if isinstance(value, Answer):
         return _checked(value, provider)
@@ -177,7 +177,7 @@ _CALLS = (
 def whole_answer(
     value: Any, provider: Provider, place: int, on_chunk: OnChunk | None
 ) -> Answer:
-    """Make *value*, a complete answer to *place* messages, an `Answer`; show it to *on_chunk*."""
+    """Turn *value*, the complete answer to *place* messages, into an `Answer`; pass it to *on_chunk*."""
     answer = numbered(as_answer(value, provider), place)
     report(answer, on_chunk)
     return answer
@@ -204,7 +204,7 @@ _LONGEST = 1_000_000
 
 
 def _dialect(data: Json, provider: Provider) -> Provider:
-    """Return the provider whose format a whole response has; for a message it is *provider*."""
+    """Return the provider whose format the response *data* has; *provider* if *data* is a message."""
     if data.get("choices") is not None:
         return "openai"
     if "candidates" in data or "promptFeedback" in data or "prompt_feedback" in data:
@@ -267,7 +267,7 @@ def _claude(data: Json) -> Answer:
 
 
 def _read_input(block: Any) -> Any:
-    """Parse the arguments of a streamed call from JSON text; if cut off, leave the text."""
+    """Parse the arguments of a streamed call from JSON text; leave text that was cut off."""
     if not isinstance(block, dict) or not isinstance(block.get("input"), str):
         return block
     try:

@@ -9,7 +9,7 @@ from inspect import (
     isawaitable,
     iscoroutine,
 )
-from threading import Thread, current_thread, main_thread
+from threading import current_thread, main_thread
 from typing import Any
 
 from toolbench.core.background_loop import portal
@@ -33,6 +33,7 @@ from toolbench.llm.models.transport.inbox import (
 from toolbench.llm.providers import Provider
 from toolbench.runs.cancellation.cancel_token import Cancellable
 from toolbench.runs.current_run import current_run
+from toolbench.threads import daemon_thread
 
 
 class FunctionModel:
@@ -108,7 +109,7 @@ class FunctionModel:
         return value
 
     def _start(self, arguments: tuple[Any, ...], send: Send) -> Callable[[], object]:
-        """Call the function in its own thread, which goes on if the caller stops waiting."""
+        """Call the function in its own thread; the thread goes on if the caller stops waiting."""
 
         def work() -> None:
             try:
@@ -119,9 +120,7 @@ class FunctionModel:
                 send(Ended())
 
         context = contextvars.copy_context()
-        Thread(
-            target=context.run, args=(work,), name="toolbench-model", daemon=True
-        ).start()
+        daemon_thread(context.run, work, name="toolbench-model").start()
         return lambda: None
 
 

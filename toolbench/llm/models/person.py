@@ -62,7 +62,7 @@ class PersonRequest:
     def answer(
         self, text: str = "", calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
     ) -> Answer:
-        """Return an answer of *text* and *calls*, each the name of a tool and its arguments."""
+        """Return an answer with *text* and *calls*; each call is a tool's name and its arguments."""
         message = call_message(text, calls, self.provider)
         return Answer(message, "tool_calls" if calls else "stop")
 
@@ -87,9 +87,9 @@ _asking_here: ContextVar[Answerer | None] = ContextVar("asking_here", default=No
 
 @contextmanager
 def asked_by(answerer: Answerer) -> Iterator[None]:
-    """Have *answerer* ask the person meanwhile, in this thread and the runs begun in it.
+    """Let *answerer* ask the person during the block, in this thread and in runs it starts.
 
-    A model whose own answerer is not the cell's keeps that one.
+    A model with its own answerer keeps it.
     """
     token = _asking_here.set(answerer)
     try:
@@ -155,11 +155,11 @@ class PersonModel:
 def ask_for_answer(request: PersonRequest, cancel: Cancellable) -> Answer:
     """Ask for the answer like any question: in the cell, or in the panel of the run."""
     names = request.tool_names
-    chosen = _asked(_choice(request.text, names))
+    chosen = _content_of(_choice(request.text, names))
     name, text = chosen.get("tool"), str(chosen.get("text") or "")
     if not name or cancel.cancelled:
         return request.answer(text)
-    arguments = _asked(Question(f"The arguments of {name}:", request.schema(name)))
+    arguments = _content_of(Question(f"The arguments of {name}:", request.schema(name)))
     return request.answer(text, [(name, arguments)])
 
 
@@ -174,7 +174,7 @@ def _choice(text: str, names: Sequence[str]) -> Question:
     return Question(f"You are the model. This is what it is sent:\n\n{text}\n", schema)
 
 
-def _asked(question: Question) -> dict[str, Any]:
+def _content_of(question: Question) -> dict[str, Any]:
     run = active_run()
     if presets.asker is not None:
         reply = presets.asker(question)

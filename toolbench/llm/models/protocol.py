@@ -34,7 +34,7 @@ class Usage:
     """The cost in US dollars."""
 
     def checked(self) -> "Usage":
-        """Return it without invalid numbers."""
+        """Return this usage without invalid numbers."""
         cost = self.cost
         is_sum = isinstance(cost, int | float) and isfinite(cost) and cost >= 0
         tokens = (self.input_tokens, self.output_tokens)
@@ -146,20 +146,24 @@ class Model(Protocol):
 
 
 def stopped(model: str) -> ModelStoppedError:
-    """Return the error of a request to *model* that its caller cancelled."""
+    """Return the error for a request to *model* that the caller cancelled."""
     return ModelStoppedError(f"The request to {model} was stopped.")
 
 
 def offered(tools: OfferedTools, provider: Provider) -> list[Json]:
-    """Return *tools* in the format of *provider*; dicts are copied, with all that they hold."""
+    """Return *tools* in the format of *provider*; dicts are copied deeply.
+
+    A tool that its server keeps for its app is left out.
+    """
     return [
         FORMATS[provider](tool) if isinstance(tool, ToolDefinition) else copied(tool)
         for tool in tools
+        if not isinstance(tool, ToolDefinition) or tool.is_for_models
     ]
 
 
 def copied(value: Any) -> Any:
-    """Return a copy of JSON *value* with copies of all that it holds: a model may change it."""
+    """Return a deep copy of JSON *value*, which a model may change."""
     if isinstance(value, Mapping):
         return {key: copied(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

@@ -103,7 +103,7 @@ class RecordedModel:
 
         Raises:
             ModelDriftError: If there is no recorded answer and no inner model.
-            ModelError: If the inner model raises it, which is not recorded.
+            ModelError: If the inner model raises it; the error is not recorded.
         """
         cancel = current_run() if cancel is None else cancel
         if cancel.cancelled:
@@ -150,7 +150,7 @@ class RecordedModel:
     def _record(
         self, secret_name: str, request: Json, answer: Answer, redactor: Redactor
     ) -> None:
-        """Write *request*, which has the key *secret_name*, and *answer*, with all known secrets hidden."""
+        """Write *request*, with the key *secret_name*, and *answer*; hide all known secrets."""
         redactor = redactor.including(remembered.redactor.secrets)
         request = redactor.value(request)
         fields = redactor.value(plain(asdict(answer)))
@@ -171,7 +171,7 @@ class RecordedModel:
             self._append(json.dumps(line, ensure_ascii=False) + "\n")
 
     def _append(self, line: str) -> None:
-        """Write *line* at the end; where the disk does not take it, nothing of it stays."""
+        """Append *line* to the file, completely or not at all."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             append_whole(self.path, line, errors=_ANY)
@@ -247,7 +247,7 @@ def _key(request: Any) -> str:
 
 
 def _is_same(recorded: Any, now: Any) -> bool:
-    """Tell whether *now* equals *recorded*, in which the mark of a secret fits any value."""
+    """Tell whether *now* equals *recorded*; a mark of a secret in *recorded* fits any value."""
     if isinstance(recorded, str) and isinstance(now, str):
         return _fits(recorded, now)
     if isinstance(recorded, dict) and isinstance(now, dict):

@@ -87,9 +87,9 @@ class ScriptedModel:
 
 
 def _shared(items: Sequence[Mapping[str, Any]], last: list[Json]) -> list[Json]:
-    """Return copies of *items*; an item that is as in *last*, at its place, is that one.
+    """Return copies of *items*; an item equal to the one in *last* at its place is taken from *last*.
 
-    So a long conversation is not copied again with each request.
+    This avoids a copy of a long conversation with each request.
     """
     return [
         known if item == known else copied(item)

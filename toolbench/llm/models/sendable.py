@@ -1,4 +1,4 @@
-"""Repair a model's message so that it can be sent again: drop or fix what a provider refuses.
+"""Repair a model's message so that it can be sent again: fix or drop parts that a provider refuses.
 
 A server may send anything. An invalid part, an id that is not text, or arguments that are not
 JSON text would make every later request of the conversation fail.
@@ -16,15 +16,15 @@ from toolbench.llm.providers import Provider
 def sendable(message: Mapping[str, Any], provider: Provider) -> Json:
     """Return a model's *message* in a form that its *provider* accepts."""
     if "parts" in message:
-        return {**message, "role": "model", "parts": _kept(message["parts"], _part)}
+        return {**message, "role": "model", "parts": _parts(message["parts"], _part)}
     if "output" in message:
-        items = _kept(message["output"], _item)
+        items = _parts(message["output"], _item)
         return {**message, "role": "assistant", "output": items}
     if provider == "anthropic":
         content = message.get("content")
         if isinstance(content, str):
             content = [{"type": "text", "text": content}]
-        blocks = _kept(content, _block)
+        blocks = _parts(content, _block)
         return {**message, "role": "assistant", "content": blocks}
     return _chat(message)
 
@@ -46,7 +46,7 @@ def dollars(value: Any) -> float | None:
     return amount if isfinite(amount) and amount >= 0 else None
 
 
-def _kept(value: Any, read: Callable[[Json], Json | None]) -> list[Json]:
+def _parts(value: Any, read: Callable[[Json], Json | None]) -> list[Json]:
     parts = value if isinstance(value, list | tuple) else ()
     read_parts = [read(dict(part)) for part in parts if isinstance(part, Mapping)]
     return [part for part in read_parts if part]
@@ -57,7 +57,7 @@ def _text(value: Any) -> str:
 
 
 def _id(value: Any) -> str | None:
-    """Return the id as text; if None, a new id is made later."""
+    """Return the id as text, or None if it must get a new one."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return str(value) if is_number else _text(value) or None
 
@@ -75,15 +75,15 @@ def _chat(message: Mapping[str, Any]) -> Json:
     copy = {**message, "role": "assistant"}
     content = message.get("content")
     if isinstance(content, list | tuple):
-        copy["content"] = _kept(content, _block)
+        copy["content"] = _parts(content, _block)
     elif not isinstance(content, str | None):
         copy["content"] = None
     if "tool_calls" in copy:
-        copy["tool_calls"] = _kept(copy["tool_calls"], _chat_call)
+        copy["tool_calls"] = _parts(copy["tool_calls"], _chat_call)
         if not copy["tool_calls"]:
             del copy["tool_calls"]
     if "images" in copy:
-        copy["images"] = _kept(copy["images"], _image)
+        copy["images"] = _parts(copy["images"], _image)
     for key in ("refusal", "reasoning_content", "reasoning"):
         if key in copy and not isinstance(copy[key], str):
             del copy[key]
@@ -145,13 +145,13 @@ def _item(item: Json) -> Json | None:
         content = item.get("content")
         if isinstance(content, str):
             content = [{"type": "output_text", "text": content, "annotations": []}]
-        return {**item, "role": "assistant", "content": _kept(content, _said)}
+        return {**item, "role": "assistant", "content": _parts(content, _text_part)}
     if kind == "reasoning":
-        return {**item, "summary": _kept(item.get("summary"), _said)}
+        return {**item, "summary": _parts(item.get("summary"), _text_part)}
     return item
 
 
-def _said(part: Json) -> Json | None:
+def _text_part(part: Json) -> Json | None:
     key = "refusal" if part.get("type") == "refusal" else "text"
     is_part = isinstance(part.get("type"), str) and isinstance(part.get(key), str)
     return part if is_part else None

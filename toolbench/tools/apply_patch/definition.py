@@ -55,7 +55,7 @@ class Commit(BaseModel):
 
 
 class ApplyPatchObservation(Observation):
-    """The result of a patch: its changes, or why there are none."""
+    """The result of a patch: its changes, or the reason why there are none."""
 
     message: str = Field(default="", description="What was done, or why nothing was.")
     fuzz: int = Field(
@@ -109,7 +109,7 @@ group, mode, extended attributes and hard links stay. For one small edit use fil
 
 
 class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
-    """Applies patches. Source of the format: OpenAI's `apply_patch`; of the names: OpenHands."""
+    """A tool that applies patches. Sources: OpenAI's `apply_patch` (format), OpenHands (names)."""
 
     def declared_resources(self, action: ApplyPatchAction) -> DeclaredResources:
         """Return the files of the patch: calls that change the same file run in order."""
@@ -126,7 +126,7 @@ class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
 
         Args:
             conv_state: Patches may change files in its working directory only.
-            workspace_root: The directory to use instead of it.
+            workspace_root: The directory to use instead of that one.
         """
         from toolbench.tools.apply_patch.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             ApplyPatchExecutor,

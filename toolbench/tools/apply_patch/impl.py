@@ -19,7 +19,7 @@ from toolbench.tools.apply_patch.patch_merge import merge
 from toolbench.tools.failure_sentence import RunError, readable, run_error
 from toolbench.tools.files import disk
 from toolbench.tools.files.entry import Entry
-from toolbench.tools.files.locks import held
+from toolbench.tools.files.locks import file_locks
 from toolbench.tools.files.paths import Places, check_path, working_dir_of
 from toolbench.tools.files.textfile import BinaryError, TextFile, decode
 from toolbench.tools.files.together import FileChange, change_together
@@ -50,7 +50,7 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
     def __call__(
         self, action: ApplyPatchAction, conversation: Any = None
     ) -> ApplyPatchObservation:
-        """Apply the patch of *action*, or return an error; then nothing was changed."""
+        """Apply the patch of *action*; if it cannot be applied, change nothing and return an error."""
         try:
             # A cancelled patch is still completely applied or completely undone.
             return undisturbed(partial(self._apply, action.patch), lambda: None)
@@ -74,7 +74,7 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
         with ExitStack() as closing, ExitStack() as undo:
             entries = [self._entries(file, closing, undo) for file in files]
             paths = [entry.path for pair in entries for entry in pair if entry]
-            with held(*paths):
+            with file_locks(*paths):
                 plans = [
                     self._planned(file, *pair)
                     for file, pair in zip(files, entries, strict=True)
@@ -97,7 +97,7 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
     def _entries(
         self, file: FilePatch, closing: ExitStack, undo: ExitStack
     ) -> tuple[Entry, Entry | None]:
-        """Return the place of *file*, and its new place if it is moved; make new directories."""
+        """Return the entry of *file* and, if it is moved, its new entry; make new directories."""
         is_new = file.kind == "add"
         updates = file.kind == "update" and not file.move_to
         entry = self._entry(file.path, follow=updates, make=is_new)

@@ -19,7 +19,7 @@ def merge(path: str, file: TextFile, parts: Sequence[Part]) -> tuple[str, int]:
     Unchanged lines keep their white space in the file; new lines get its line ends.
 
     Raises:
-        RunError: If the lines of a part are not in the file below the part before it.
+        RunError: If the lines of a part are not in the file, after the earlier parts.
     """
     lines = file.text.split("\n")
     bare = [line.removesuffix("\r") for line in lines]

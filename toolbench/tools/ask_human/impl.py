@@ -13,7 +13,7 @@ class AskHumanExecutor(ToolExecutor[AskHumanAction, AskHumanObservation]):
     def __call__(
         self, action: AskHumanAction, conversation: Any = None
     ) -> AskHumanObservation:
-        """Ask, and return the answer."""
+        """Ask the person, and return the answer."""
         schema: dict[str, Any] = {"type": "string", "title": "Your answer"}
         if action.choices:
             schema["enum"] = action.choices

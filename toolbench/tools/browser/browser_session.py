@@ -39,12 +39,12 @@ class State(NamedTuple):
 
 
 class Session:
-    """A running browser, to be used only in the loop in which it was opened."""
+    """A running browser; use it only in the loop that opened it."""
 
     def __init__(
         self, playwright: Playwright, browser: Browser, context: BrowserContext
     ) -> None:
-        """Use a browser that was started; see `open`."""
+        """Use a running browser; see `open`."""
         self._playwright = playwright
         self._browser = browser
         self._context = context
@@ -95,7 +95,7 @@ class Session:
         return here and self._browser.is_connected()
 
     async def page(self) -> Page:
-        """Return the present page: the newest that is open."""
+        """Return the present page, which is the newest open page."""
         pages = self._context.pages
         return pages[-1] if pages else await self._context.new_page()
 

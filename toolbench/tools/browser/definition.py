@@ -12,6 +12,7 @@ from rich.text import Text
 from toolbench.core.definition.declarations import ToolAnnotations, Unusable
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
+from toolbench.threads import NO_THREADS, have_threads
 from toolbench.tools.browser.chromium import find_chromium, playwright_has_one
 from toolbench.tools.browser.page_functions import FUNCTIONS
 from toolbench.tools.browser.page_script import signature_of
@@ -87,6 +88,10 @@ class BrowserTool(ToolDefinition[BrowserAction, BrowserObservation]):
     @classmethod
     def is_usable(cls) -> bool | Unusable:
         """Tell whether Playwright and a Chromium are installed."""
+        if not have_threads():
+            return Unusable(
+                f"The browser needs processes and threads, but {NO_THREADS}."
+            )
         if find_spec("playwright") is None:
             return Unusable(
                 "The browser needs Playwright. pip install 'jupyter-toolbench[browser]'"

@@ -21,7 +21,7 @@ _CLOSING = 15.0  # seconds a browser has to close
 
 
 class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
-    """The executor of the browser tool, with its own browser; it does one call at a time."""
+    """The executor of the browser tool, with its own browser; it runs one call at a time."""
 
     def __init__(
         self,

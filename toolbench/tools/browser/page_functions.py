@@ -1,7 +1,7 @@
 """The fifteen functions of the browser tool, each a coroutine function.
 
 Their names and parameters come from BrowserGym's action space, as the seeds list them. An element
-(`bid`) is named by its ref in the snapshot of the page.
+(`bid`) has the ref that the snapshot of the page shows for it.
 """
 
 import re

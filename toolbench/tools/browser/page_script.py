@@ -32,7 +32,7 @@ def parse(code: str) -> list[Step]:
     arguments.
 
     Raises:
-        RunError: If it has anything else; then no step may be done.
+        RunError: If *code* has anything else; then no step may be done.
     """
     if len(code) > _LONGEST:
         msg = f"The code has {len(code):,} characters. Send a few calls at a time."

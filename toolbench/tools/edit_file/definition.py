@@ -94,7 +94,7 @@ class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
         """Return the tool.
 
         Args:
-            conv_state: Its working directory is named in hints on relative paths.
+            conv_state: Has the working directory, for hints about relative paths.
             llm: The model that applies drafts: any value that `as_model` takes. As a tool of
                 an agent, it can be left out: then the agent's model is used.
             workspace_root: The only directory that the tool may use; all if left out.

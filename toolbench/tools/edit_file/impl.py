@@ -61,7 +61,7 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         return True
 
     def undo(self, action: EditFileAction) -> EditFileObservation:
-        """Undo the edit of *action*, if its file was not edited since."""
+        """Undo the edit of *action*, if its file was not edited again."""
         return _as_ours(self._editor.take_back(action.path, action))
 
     def remembers(self, action: EditFileAction) -> bool:
@@ -127,7 +127,7 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
 
 
 def _part(action: EditFileAction, text: str) -> tuple[int, int]:
-    """Return the first and last line of the part; an empty part ends before it begins."""
+    """Return the first and the last line of the part; for an empty part, the last is before the first."""
     total = line_count(text)
     if action.start == -1:
         return total + 1, total
@@ -149,7 +149,7 @@ def _part(action: EditFileAction, text: str) -> tuple[int, int]:
 
 
 def _fitting(before: str, after: str, file: TextFile) -> str:
-    """Return *after* with the line ends of the file, and ending in a line end like *before*."""
+    """Return *after* with the line ends of the file; it ends with a line end if *before* does."""
     text = after.replace("\r\n", "\n")
     if before.endswith("\n") or not before:
         text = text.removesuffix("\n") + "\n" if text else text

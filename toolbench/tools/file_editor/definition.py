@@ -65,7 +65,7 @@ class FileEditorAction(Action):
 
 
 class FileEditorObservation(Observation):
-    """The result of a command: the text shown, or the change made."""
+    """The result of a command: the text of a file, or a change."""
 
     command: Command = Field(description="The command that ran.")
     path: str | None = Field(default=None, description="The file it ran on.")
@@ -137,7 +137,7 @@ class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
         """Return the tool.
 
         Args:
-            conv_state: Its working directory is named in hints on relative paths.
+            conv_state: Has the working directory, for hints about relative paths.
             workspace_root: The only directory that the tool may use, also through links; the
                 whole file system if left out.
         """

@@ -14,7 +14,7 @@ MAX_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edit:
-    """One edit of a file: its bytes and stamp before (`None`: no file), and its stamp after."""
+    """One edit of a file: bytes and stamp before the edit (`None`: no file), and the stamp after it."""
 
     path: Path
     before: bytes | None
@@ -25,7 +25,7 @@ class Edit:
 
 
 class History:
-    """The edits of one editor, oldest first, kept as long as the editor."""
+    """The edits of one editor, oldest first, for the lifetime of the editor."""
 
     def __init__(self) -> None:
         """Begin without edits."""
@@ -48,7 +48,7 @@ class History:
             return self._last(path)
 
     def has(self, action: object) -> bool:
-        """Tell whether the history has an edit that *action* asked for."""
+        """Tell whether the history has an edit for *action*."""
         with self._lock:
             return any(edit.action == action for edit in self._edits)
 
@@ -56,9 +56,9 @@ class History:
         return next((e for e in reversed(self._edits) if e.path == path), None)
 
     def forget(self, edit: Edit, stamp: Stamp | None) -> None:
-        """Remove *edit*, which was undone; the file has *stamp* now.
+        """Remove *edit* after its undo; *stamp* is the file's present stamp.
 
-        The edit before it can be undone next, if no other program wrote between the two.
+        After this the edit before *edit* can be undone, if no other program wrote between the two.
         """
         with self._lock:
             if edit in self._edits:  # later edits of other files may have removed it

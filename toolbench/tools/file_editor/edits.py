@@ -66,7 +66,7 @@ def replacement(file: TextFile, old: str, new: str) -> Change:
 
 
 def insertion(file: TextFile, line: int, new: str) -> Change:
-    """Insert *new* as own lines after *line*; 0 is the top.
+    """Insert *new* as separate lines after *line*; 0 means the top of the file.
 
     Raises:
         RunError: If the file has no such line.
@@ -85,7 +85,7 @@ def insertion(file: TextFile, line: int, new: str) -> Change:
 
 
 def _readings(old: str) -> Iterator[tuple[str, str]]:
-    """Yield the texts that *old* may mean, the likeliest first, each with a note."""
+    """Yield the texts that a model may mean by *old*, the likeliest first, each with a note."""
     bare = old.strip()
     for text, note in (
         (old, ""),

@@ -7,15 +7,15 @@ _NUMBER = 8  # characters that a number and a line end add to a line
 _STEP = 64 * 1024  # characters searched at once
 
 
-def line_count(text: str) -> int:
-    """Return the number of lines in *text*; a last line without a line end counts too."""
-    return text.count("\n") + (text != "" and not text.endswith("\n"))
+def line_count(text: str, start: int = 0) -> int:
+    """Return the number of lines in *text* from *start*; one without a line end counts too."""
+    return text.count("\n", start) + (start < len(text) and text[-1] != "\n")
 
 
 def offset_of(text: str, line: int, start: int = 0) -> int:
     """Return the offset of *line*, counted from 1 at *start*, or the end of *text*.
 
-    It counts line ends without splitting: a search through 10 MB takes a few milliseconds.
+    The text is not split into lines, so that 10 MB take only a few milliseconds.
     """
     lines_left = line - 1
     while lines_left and start < len(text):
@@ -40,8 +40,8 @@ def around(text: str, start: int, end: int, first: int, lines: int) -> str:
 def excerpt(text: str, start: int, end: int, first: int, lines: int) -> str:
     """Return the *lines* lines of *text* from *start* to *end*, numbered from *first* on.
 
-    If they are too long, a note replaces the middle; it names the missing lines and says how to
-    see them.
+    If the lines are too long, a note replaces the middle. It names the missing lines, and says how
+    to see them.
     """
     end -= text.endswith("\n", start, end)
     if end - start + _NUMBER * lines <= MAX_CHARACTERS:

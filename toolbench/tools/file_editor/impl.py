@@ -20,7 +20,7 @@ from toolbench.tools.file_editor.folder_listing import listing
 from toolbench.tools.file_editor.recorded_edit import RecordedEdit
 from toolbench.tools.files import disk
 from toolbench.tools.files.entry import Entry
-from toolbench.tools.files.locks import held
+from toolbench.tools.files.locks import file_locks
 from toolbench.tools.files.paths import Places, working_dir_of
 from toolbench.tools.files.textfile import BinaryError, TextFile, decode
 from toolbench.tools.undisturbed import undisturbed
@@ -30,7 +30,7 @@ _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
 
 
 class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
-    """The executor of the file editor; it makes one edit of a file at a time and keeps a history."""
+    """The executor of the file editor; it makes one edit at a time in a file, and keeps a history."""
 
     def __init__(
         self,
@@ -61,9 +61,9 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         self, action: FileEditorAction, conversation: Any = None
     ) -> FileEditorObservation:
         """Run the command of *action*."""
-        return self._told(action, partial(self._commands[action.command], action))
+        return self._result_of(action, partial(self._commands[action.command], action))
 
-    def _told(
+    def _result_of(
         self, action: FileEditorAction, work: Callable[[], FileEditorObservation]
     ) -> FileEditorObservation:
         """Return the result of *work* for *action*, or an observation with its error."""
@@ -83,22 +83,22 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         return action.command in ("create", "str_replace", "insert")
 
     def undo(self, action: FileEditorAction) -> FileEditorObservation:
-        """Undo the edit of *action*, if its file was not edited since."""
+        """Undo the edit of *action*, if its file was not edited again."""
         return self.take_back(action.path, action)
 
     def take_back(self, path: str, asked_by: object) -> FileEditorObservation:
-        """Undo the last edit of the file at *path*, if *asked_by* asked for it."""
+        """Undo the last edit of the file at *path*, if it was made for *asked_by*."""
         undo = FileEditorAction(command="undo_edit", path=path)
-        return self._told(undo, partial(self._undo, undo, asked_by))
+        return self._result_of(undo, partial(self._undo, undo, asked_by))
 
     def remembers(self, asked_by: object) -> bool:
-        """Tell whether this editor has the edit of *asked_by* in its history and can undo it."""
+        """Tell whether this editor has the edit for *asked_by* in its history and can undo it."""
         return self._history.has(asked_by)
 
     def undo_recorded(self, action: Any, observation: Any) -> FileEditorObservation:
         """Undo the edit that another editor made for *action*, by its *observation*."""
         undo = FileEditorAction(command="undo_edit", path=action.path)
-        return self._told(undo, partial(self._undo_recorded, undo, observation))
+        return self._result_of(undo, partial(self._undo_recorded, undo, observation))
 
     # --- looking ------------------------------------------------------------------
 
@@ -109,14 +109,14 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
                 if action.view_range:
                     msg = f"{action.path} is a directory: leave out view_range, or give a file."
                     raise RunError(msg)
-                return _shown(action, listing(entry))
+                return _view_of(action, listing(entry))
             snapshot = disk.read(entry)
         if path.suffix.lower() in _IMAGES and (image := _image(snapshot.data)):
             text = TextContent(text=f"The image {readable(str(path))}:")
             return FileEditorObservation(
                 command="view", path=readable(action.path), content=[text, image]
             )
-        return _shown(action, _numbered(action, _text(path, snapshot.data)))
+        return _view_of(action, _numbered(action, _text(path, snapshot.data)))
 
     def exists(self, action: FileEditorAction) -> bool:
         """Tell whether the path of *action* exists."""
@@ -156,7 +156,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         self, action: FileEditorAction, asked_by: object
     ) -> FileEditorObservation:
         """Create the file of *action*; `take_back` with *asked_by* undoes it."""
-        return self._told(action, partial(self._create, action, asked_by))
+        return self._result_of(action, partial(self._create, action, asked_by))
 
     def _create(
         self, action: FileEditorAction, asked_by: object = None
@@ -181,7 +181,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         )
 
     def _write_new(self, entry: Entry, data: bytes, asked_by: object) -> None:
-        with held(entry.path):
+        with file_locks(entry.path):
             if entry.stat() is not None:
                 msg = f"{readable(str(entry.raw_path))} exists already. Change it with str_replace or insert, or choose another path."
                 raise RunError(msg)
@@ -224,7 +224,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         Raises:
             RunError: If there is no such file, or *change* raises it; then nothing is changed.
         """
-        with self._existing(action) as entry, held(entry.path):
+        with self._existing(action) as entry, file_locks(entry.path):
             disk_file = disk.read(entry)
             file = _text(entry.raw_path, disk_file.data)
             edited = change(file)
@@ -240,7 +240,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         self, action: FileEditorAction, asked_by: object = None
     ) -> FileEditorObservation:
         path = self.places.absolute(action.path)
-        with self.places.entry(path) as entry, held(entry.path):
+        with self.places.entry(path) as entry, file_locks(entry.path):
             return self._taken_back(action, entry, asked_by)
 
     def _undo_recorded(
@@ -248,7 +248,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
     ) -> FileEditorObservation:
         recorded = RecordedEdit.of(observation)
         path = self.places.absolute(action.path)
-        with self.places.entry(path) as entry, held(entry.path):
+        with self.places.entry(path) as entry, file_locks(entry.path):
             disk_file = disk.read(entry)
             now = _text(entry.raw_path, disk_file.data)
             disk.put_back(entry, recorded.data_before(now), disk_file.stamp)
@@ -312,8 +312,10 @@ def _image(data: bytes) -> ImageContent | None:
 
 
 def _numbered(action: FileEditorAction, file: TextFile) -> str:
-    total = line_count(file.text)
     first, last = action.view_range or (1, -1)
+    start = offset_of(file.text, max(first, 1))
+    above = first - 1 if start < len(file.text) and first > 1 else 0
+    total = above + line_count(file.text, start if above else 0)  # each line end once
     last = total if last == -1 else last
     if not total and not action.view_range:
         return f"{action.path} is empty."
@@ -326,7 +328,6 @@ def _numbered(action: FileEditorAction, file: TextFile) -> str:
     head = f"{action.path}, {counted(total, 'line')}{file.traits}"
     if last > total:
         head += f" (there are no lines after {total})"
-    start = offset_of(file.text, first)
     end = len(file.text)
     if last < total:
         end = offset_of(file.text, last - first + 2, start)
@@ -334,7 +335,7 @@ def _numbered(action: FileEditorAction, file: TextFile) -> str:
     return readable(f"{head}:\n{excerpt(file.text, start, end, first, lines)}")
 
 
-def _shown(action: FileEditorAction, text: str) -> FileEditorObservation:
+def _view_of(action: FileEditorAction, text: str) -> FileEditorObservation:
     return FileEditorObservation.from_text(
         text, command="view", path=readable(action.path)
     )

@@ -36,7 +36,7 @@ class RecordedEdit:
         """Return the old bytes of the file, whose text is *now*; `None` if it did not exist.
 
         Raises:
-            RunError: If the file was changed since, or its old bytes are not known exactly.
+            RunError: If the file was changed again, or its old bytes are not known exactly.
         """
         if MARK in f"{self.before}{self.after}":
             msg = "There was a secret in the text, which was not kept; nothing was undone."

@@ -18,7 +18,7 @@ MAX_BYTES = 10 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """The data about a file that change when it is written or replaced."""
+    """Data about a file, which change if the file is written or replaced."""
 
     device: int
     inode: int
@@ -39,14 +39,14 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The bytes of a file, and its stamp from before they were read."""
+    """The bytes of a file, and the stamp that it had before the read."""
 
     data: bytes
     stamp: Stamp
 
 
 def read(entry: Entry) -> Snapshot:
-    """Return the content of the file at *entry*. Never wait for a device or a pipe.
+    """Return the content of the file at *entry*, without waiting for a device or a pipe.
 
     Raises:
         RunError: If it cannot be read, is no regular file, or is larger than MAX_BYTES.
@@ -92,19 +92,19 @@ def _all_of(file: int, path: str) -> bytes:
 def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
     """Write *data* to the file at *entry*, all or nothing; return its new stamp.
 
-    The bytes go to a new file beside it, with the same owner, group, mode and attributes, which
-    then gets its name: a reader sees the old or the new file. The file is written in place if it
-    has other names too, or if this user cannot copy its owner or attributes. Then a reader may
-    see half of it, and if this process is killed during the write, a file `.toolbench-...`
-    beside it has the old text.
+    The bytes go to a new file beside the old one, with the same owner, group, mode and attributes.
+    Then the new file gets the name, so that a reader sees either the old or the new file. If the
+    file has several names, or this user cannot copy its owner or attributes, it is written in
+    place. Then a reader may see half of it; if this process is killed during the write, a file
+    `.toolbench-...` beside it has the old text.
 
     Args:
         entry: The file.
         data: Its new content.
-        expected: Its stamp when it was read; `None` if it must not exist yet.
+        expected: The stamp that the file had when it was read; `None` if it must not exist yet.
 
     Raises:
-        RunError: If it cannot be written, or was changed since it was read.
+        RunError: If it cannot be written, or was changed after it was read.
     """
     check_size(data)
     path = readable(str(entry.raw_path))
@@ -245,7 +245,7 @@ def check_size(data: bytes) -> None:
 
 
 def check_writable(entry: Entry) -> None:
-    """Check the right to write *entry*, if it exists: a rename does not check that.
+    """Check the right to write *entry*, if it exists, since a rename does not check this.
 
     Raises:
         PermissionError: If this user may not write it.

@@ -1,4 +1,4 @@
-"""A name in an open directory: it stays the same place even if links change."""
+"""A name in an open directory, which means the same place even if links change."""
 
 import errno
 import os
@@ -29,12 +29,12 @@ class OutsideError(Exception):
 class Entry:
     """A name in an open directory; a file of this name need not exist. Close it after use.
 
-    All operations use the directory's descriptor and the name. So a program that replaces a
-    directory of the path by a link cannot lead us to another place.
+    All operations use the directory's descriptor and the name. So if a program
+    replaces a directory of the path by a link, we still use the right place.
     """
 
     def __init__(self, directory: int, path: Path, raw_path: Path) -> None:
-        """Take *directory*, a descriptor, and close it later.
+        """Keep the descriptor *directory*, and close it later.
 
         Args:
             directory: The directory of the name.
@@ -66,7 +66,7 @@ class Entry:
             make: Whether to make missing directories.
 
         Raises:
-            OutsideError: If it is not in *root*; then no directory was made.
+            OutsideError: If the entry is not in *root*; then no directory was made.
             OSError: If a directory on the way is missing or cannot be searched.
         """
         walk = _Walk(root)
@@ -103,7 +103,7 @@ class Entry:
         self.new_folders = []
 
     def unmake(self) -> None:
-        """Remove the directories that were made for the path, if they are empty."""
+        """Remove the empty directories that `find` made for the path."""
         for folder in reversed(self.new_folders):
             with suppress(OSError):
                 os.rmdir(folder.name, dir_fd=folder.directory)
@@ -238,7 +238,7 @@ class _Walk:
         except OSError as error:
             if error.errno in (errno.EINVAL, errno.ENOENT):  # no link, or no file
                 return None
-            raise self._shown(error) from None
+            raise self._safe_error(error) from None
 
     def _enter(self, name: str, *, make: bool) -> None:
         try:
@@ -250,7 +250,7 @@ class _Walk:
                 self._make(name)
                 below = os.open(name, _SEARCH, dir_fd=self.directory)
         except OSError as error:
-            raise self._shown(error) from None
+            raise self._safe_error(error) from None
         os.close(self.directory)
         self.directory = below
         self._names.append(_Directory(name, identity_of(os.fstat(below))))
@@ -274,8 +274,8 @@ class _Walk:
     def _is_inside(self) -> bool:
         return self._root is None or self._root in self.trail
 
-    def _shown(self, error: OSError) -> Exception:
-        """Return the error to raise for *error*; it tells nothing about files outside the root."""
+    def _safe_error(self, error: OSError) -> Exception:
+        """Return an error in place of *error*, without facts about files outside the root."""
         return error if self._is_inside() else OutsideError()
 
 

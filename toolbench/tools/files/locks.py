@@ -1,4 +1,4 @@
-"""Allow only one edit of a file at a time, in this process and among all that use `flock`."""
+"""Allow only one edit of a file at a time, in this process and in all programs that use `flock`."""
 
 import os
 import sys
@@ -24,8 +24,8 @@ _looking_up = Lock()
 
 
 @contextmanager
-def held(*paths: Path) -> Iterator[None]:
-    """Lock the files at *paths*, which have no links, so that they stay the same until written.
+def file_locks(*paths: Path) -> Iterator[None]:
+    """Lock the files at *paths* (without links), so that no edit comes between a read and a write.
 
     `flock` locks them for all processes that use this function, under any name of a file; for
     other programs see `disk.check_unchanged`. If a file cannot be locked (it does not exist yet,

@@ -11,7 +11,7 @@ from toolbench.tools.files.entry import Entry, Identity, OutsideError, identity_
 
 
 def working_dir_of(conv_state: Any, folder: str | Path | None = None) -> Path:
-    """Return the working directory of tools: *folder*, else the state's, else the current one.
+    """Return the working directory of tools: *folder*, the directory of the state, or the current one.
 
     *conv_state* may also be a path, as in the OpenHands SDK's executors.
 
@@ -59,7 +59,7 @@ def _can_be_path(path: str | Path) -> bool:
 
 
 def resource_of(path: str | Path) -> str:
-    """Return the resource name of the file at *path* for `DeclaredResources`, without links."""
+    """Return the name for `DeclaredResources` of the file at *path*, with its links followed."""
     try:
         return f"file:{os.path.realpath(path)}"
     except (OSError, ValueError):  # not a path: the call reports it

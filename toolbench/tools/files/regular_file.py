@@ -1,4 +1,4 @@
-"""Open and read regular files only, without ever waiting for a pipe or a device."""
+"""Open and read regular files only; never wait for a pipe or a device."""
 
 import errno
 import os
@@ -45,14 +45,15 @@ def read_regular(path: str, most: int) -> bytes:
 def read_up_to(file: int, most: int) -> bytes:
     """Return the rest of the open *file*, or the first *most* bytes of it.
 
-    Files of /proc report no size, and some have no end. So the file is read in parts, and a
-    short file does not take much memory.
+    The first read takes what the file reports as its size: memory is used once. Files of /proc
+    report no size, and some have no end; so it goes on in parts.
 
     Raises:
         OSError: If it cannot be read.
     """
-    parts, size = [], 0
-    while part := os.read(file, min(_PART, most - size)):
+    part = os.read(file, min(max(os.fstat(file).st_size + 1, _PART), most))
+    parts, size = [part], len(part)
+    while part and (part := os.read(file, min(_PART, most - size))):
         parts.append(part)
         size += len(part)
     return b"".join(parts)

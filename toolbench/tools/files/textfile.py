@@ -36,7 +36,7 @@ class TextFile:
 
     @property
     def newline(self) -> str:
-        r"""The line end of the file: `\r\n` if it has no other one, else `\n`."""
+        r"""The line end of the file: `\r\n` if all line ends are `\r\n`, else `\n`."""
         if "\r" not in self.text:  # much faster than counting
             return "\n"
         crlf = self.text.count("\r\n")
@@ -107,7 +107,7 @@ def _guessed(data: bytes) -> TextFile:
 
 
 def _guess(data: bytes) -> str:
-    """Return the likeliest encoding that contains ASCII, or latin-1, which fits all bytes."""
+    """Return the likeliest encoding that contains ASCII, or else latin-1, which fits all bytes."""
     from charset_normalizer import (  # noqa: PLC0415 - slow to import, seldom needed
         from_bytes,
     )
@@ -124,6 +124,6 @@ def _guess(data: bytes) -> str:
 
 
 def _is_sprinkled(data: bytes) -> bool:
-    """Tell whether *data* is ASCII with only a few other letters, which stand almost alone."""
+    """Tell whether *data* is ASCII with only a few other letters, mostly single ones."""
     runs = _HIGH.findall(data)
     return len(runs) < _FEW and max(map(len, runs), default=0) <= 2

@@ -1,4 +1,4 @@
-"""Change several files, all of them or none."""
+"""Change several files: either all of them or none."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -11,7 +11,7 @@ from toolbench.tools.files.entry import Entry
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A change of a file: its new `data` (`None` removes it), and its stamp before (`None`: no file)."""
+    """A change of a file: its new `data` (`None` removes it), and its old stamp (`None`: no file)."""
 
     entry: Entry
     data: bytes | None
@@ -60,7 +60,7 @@ def change_together(changes: Sequence[FileChange]) -> None:
 
 
 def _staged(change: FileChange, undo: ExitStack, closing: ExitStack) -> _Staged | None:
-    """Write the new text beside its place; return it, or None for a removal."""
+    """Write the new text beside the file's place; return it, or None for a removal."""
     if change.data is None:
         return None
     beside = closing.enter_context(change.entry.beside())
@@ -78,7 +78,7 @@ def _swap(
     undo: ExitStack,
     done: ExitStack,
 ) -> None:
-    """Move the new file to its place; keep the old file at *spare* until all are done."""
+    """Move the new file to its place; keep the old file at *spare* until all changes are made."""
     entry = change.entry
     if new is not None and not new.is_alike and change.data is not None:
         old = disk.read(entry).data

@@ -8,7 +8,7 @@ from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.definition.declarations import DeclaredResources, ToolAnnotations
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 
@@ -32,7 +32,7 @@ class GlobAction(Action):
 
 
 class GlobObservation(Observation):
-    """The files that match."""
+    """The files whose paths match."""
 
     files: list[str] = Field(
         default=[], description="Absolute paths, those changed last first."
@@ -65,6 +65,16 @@ Examples: {"pattern": "**/test_*.py"}, {"pattern": "*.{yaml,yml,toml}"}, \
 class GlobTool(ToolDefinition[GlobAction, GlobObservation]):
     """A tool that finds files by glob patterns. Source of the names: OpenHands, `glob`."""
 
+    def declared_resources(
+        self,
+        action: GlobAction,
+    ) -> DeclaredResources:
+        """Return no resources: searches only read, so any number may run at once.
+
+        Source: OpenHands SDK, `GlobTool`.
+        """
+        return DeclaredResources()
+
     @classmethod
     def create(
         cls, conv_state: Any = None, *, working_dir: str | Path | None = None
@@ -72,7 +82,7 @@ class GlobTool(ToolDefinition[GlobAction, GlobObservation]):
         """Return the tool.
 
         Args:
-            conv_state: Its working directory is searched when a call gives no path.
+            conv_state: Has the working directory, which is searched if a call gives no path.
             working_dir: The directory to search instead.
 
         Raises:

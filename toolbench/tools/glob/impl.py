@@ -1,4 +1,4 @@
-"""The executor of glob: one walk, and the newest files from it."""
+"""The executor of glob: walk through the directories once, and return the newest matches."""
 
 import os
 from itertools import islice
@@ -27,7 +27,7 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
     def __init__(
         self, conv_state: Any = None, *, working_dir: str | Path | None = None
     ) -> None:
-        """Search the working directory of *conv_state*, or *working_dir*, by default."""
+        """Search in *working_dir*, or else in the working directory of *conv_state*, by default."""
         self.working_dir = working_dir_of(conv_state, working_dir)
         self._interrupts = Interrupts()
 

@@ -1,6 +1,7 @@
 """The definition of grep: its action, its observation, its description."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 
@@ -8,7 +9,11 @@ from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.definition.declarations import ToolAnnotations
+from toolbench.core.definition.declarations import (
+    DeclaredResources,
+    ToolAnnotations,
+    Unusable,
+)
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 
@@ -78,6 +83,26 @@ The working directory is {working_dir}."""
 
 class GrepTool(ToolDefinition[GrepAction, GrepObservation]):
     """A tool that finds files by their text. Source of the names: OpenHands, `grep`."""
+
+    def declared_resources(
+        self,
+        action: GrepAction,
+    ) -> DeclaredResources:
+        """Return no resources: searches only read, so any number may run at once.
+
+        Source: OpenHands SDK, `GrepTool`.
+        """
+        return DeclaredResources()
+
+    @classmethod
+    def is_usable(cls) -> bool | Unusable:
+        """Tell whether patterns can be searched for: Pyodide has no build of `regex`."""
+        if find_spec("regex") is None:
+            return Unusable(
+                "grep needs the package regex, whose searches can be stopped, and it is not "
+                "installed: Pyodide has no build of it."
+            )
+        return True
 
     @classmethod
     def create(

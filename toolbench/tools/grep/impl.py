@@ -25,7 +25,7 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
     def __init__(
         self, conv_state: Any = None, *, working_dir: str | Path | None = None
     ) -> None:
-        """Search the working directory of *conv_state*, or *working_dir*, by default."""
+        """Search in *working_dir*, or else in the working directory of *conv_state*, by default."""
         self.working_dir = working_dir_of(conv_state, working_dir)
         self._interrupts = Interrupts()
         self._ripgrep = Ripgrep()
@@ -83,7 +83,7 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
         include: str | None,
         stopped: Callable[[], bool],
     ) -> tuple[list[str], int]:
-        """Return the newest matching files, one more than the cap, and the number of unread directories."""
+        """Return the newest matching files, one more than the cap, and the count of unread directories."""
         if place.is_file():
             return [path for path in (str(place),) if line_pattern.accepts(path)], 0
         _check_searchable(place)
@@ -111,7 +111,7 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
 
 
 def _check_searchable(place: Path) -> None:
-    """Check that *place* is a directory whose files can all be read.
+    """Check that *place* is a directory of normal files.
 
     Raises:
         RunError: If it is not a directory, or a directory of the kernel.

@@ -36,16 +36,16 @@ _compiling = Lock()  # warning filters belong to the whole process
 
 
 class LinePattern:
-    """A regular expression that is matched with the lines of files, one file after another."""
+    """A regular expression, to match it with the lines of files."""
 
     def __init__(
         self, pattern: str, stopped: Callable[[], bool] = lambda: False
     ) -> None:
-        """Compile *pattern*, which has to match within a line; case is ignored.
+        """Compile *pattern*, which has to match inside one line; upper and lower case are the same.
 
         Args:
             pattern: The regular expression.
-            stopped: Tells whether to stop.
+            stopped: Called regularly; returns whether to stop.
 
         Raises:
             RunError: If it is no regular expression, or reaches over a line end.
@@ -67,7 +67,7 @@ class LinePattern:
         """Tell whether a line of the file at *path* matches; false for binary and unreadable files.
 
         Raises:
-            RunError: If that takes too long, or was interrupted.
+            RunError: If the search takes too long, or is interrupted.
         """
         try:
             file = open_regular(path)
@@ -141,8 +141,8 @@ class LinePattern:
     def _in_line(self, line: str) -> bool:
         """Tell whether *line* matches.
 
-        It checks for an interrupt between attempts; the first ones are short. If no match can
-        take long, there is no time limit, which would triple the cost of a short line.
+        Between attempts it checks for an interrupt; the first attempts are short. If no match can
+        take long, there is no time limit, as a limit would triple the cost of a short line.
 
         Raises:
             RunError: If that takes too long, or was interrupted.
@@ -174,7 +174,7 @@ def _whole_lines(file: int, data: bytes) -> Iterator[bytes]:
 
 
 def _compiled(pattern: str) -> "regex.Pattern[str]":
-    """Return *pattern*, in the syntax of `re`, for an engine that can be stopped.
+    """Compile *pattern*, in the syntax of `re`, for an engine that can be stopped.
 
     Raises:
         RunError: If it is no regular expression.
@@ -196,7 +196,7 @@ def _compiled(pattern: str) -> "regex.Pattern[str]":
 
 
 def _as_in_re(part: re.Match[str]) -> str:
-    """Escape syntax that only `regex` has: `{e<=1}` is fuzzy there, `[[:alpha:]]` a class."""
+    """Escape syntax that only the package `regex` has, such as `{e<=1}` and `[[:alpha:]]`."""
     text = part[0]
     if part["brace"]:
         return r"\{"

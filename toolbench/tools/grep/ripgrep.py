@@ -45,7 +45,7 @@ def ripgrep() -> str | None:
 
 
 class Ripgrep:
-    """The runs of ripgrep: they can be stopped, have limits of time and memory, and end with us."""
+    """The runs of ripgrep, with limits of time and memory; they end with this process."""
 
     def __init__(self) -> None:
         """Start without runs."""
@@ -62,7 +62,7 @@ class Ripgrep:
     def beside(
         self, walk: Walk, needed: Needed | None, include: str | None
     ) -> Iterator[Callable[[], set[str] | None]]:
-        """Search the files of *walk* while it runs, or after it if it has rules.
+        """Search the files of *walk* during the walk, or after it if there are .gitignore rules.
 
         Args:
             walk: The walk through the files.
@@ -70,9 +70,9 @@ class Ripgrep:
             include: A glob that the files match.
 
         Yields:
-            A function to call when the walk has ended. It returns all files that have the
-            needed text, perhaps also ignored files, with the names of the walk; None if ripgrep
-            is not installed or cannot tell. It raises RunError if that takes too long.
+            A function to call when the walk has ended. It returns the names of all files
+            that have the needed text, perhaps also of ignored files; None if ripgrep is not
+            installed or cannot search this. It raises RunError if the search takes too long.
         """
         process = None if walk.has_rules else self._start(walk, needed, include)
 
@@ -137,10 +137,10 @@ def _limit_memory(process: _Process) -> None:
 
 
 def _files(process: _Process) -> set[str] | None:
-    """Return the paths that *process* prints; None if they are not complete.
+    """Return the paths that *process* prints; None if the list is not complete.
 
     Raises:
-        RunError: If that takes too long.
+        RunError: If the search takes too long.
     """
     output = _output(process)
     if output is None:

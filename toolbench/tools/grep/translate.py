@@ -1,7 +1,7 @@
-"""Find the text that a file must have if a pattern matches: a regex for ripgrep, and a literal.
+"""Find a text that every matching file must have: as a regex for ripgrep, and as a literal.
 
-Both may match too many files, but never too few. At the end the pattern itself is matched in
-Python, so that every way of searching gives the same result.
+Both may select too many files, but never too few. After that Python matches the pattern itself, so
+that the result is the same with and without ripgrep.
 """
 
 import re
@@ -99,7 +99,7 @@ def needed_by(pattern: str) -> Needed | None:
 
 
 def _literal(tokens: list[re.Match[str]]) -> bytes:
-    """Return the longest text that must match: outside groups, and not optional."""
+    """Return the longest text that every match contains: outside of groups, and not optional."""
     runs, depth = [""], 0
     for token, follower in zip_longest(tokens, tokens[1:]):
         depth += (token.lastgroup == "open") - (token.lastgroup == "close")

@@ -1,4 +1,4 @@
-"""Stop the work of a thread from another thread, with KeyboardInterrupt."""
+"""Stop the work of a thread from another thread, by a KeyboardInterrupt."""
 
 import signal
 import threading
@@ -12,7 +12,7 @@ from toolbench.runs.cancellation.async_exception import raise_in, receive
 
 
 class Breaker:
-    """A switch that stops the thread of a cell, but only while it works for the cell."""
+    """A switch that stops the thread of a cell, but only while the cell runs in it."""
 
     def __init__(self) -> None:
         """Start without work."""
@@ -46,7 +46,7 @@ class Breaker:
             self._end(timer)
 
     def _listen(self) -> None:
-        """Watch for SIGINT, since the work itself may also raise KeyboardInterrupt."""
+        """Watch for SIGINT, as a KeyboardInterrupt may also come from the work itself."""
         self.interrupted = False
         if threading.current_thread() is threading.main_thread():
             if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -55,7 +55,7 @@ class Breaker:
                 self.interrupted = True
 
     def _end(self, timer: threading.Timer) -> None:
-        """Stop nothing from now on; an interrupt that was already sent has no effect."""
+        """End the work: after this, also an interrupt that was already sent has no effect."""
         while self._thread is not None:
             with suppress(KeyboardInterrupt), self._lock:
                 timer.cancel()

@@ -16,7 +16,7 @@ Await = Callable[[Coroutine[Any, Any, Any]], Any]
 
 
 def new_name(numbers: Iterator[int]) -> str:
-    """Return a name for a cell: with the next of *numbers* that is free in this process."""
+    """Return a name for a cell, with the first of *numbers* that no other cell of this process has."""
     for number in numbers:
         name = f"<cell {number}>"
         entry = _lines(name, "")
@@ -88,9 +88,9 @@ async def _evaluate_async(shell: Any, codes: list[CodeType]) -> Any:
 
 
 def explain(error: BaseException, name: str) -> str:
-    """Return the traceback of *error*, from the cell called *name* on.
+    """Return the traceback of *error*, beginning with the cell called *name*.
 
-    An error outside the cell's own lines gives only its message.
+    For an error outside the cell's own lines, return only its message.
     """
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != name:

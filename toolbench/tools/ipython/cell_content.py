@@ -14,7 +14,7 @@ _RICHER = ("text/markdown", "text/latex", "text/html", "application/json")
 
 
 def contents(parts: Iterable[Part]) -> list[Content]:
-    """Return *parts* as content: neighbouring texts become one block, each image its own."""
+    """Return *parts* as content: neighbouring texts become one block, each image a block of its own."""
     blocks: list[Content] = []
     for part in parts:
         image = None if isinstance(part, HeadAndTail) else _image(part)
@@ -45,7 +45,7 @@ def _image(bundle: Mapping[str, Any]) -> ImageContent | None:
 
 
 def _text(bundle: Mapping[str, Any]) -> str:
-    """Return the best text of *bundle*: not `<Markdown object>`, if there is a better one."""
+    """Return the best text of *bundle*, which is not a repr such as `<Markdown object>` if possible."""
     plain = str(bundle.get("text/plain", ""))
     if plain and not (plain.startswith("<") and plain.endswith(" object>")):
         return _cut(plain)

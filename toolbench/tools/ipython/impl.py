@@ -28,8 +28,8 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
         """Choose where cells run.
 
         Args:
-            namespace: `kernel` is the notebook's own, `fresh` an empty one. If left out, it
-                is the notebook's, if there is a notebook.
+            namespace: `kernel` means the notebook's own, `fresh` an empty one. If left out: the
+                notebook's, if there is a notebook.
         """
         self.namespace: Namespace = namespace or (
             "kernel" if running_shell() is not None else "fresh"
@@ -69,7 +69,7 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
     def _run(
         self, shell: Any, action: IPythonAction, name: str, output: Any
     ) -> tuple[BaseException | None, str]:
-        """Run the cell; return the error that ended it, if any, and the text about it."""
+        """Run the cell; return its error, if any, and a text about the error."""
         try:
             with self._breaker.breakable(action.timeout):
                 value = run_cell(shell, action.code, name, self._wait)
@@ -124,7 +124,7 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
         self._breaker.break_off()
 
     def close(self) -> None:
-        """Delete the fresh namespace; the notebook's stays as it is."""
+        """Delete the fresh namespace; the notebook's own is not changed."""
         self._breaker.break_off()
         with self._busy:
             self._loop.close()

@@ -19,7 +19,7 @@ _Rules = tuple[IgnoreFile, ...]
 
 
 class Walk:
-    """The files below a directory, also links to files, as relative paths in no order."""
+    """The files below a directory, as relative paths in no order; links to files count as files."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Walk:
 
         Args:
             base: The directory to begin with, links resolved; it may be hidden or ignored.
-            top: The highest directory whose .gitignore counts, outside a repository.
+            top: Outside a repository, the highest directory whose .gitignore counts.
             only_path: Must match the whole path of a file; all files if left out.
             only_name: Must match the whole name of a file; used instead of *only_path*.
             hidden: Whether to include names that begin with a dot; `.git` is never included.
@@ -66,7 +66,7 @@ class Walk:
 
     @property
     def has_rules(self) -> bool:
-        """Whether a .gitignore counts already for the first directory."""
+        """Whether a .gitignore counts for the first directory."""
         rules = self.base / ".gitignore"
         return bool(self._rules) or os.path.exists(rules)  # noqa: PTH110 - never raises
 
@@ -121,7 +121,7 @@ class Walk:
         return entries
 
     def _is_link(self, entry: os.DirEntry[str]) -> bool:
-        """Tell whether *entry* is a link to a file, if such links are wanted."""
+        """Tell whether *entry* is a link to a file and such links are included."""
         try:
             return self._links and entry.is_symlink() and entry.is_file()
         except OSError:  # a circle of links

@@ -31,7 +31,7 @@ def names_hidden(pattern: str) -> bool:
 
 
 def deepest(pattern: str) -> float:
-    """Return the most directories before the name of a file that *pattern* can match."""
+    """Return the number of directories that a path matching *pattern* can have at most."""
     if "**" in pattern or "/" not in pattern:
         return inf
     return pattern.removeprefix("./").count("/")
@@ -39,9 +39,9 @@ def deepest(pattern: str) -> float:
 
 @lru_cache(maxsize=256)
 def name_regex(pattern: str) -> re.Pattern[str] | None:
-    """Return a regex that matches the whole names of the files *pattern* means, at any depth.
+    """Return a regex for the whole names of the files that *pattern* means, at any depth.
 
-    None if *pattern* is about more than that: directories, or names that begin with a dot.
+    Return None if *pattern* also has directories, or names that begin with a dot.
 
     Raises:
         RunError: If the pattern is not well formed.
@@ -57,7 +57,7 @@ def name_regex(pattern: str) -> re.Pattern[str] | None:
 
 @lru_cache(maxsize=256)
 def path_regex(pattern: str) -> re.Pattern[str]:
-    """Return a regex that matches the whole relative paths *pattern* means.
+    """Return a regex for the whole relative paths that *pattern* means.
 
     A pattern without a slash matches names at any depth. A wildcard never matches a slash, or
     a dot at the start of a name; `**` between slashes matches any number of directories.
@@ -72,7 +72,7 @@ def path_regex(pattern: str) -> re.Pattern[str]:
 
 
 def rule_regex(pattern: str) -> str:
-    """Return a regex that matches the whole paths *pattern* in a .gitignore means.
+    """Return a regex for the whole paths that *pattern*, a rule of a .gitignore, means.
 
     In a .gitignore braces are not special, and wildcards match dots too.
 

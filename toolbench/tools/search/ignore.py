@@ -1,7 +1,7 @@
-"""The rules of .gitignore files, as git reads them: the last one that matches decides.
+"""The rules of .gitignore files, as git reads them: the last rule that matches decides.
 
-The pathspec package reads them too, but it takes 2.6 times as long for 20,000 paths (124 ms, this
-module 47 ms), and about the same time again for its import.
+The package pathspec does the same, but takes 2.6 times as long for 20,000 paths (124 ms instead of
+47 ms), and its import takes about 120 ms too.
 """
 
 import os
@@ -85,7 +85,7 @@ class IgnoreFile:
 def read_rules(origin: Path, below: str) -> IgnoreFile | None:
     """Return the rules of the .gitignore in *below*, which is empty or ends with a slash.
 
-    None if it cannot be read at once: a pipe, a device, or a file that is far too large.
+    Return None if it cannot be read at once: a pipe, a device, or a file that is far too large.
     """
     try:
         data = read_regular(str(origin / below / ".gitignore"), _MOST_BYTES)
@@ -123,8 +123,8 @@ def origin_of(base: Path, top: Path) -> Path:
 def rules_above(origin: Path, parts: Sequence[str]) -> list[IgnoreFile]:
     """Return the rules that count in the directory *parts*, from *origin* down.
 
-    They do not include the directory's own rules. If it is ignored itself, no rules count: the
-    caller asked for this directory and wants to see its files.
+    The directory's own rules are not included. If the directory itself is ignored, no rules count,
+    as the caller asked for its files.
     """
     rules: list[IgnoreFile] = []
     for depth, name in enumerate(parts):

@@ -11,7 +11,7 @@ CAP = 100
 
 
 def newest_first(prefix: str, paths: Iterable[str]) -> Iterator[str]:
-    """Yield *paths* with *prefix*, the latest change first; files that are gone are left out."""
+    """Yield *paths* with *prefix*, the latest change first; skip files that do not exist now."""
     heap = []
     for path in paths:
         whole = prefix + path
@@ -27,10 +27,10 @@ def newest_first(prefix: str, paths: Iterable[str]) -> Iterator[str]:
 def report(
     files: list[str], *, none: str, more: str, directories: int, unread: int = 0
 ) -> str:
-    """Return the text for a model: *files*, one a line, and remarks about the rest.
+    """Return the text for a model: *files*, one per line, and remarks about the rest.
 
     Args:
-        files: The files found.
+        files: The matching files.
         none: The text if there are no files.
         more: The text if there are more files, else empty.
         directories: The number of directories that could not be read.

@@ -10,7 +10,7 @@ from toolbench.tools.search.globs import is_magic
 
 
 class Pattern(NamedTuple):
-    """A glob in two parts: the directory it names, and the pattern below that directory."""
+    """A glob in two parts: a directory, and the pattern below this directory."""
 
     directory: str
     rest: str

@@ -23,7 +23,7 @@ _ICONS = {"todo": "⏳", "in_progress": "🔄", "done": "✅"}
 
 
 def _status(value: Any) -> Any:
-    """Return the status that *value* means, in the spellings of models."""
+    """Return the status that *value* means; models spell it in several ways."""
     if not isinstance(value, str):
         return value
     name = value.strip().lower().replace("-", "_").replace(" ", "_")
@@ -35,7 +35,7 @@ Command = Literal["view", "plan"]
 
 
 class TaskItem(BaseModel):
-    """One task. Fields it does not know, as the `id` of older lists, are left out."""
+    """One task. Unknown fields, such as the `id` of older lists, are left out."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -125,7 +125,7 @@ class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation])
     """A tool that keeps a list of tasks. Source of the names: OpenHands, `task_tracker`."""
 
     def declared_resources(self, action: TaskTrackerAction) -> DeclaredResources:
-        """Return the list as resource: calls that use the same list run in order."""
+        """Return the list as a resource: calls that use the same list run in order."""
         file = getattr(self.executor, "file", None)
         name = (
             f"task_tracker:{id(self.executor)}" if file is None else resource_of(file)
@@ -140,7 +140,8 @@ class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation])
 
         Args:
             conv_state: Has the persistence directory for the list, which is in `TASKS.json`.
-            save_dir: Another directory for it. Without any, the list lives as long as the tool.
+            save_dir: Another directory for the list. Without a directory, the list is lost with
+                the tool.
         """
         from toolbench.tools.task_tracker.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
             TaskTrackerExecutor,

@@ -16,7 +16,7 @@ from toolbench.jsonschema.validation.problems import pydantic_problems
 from toolbench.tools.failure_sentence import RunError, run_error
 from toolbench.tools.files import disk
 from toolbench.tools.files.entry import Entry
-from toolbench.tools.files.locks import held
+from toolbench.tools.files.locks import file_locks
 from toolbench.tools.files.paths import check_directory
 from toolbench.tools.task_tracker.definition import (
     Command,
@@ -66,12 +66,12 @@ class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation
         except OSError as error:
             return _failed(command, run_error(error, f"{command} {self.file}"))
         return TaskTrackerObservation.from_text(
-            note + _listed(tasks), command=command, task_list=tasks
+            note + _task_lines(tasks), command=command, task_list=tasks
         )
 
     def _carry_out(self, action: TaskTrackerAction) -> tuple[str, list[TaskItem]]:
         files = [Path(os.path.realpath(self.file))] if self.file is not None else []
-        with self._lock, held(*files):
+        with self._lock, file_locks(*files):
             note = self._view() if action.command == "view" else self._plan(action)
             return note, self._tasks
 
@@ -139,7 +139,7 @@ def _set_aside(file: Path) -> Path:
     return file.rename(aside)
 
 
-def _listed(tasks: Sequence[TaskItem]) -> str:
+def _task_lines(tasks: Sequence[TaskItem]) -> str:
     if not tasks:
         return "The list is empty."
     lines = [f"{summary(tasks)}."]

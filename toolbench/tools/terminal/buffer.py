@@ -33,7 +33,8 @@ class HeadAndTail:
         """Start empty.
 
         Args:
-            file: Gets the whole output; made only if bytes are dropped or taken before the end.
+            file: Gets the whole output; it is made only if bytes are dropped, or taken before the
+                end.
             half: The number of bytes to keep of each end.
             noise: The bytes to leave out.
             secrets: Replaces secrets, which must not be shown or kept.
@@ -132,11 +133,11 @@ class HeadAndTail:
         return output
 
     def keep_on(self) -> None:
-        """Note that more output follows after the next `take`: save all of it to the file."""
+        """Save all output to the file, as more output follows after the next `take`."""
         self._open()
 
     def flush(self) -> None:
-        """Note the end of the output: add the bytes that waited for their continuation."""
+        """Note the end of the output: add the bytes that were held back."""
         data, self._begun = self._begun, b""
         if self._secrets is not None:
             data = self._secrets.feed_data(data) + self._secrets.flush_data()

@@ -19,6 +19,7 @@ from toolbench.core.definition.declarations import (
 from toolbench.core.schema import Action, Observation
 from toolbench.core.state import secrets_of
 from toolbench.core.tool import ToolDefinition
+from toolbench.threads import NO_THREADS, have_threads
 
 SILENCE = 30.0  # seconds without output after which a call returns
 RUNNING = -1  # exit code of a command that has not ended
@@ -121,7 +122,7 @@ class TerminalObservation(Observation):
 
     @property
     def visualize(self) -> RenderableType:
-        """The output, and in grey how the command ended; no part of it is markup."""
+        """The output, and in grey the end of the command; no part of it is read as markup."""
         view = Text()
         if self.is_error:
             view.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")
@@ -166,11 +167,15 @@ Examples:
 
 
 class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
-    """Runs commands in a persistent shell."""
+    """A tool that runs commands in a persistent shell."""
 
     @classmethod
     def is_usable(cls) -> bool | Unusable:
         """Tell whether the system has bash and pseudo-terminals."""
+        if not have_threads():
+            return Unusable(
+                f"The terminal needs processes and threads, but {NO_THREADS}."
+            )
         if os.name != "posix":
             return Unusable(
                 "The terminal needs the pseudo-terminals of Linux or macOS: use WSL."

@@ -9,7 +9,6 @@ from itertools import count
 from math import inf
 from pathlib import Path
 from secrets import token_hex
-from shutil import which
 from threading import Lock
 from typing import Any
 
@@ -26,6 +25,7 @@ from toolbench.tools.terminal.definition import (
 )
 from toolbench.tools.terminal.keys import INTERRUPT, is_control, key
 from toolbench.tools.terminal.launch import (
+    bash_program,
     check_environment,
     check_limits,
     check_reference_parameters,
@@ -86,7 +86,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             username: The user of the shell: only the user of this process is possible.
             terminal_type: `subprocess`, the only type.
             secrets: Secrets by name, in addition to those of the conversation of a call. A
-                command that names a secret gets it as a variable; all output hides it.
+                command that names a secret gets it as a variable; secrets in outputs are hidden.
 
         Raises:
             ValueError: If a parameter has a value that is not possible.
@@ -102,7 +102,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             save_dir=save_dir or None,
         )
         self._env = dict(env or {})
-        self._bash = _program(shell_path)
+        self._bash = bash_program(shell_path)
         self._max_processes = max_processes
         self._secrets = ShellSecrets(Secrets(secrets))
         self._name = token_hex(4)
@@ -118,8 +118,8 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
     ) -> TerminalObservation:
         """Run *action*, and wait for its end or another reason to return.
 
-        An exception that ends the wait, such as Kernel > Interrupt, stops the command too. The
-        next call, with an empty command, reports how it ended.
+        An exception that ends the wait, such as Kernel > Interrupt, stops the command too. A
+        next call with an empty command reports the end of the command.
         """
         call = _Call(action, conversation)
         try:
@@ -147,7 +147,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
     # --- from call to call ------------------------------------------------------------
 
     def _carry_out(self, call: _Call) -> TerminalObservation:
-        """Run *call* when the calls before it have ended."""
+        """Run *call* after the end of the calls before it."""
         with self._busy:
             _check_wanted(call)
             self._call = call
@@ -240,7 +240,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return self._waited(shell, call, prefix)
 
     def _earlier(self) -> str:
-        """Return a note on output from the time before a new command."""
+        """Return a note on output that came before a new command."""
         if self._shell is None:
             return ""
         look = self._shell.look()
@@ -325,7 +325,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             shell.close()
 
     def _unread_error(self) -> RunError:
-        """End a shell of which nothing can be read any more, and return what to tell of that."""
+        """End a shell whose output cannot be read any more, and return the error about it."""
         command = self._command
         self._drop()
         msg = (
@@ -342,15 +342,6 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             noise=MARK,
             secrets=NoisyStream(self._secrets.redactor, UNSEEN),
         )
-
-
-def _program(shell_path: str | Path | None) -> str:
-    if shell_path is None:
-        return "bash"
-    if (program := which(shell_path)) is None:
-        msg = f"shell_path: {str(shell_path)!r} is no program. Give the path of a bash."
-        raise ValueError(msg)
-    return program
 
 
 def _check_wanted(call: _Call) -> None:

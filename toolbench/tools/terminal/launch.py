@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from pathlib import Path
+from shutil import which
 from typing import Any
 
 import psutil
@@ -55,7 +57,7 @@ _SETTINGS = {
 
 @dataclass(frozen=True)
 class Launched:
-    """A running shell, and our ends of its pipes and terminal."""
+    """A running shell, with our ends of its pipes and of its terminal."""
 
     process: "subprocess.Popen[bytes]"
     commands: int
@@ -68,27 +70,59 @@ class Launched:
     """The programs' end of the terminal, for its modes and to discard input."""
 
 
+def bash_program(shell_path: str | Path | None) -> str:
+    """Return the bash at *shell_path*; the first one on the PATH if that is None.
+
+    Raises:
+        ValueError: If that is no program, or another one than bash.
+    """
+    if shell_path is None:
+        return "bash"
+    if (program := which(shell_path)) is None:
+        problem = "is no program"
+    elif not _is_bash(program):
+        problem = "is not bash"
+    else:
+        return program
+    msg = f"shell_path: {str(shell_path)!r} {problem}: give the path of a bash."
+    raise ValueError(msg)
+
+
+def _is_bash(program: str) -> bool:
+    try:
+        version = subprocess.run(  # noqa: S603 - the program that shall run commands
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=5,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return b"bash" in version.stdout.partition(b"\n")[0]
+
+
 def launch(
     working_dir: str, env: Mapping[str, str], *, bash: str, max_processes: int | None
 ) -> Launched:
     """Start a shell in *working_dir*.
 
-    It ends with the calling *thread*, if the system supports this.
+    The shell ends with the calling *thread*, if the system supports this.
 
     Raises:
         OSError: If there is no bash or no such directory, or no free pseudo-terminal or
             descriptor.
     """
     with ExitStack() as ours, ExitStack() as theirs:
-        screen, keyboard = _kept(ours, *os.openpty())
+        screen, keyboard = _closing_with(ours, *os.openpty())
         commands_read, commands = os.pipe()
-        _kept(theirs, commands_read)
-        _kept(ours, commands)
+        _closing_with(theirs, commands_read)
+        _closing_with(ours, commands)
         records, pipe_end = os.pipe()
-        _kept(theirs, pipe_end)
-        _kept(ours, records)
+        _closing_with(theirs, pipe_end)
+        _closing_with(ours, records)
         records_write = _moved(pipe_end)
-        _kept(theirs, records_write)
+        _closing_with(theirs, records_write)
         size = struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0)
         fcntl.ioctl(keyboard, termios.TIOCSWINSZ, size)
         os.set_blocking(screen, False)
@@ -111,17 +145,17 @@ def launch(
     return Launched(process, commands, records, screen, keyboard)
 
 
-def kept(
+def launch_in_thread(
     begin: Callable[[], Launched], when_over: Callable[[], object]
 ) -> tuple[Launched, WatchedThread]:
-    """Start a shell by *begin*, in a thread that lives as long as it does: its death hangs on that.
+    """Start a shell in a thread that lives until the shell ends, as the end of a thread ends its shell.
 
     Args:
-        begin: Starts it.
-        when_over: Is called, in that thread, once the shell has ended.
+        begin: Starts the shell.
+        when_over: Called in that thread when the shell has ended.
 
     Raises:
-        OSError: If it cannot be started.
+        OSError: If the shell cannot be started.
     """
     outcome: Future[Launched] = Future()
 
@@ -149,7 +183,7 @@ def kept(
 
 
 def no_memory() -> OSError:
-    """Return the error that the system has where there is no memory left."""
+    """Return the system's error for too little memory."""
     return OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
 
@@ -163,7 +197,7 @@ def _moved(descriptor: int) -> int:
         raise
 
 
-def _kept(stack: ExitStack, *descriptors: int) -> tuple[int, ...]:
+def _closing_with(stack: ExitStack, *descriptors: int) -> tuple[int, ...]:
     """Let *stack* close *descriptors*, and return them."""
     for descriptor in descriptors:
         stack.callback(os.close, descriptor)
@@ -174,7 +208,8 @@ def check_environment(env: Any) -> None:
     """Check that *env* can be variables of a process.
 
     Raises:
-        ValueError: If a name or value cannot; values are not shown, as they may be secret.
+        ValueError: If a name or value cannot be used; the message has no values, as they may be
+            secret.
     """
     if not isinstance(env, Mapping):
         kind = type(env).__name__
@@ -216,7 +251,7 @@ def _is_number(value: Any, kind: Any, least: int) -> bool:
 
 
 def check_reference_parameters(username: str | None, terminal_type: str | None) -> None:
-    """Check parameters of the OpenHands SDK's terminal that have only one value here."""
+    """Check parameters that exist for the OpenHands SDK only, and can have only one value here."""
     if username is not None and username != (name := current_username()):
         msg = (
             f"username: the shell runs as {name!r}, who runs this process, and not as "
@@ -232,7 +267,7 @@ def check_reference_parameters(username: str | None, terminal_type: str | None) 
 
 
 def current_username() -> str | None:
-    """Return the name of this process's user; None without a name, as in a container."""
+    """Return the name of this process's user; None if the user has no name, as in some containers."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -262,7 +297,7 @@ def tidy(keyboard: int) -> None:
 
 
 def end_session(leader: int) -> None:
-    """End all processes of the session of *leader*, by a request and then by force."""
+    """End all processes of the session of *leader*: first by a request, then by force."""
     victims = _members(leader)
     for victim in victims:
         _signal(victim, signal.SIGHUP)

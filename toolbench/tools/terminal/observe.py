@@ -43,8 +43,8 @@ def observe(
     """Return the observation after a wait.
 
     Args:
-        shell: The shell; this takes its output.
-        pause: Why the wait ended.
+        shell: The shell; its output is taken from it.
+        pause: The reason for the end of the wait.
         command: The command.
         waited: The time limit of the call, in seconds.
         setting: The settings of the terminal.

@@ -16,7 +16,13 @@ from typing import Literal, NamedTuple
 from toolbench.tools.terminal import shell_protocol
 from toolbench.tools.terminal.buffer import Excerpt, HeadAndTail
 from toolbench.tools.terminal.keys import INTERRUPT
-from toolbench.tools.terminal.launch import end_session, kept, launch, no_memory, tidy
+from toolbench.tools.terminal.launch import (
+    end_session,
+    launch,
+    launch_in_thread,
+    no_memory,
+    tidy,
+)
 from toolbench.tools.terminal.screen_text import clean
 from toolbench.tools.terminal.shell_descriptors import close_all, ready, selector
 from toolbench.tools.undisturbed import LOOK_AGAIN, WatchedThread
@@ -48,7 +54,7 @@ class Look(NamedTuple):
 
 
 class PtyShell:
-    """A shell whose output is read at once, also while no command runs."""
+    """A shell whose output is read immediately, also while no command runs."""
 
     def __init__(
         self,
@@ -91,7 +97,7 @@ class PtyShell:
             launch, working_dir, env, bash=bash, max_processes=max_processes
         )
         try:
-            self._launched, self._keeper = kept(begin, self._wake_up)
+            self._launched, self._keeper = launch_in_thread(begin, self._wake_up)
         except BaseException:  # also an interrupt: its pipe is closed
             close_all(self._wake_read, self._wake)
             raise
@@ -125,12 +131,12 @@ class PtyShell:
 
     @property
     def settled(self) -> bool:
-        """Whether no command is running, or none of which the end could be seen."""
+        """Whether no command runs, or its end cannot be noticed because nothing reads the shell."""
         return self.ended is not None or self.exit_code is not None or self.is_unread
 
     @property
     def is_unread(self) -> bool:
-        """Whether what reads the shell has died, for want of memory, and the shell has not."""
+        """Whether the thread that reads the shell has died (without memory), and the shell still runs."""
         is_dead = self._reader is not None and not self._reader.is_alive
         return (is_dead or self._is_broken) and self.exit_code is None
 
@@ -146,7 +152,7 @@ class PtyShell:
 
         Args:
             command: The command.
-            output: Takes its output.
+            output: Gets the command's output.
             variables: The variables to set and export before.
         """
         tidy(self._launched.keyboard)
@@ -161,7 +167,7 @@ class PtyShell:
                 self._news.wait(LOOK_AGAIN)
 
     def _expect(self, output: HeadAndTail) -> None:
-        """Make a new token for the next report, and send the output to *output*."""
+        """Make a new token for the next report, and send output to *output* from now on."""
         with self._news:
             self._token, self.ended, self._recent = token_hex(8), None, b""
             self._begun = False
@@ -172,8 +178,8 @@ class PtyShell:
     def _absorb_interrupt(self, output: HeadAndTail) -> None:
         """Ask the shell for reports until one arrives, so that a late C-c hits only them.
 
-        A C-c may be too late for its command. It must not hit a part of the next command.
-        Messages of bash about it are dropped; other output goes to *output*.
+        A C-c may come too late for its command, and must not hit a part of the next command.
+        Bash's messages about it are dropped; other output goes to *output*.
         """
         for _ in range(_TRIES):
             aside = HeadAndTail()
@@ -294,7 +300,7 @@ class PtyShell:
         os.write(self._wake, b"!")
 
     def _read(self) -> None:
-        """Read until the shell ends. Whatever breaks that off, who waits finds `is_unread`."""
+        """Read until the shell ends. After an error here, `is_unread` is true for callers that wait."""
         try:
             self._read_all()
         except BaseException:  # noqa: BLE001 - as said; nothing is left to raise it to
@@ -339,7 +345,7 @@ class PtyShell:
         return bool(data)
 
     def _check(self) -> None:
-        """Check whether the command has begun, or has ended: its mark and its record are here."""
+        """Check whether the command has begun, or has ended (its mark and its record have arrived)."""
         if not self._begun and self._records.begun(self._token):
             self._begun = True
             self._news.notify_all()

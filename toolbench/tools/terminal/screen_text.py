@@ -76,7 +76,7 @@ def shown(output: Excerpt, where: str) -> str:
 
     Args:
         output: The output.
-        where: A sentence on where the rest is.
+        where: A sentence about the place of the rest.
     """
     if not output.dropped:
         return clean(output.head + output.tail).rstrip("\n")

@@ -12,7 +12,7 @@ def close_all(*descriptors: int) -> None:
 
 
 def selector() -> selectors.BaseSelector:
-    """Return a selector; on Linux it needs no descriptor, because perhaps none is free."""
+    """Return a selector; on Linux one without a descriptor, as no descriptor may be free."""
     if sys.platform == "linux":
         return selectors.PollSelector()
     return selectors.DefaultSelector()  # poll() of macOS does not work with terminals

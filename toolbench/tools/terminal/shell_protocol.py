@@ -66,7 +66,7 @@ def _quoted(text: str) -> str:
 
 
 def report(token: str) -> str:
-    """Return the text that makes the shell report the end of the last command, with *token*."""
+    """Return the text that makes the shell report, with *token*, the end of the last command."""
     return _REPORT.format(token=token, records=RECORDS, screen=SCREEN)
 
 
@@ -91,7 +91,7 @@ class Records:
         return f"{_BEGUN}{token}\0".encode() in self._data
 
     def take(self, token: str) -> Ended | None:
-        """Return the newest complete record of *token*, or None; after a record, forget all data.
+        """Return the newest complete record of *token* and forget all data; None if there is no record.
 
         C-c may cut a record, so a record is found by its token and not by counting parts.
         """

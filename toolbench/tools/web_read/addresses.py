@@ -1,4 +1,4 @@
-"""Check network addresses: only public ones are allowed, unless private ones are too."""
+"""Check network addresses: only public ones are allowed, or also private ones as an option."""
 
 import asyncio
 import ipaddress
@@ -24,7 +24,7 @@ _ISATAP = (
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """Return the addresses of *host*, in the order to try them.
+    """Return the addresses of *host*, in the order in which to try them.
 
     Raises:
         OSError: If the name is not known.
@@ -56,10 +56,10 @@ def _is_open(ip: IP) -> bool:
 def _reachable(ip: IP) -> Iterator[IP]:
     """Yield the addresses that a connection to *ip* can reach: itself, and IPv4 addresses inside.
 
-    Only two prefixes mean public IPv4 addresses: those of mapped addresses (RFC 4291) and of the
-    public translator (RFC 6052). For them only the inner address counts. The other forms with an
-    inner address (`::a.b.c.d`, `::ffff:0:a.b.c.d`, `64:ff9b:1::/48`) are used only in one's own
-    network, so they are not public themselves.
+    Two prefixes lead to public IPv4 addresses: those of mapped addresses (RFC 4291) and of the
+    public translator (RFC 6052). For these only the inner address counts. Other forms with an
+    inner address (`::a.b.c.d`, `::ffff:0:a.b.c.d`, `64:ff9b:1::/48`) are used only inside private
+    networks, so they are not public.
     """
     if isinstance(ip, ipaddress.IPv4Address):
         yield ip
@@ -79,7 +79,7 @@ async def allowed(
 ) -> list[str]:
     """Return the addresses of *host*, if connections to it are allowed.
 
-    All must be public: a name that also has a private address may be an attack.
+    All addresses must be public, as a name that also has a private address may be an attack.
 
     Raises:
         RunError: If the name is not known, or one address is not public.

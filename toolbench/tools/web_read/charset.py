@@ -1,4 +1,4 @@
-"""Decode the bytes of a page, with the encoding from the bytes, the server or the page."""
+"""Decode the bytes of a page; the encoding comes from the bytes, the server or the page."""
 
 import codecs
 import re
@@ -18,8 +18,8 @@ _LOOK = 2048  # bytes in which a page declares its encoding
 def decode(data: bytes, declared: str | None) -> str:
     """Return *data* as text.
 
-    A byte order mark counts first, then the encoding the server *declared*, then the page's own,
-    then UTF-8. Other bytes are read as Windows-1252, as browsers do.
+    The encoding is the one of a byte order mark, or else the one that the server *declared*, or else
+    the one in the page, or else UTF-8. Other bytes are read as Windows-1252, as browsers do.
     """
     for bom, encoding in _BOMS:
         if data.startswith(bom):
@@ -41,7 +41,7 @@ def _declared_in(pattern: re.Pattern[bytes], data: bytes) -> str | None:
 
 
 def _known(name: str) -> str | None:
-    """Return the codec for *name*, with its meaning on the web; None if it has none for text."""
+    """Return the codec that *name* means on the web; None if it is not a codec for text."""
     name = name.strip("\"' ").lower()
     if name in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii"):
         return "cp1252"  # pages with this declaration really use it

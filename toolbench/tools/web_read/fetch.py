@@ -1,7 +1,7 @@
 """Get the content at a web address; the address of each redirect is checked before a request.
 
-The connection uses exactly the network address that was checked, so an attacker gains nothing by
-changing the address of a name in between.
+The connection uses exactly the network address that was checked, so it does not help an attacker to
+change the address of a name between the check and the connection.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ async def fetch(
         private: Whether connections to private addresses are allowed.
 
     Raises:
-        RunError: If it is not allowed or not possible; the message says why.
+        RunError: If the request is not allowed or fails; the message gives the reason.
     """
     async with httpx2.AsyncClient(
         headers=_HEADERS, timeout=_STEP, trust_env=False, follow_redirects=False

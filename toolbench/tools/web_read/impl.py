@@ -35,10 +35,10 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
         allow_private: bool = False,
         resolver: Resolver = resolve,
     ) -> None:
-        """Prepare to read.
+        """Set the limits for all pages.
 
         Args:
-            timeout: Seconds a page may take, with all redirects.
+            timeout: The most seconds for a page, with all redirects.
             allow_private: Also read from this machine and private networks. Only for your
                 own servers: a page may persuade a model to read them.
             resolver: Finds the network addresses of a host and port.

@@ -15,7 +15,7 @@ from toolbench.errors import ToolbenchError
 from toolbench.runs.questions import Answer, Consent, Question
 from toolbench.serving.call import ServedCall
 from toolbench.serving.call_results import output_schema_of
-from toolbench.serving.served_view import subject, tone, words
+from toolbench.serving.served_view import printed_html, subject, tone, words
 from toolbench.widgets.form.by_hand import ByHand
 from toolbench.widgets.form.question import agreeing, asking
 from toolbench.widgets.kit.debounce import Debounce
@@ -39,6 +39,7 @@ class LiveCall:
             schema=output_schema_of(call.run.tool),
         )
         self._head, self._problem = parts.html(), parts.html()
+        self._printed, self._version = parts.html(), -1
         self._fields = parts.column()
         self._hand = self._button(
             "Answer by hand",
@@ -48,7 +49,7 @@ class LiveCall:
         self._refusal = self._button("", self._ask_for_reason)
         self._buttons = parts.row(self._hand, self._refusal)
         self.widget = parts.column(
-            *(self._head, self._fields, self._buttons),
+            *(self._head, self._printed, self._fields, self._buttons),
             *(self._by_hand.widget, self._problem),
             kind="toolbench-question",
         )
@@ -62,6 +63,10 @@ class LiveCall:
             self._question = question
             self._ask(question)
         put(self._head, _head_html(self.call))
+        version = self.call.run.version
+        if version != self._version:
+            self._version = version
+            put(self._printed, printed_html(self.call, lines=_LINES, limit=_LIMIT))
 
     def _ask(self, question: Question | None) -> None:
         """Show *question*, or that the call runs."""
@@ -154,3 +159,5 @@ def _head_html(call: ServedCall) -> Html:
 
 
 _BRIEF = 200  # characters of the call
+_LINES = 8  # the last that it printed
+_LIMIT = 2_000  # characters of them

@@ -193,7 +193,7 @@ class CaseForm(w.VBox):
         is_draft = key in self._drafts and self._drafts[key].is_changed
         marks = ["changed, not saved"] * is_draft + ["proposal"] * case.is_proposal
         about = ", ".join([*marks, expected_text(case)])
-        also = f"{case.prompt} {' '.join(case.tags)}"
+        also = f"{case.masked_prompt} {' '.join(case.tags)}"
         mark = "incomplete" if case.is_proposal or is_draft else ""
         return Item(key, case.title, about, also=also, mark=mark)
 

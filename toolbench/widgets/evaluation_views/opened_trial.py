@@ -86,9 +86,9 @@ class OpenedTrial:
 def _head_html(trial: Trial, report: EvalReport) -> Html:
     title = (
         f'<div role="heading" aria-level="3">{badge(trial.model, "info")}'
-        f"<strong>{short(trial.case.title)}</strong> {escape(f'answer {trial.repeat}')}</div>"
+        f"<strong>{short(trial.title)}</strong> {escape(f'answer {trial.repeat}')}</div>"
     )
-    prompt = other_html(MessageEvent([TextContent(text=trial.case.prompt)]))
+    prompt = other_html(MessageEvent([TextContent(text=trial.prompt)]))
     text = answer_text(trial)
     answer = (
         other_html(MessageEvent([TextContent(text=text)], source="agent"))

@@ -86,9 +86,9 @@ def _items(report: EvalReport) -> list[Item]:
     items = [
         Item(
             str(n),
-            trial.case.title,
+            trial.title,
             trial.problem,
-            also=f"{trial.case.prompt} {' '.join(trial.called)} {trial.model}",
+            also=f"{trial.prompt} {' '.join(trial.called)} {trial.model}",
             mark="failed",
             group=trial.model if has_groups else "",
         )

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.html.css import REMARK
+from toolbench.display.html.icons import icon_html
 from toolbench.display.html.markdown import markdown_html
 from toolbench.display.page import Tone, badge, notice
 from toolbench.mcp.session import MCPServerSession
@@ -139,7 +140,8 @@ def _about_html(session: MCPServerSession) -> Html:
     rows = [f"{title} {version}".strip(), session.entry.target]
     lines = "".join(f"<div>{escape(row[:300])}</div>" for row in rows if row)
     return Html(
-        f"<div {NO_MATHS}><div><strong>{escape(session.name)}</strong></div>"
+        f"<div {NO_MATHS}><div>{icon_html(info.get('icons'))}"
+        f"<strong>{escape(session.name)}</strong></div>"
         f'<div style="margin:3px 0" role="status">{state}{marks}</div>'
         f'<div style="{REMARK};overflow-wrap:anywhere">{lines}</div></div>'
     )

@@ -1,9 +1,10 @@
 """Make a field's help and errors known to screen readers.
 
 Our JavaScript module (`frontend/src/described.ts`) makes them the description of the input.
-Without it, an input has only its label. But text that CSS adds to a label is part of the name
-that a screen reader reads, and the part after the slash of `content` is not visible: so there
-they become part of the name. (With the module, `form/stylesheet.py` turns these styles off.)
+Without it, an input has only its label. But screen readers read
+text that CSS adds to a label, and the part after the slash of `content` is not visible. So without
+the module, help and errors are added to the name in this way. (With the module,
+`form/stylesheet.py` turns these styles off.)
 """
 
 import re
@@ -16,7 +17,9 @@ _LONGEST = 400
 _UNSAFE = re.compile(r"[^\w .,:;!?()-]")  # in a string of CSS, in a <style> of HTML
 
 
-def spoken(position: Position, remarks: list[str], errors: list[str]) -> Html:
+def screen_reader_css(
+    position: Position, remarks: list[str], errors: list[str]
+) -> Html:
     """Return CSS that adds *errors* and *remarks* to the input's name for screen readers."""
     sentences = [" required"] if position.starred else []
     sentences += [f"Invalid: {error}" for error in errors]

@@ -32,7 +32,7 @@ def values_of(node: Node) -> list[Any]:
 
 
 def labels_of(node: Node, values: Sequence[Any]) -> list[str]:
-    """Return the labels of the *values* of *node* in a list, all different."""
+    """Return a different label for each of the *values* of *node*."""
     names = node.value_names
     if len(names) != len(values):
         names = [""] * len(values)
@@ -126,9 +126,9 @@ class Choice(Editor):
 
     def labels(self) -> list[str]:
         """Return the labels of the values, without null."""
-        return labels_of(self.node, self._listed())
+        return labels_of(self.node, self._values_to_list())
 
-    def _listed(self) -> list[Any]:
+    def _values_to_list(self) -> list[Any]:
         return self._values[:-1] if self.slot.node.nullable else self._values
 
 
@@ -148,7 +148,7 @@ class Switch(Choice):
 
     def labels(self) -> list[str]:
         """Return the words for true and false."""
-        return [_YES_NO[value] for value in self._listed()]
+        return [_YES_NO[value] for value in self._values_to_list()]
 
 
 class Tick(Editor):
@@ -196,7 +196,7 @@ class Tick(Editor):
 
 
 class Search(TextBox):
-    """One of very many values: type a part of it, then pick it."""
+    """One of very many values: a person types a part of the value, then picks it."""
 
     kind = Combobox
     nothing = "type to search"

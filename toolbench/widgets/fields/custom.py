@@ -51,7 +51,7 @@ class WidgetEditor(Editor):
         return same_json(self._inner.value, value)
 
     def clear(self) -> None:
-        """Show the widget's first value again, as no value."""
+        """Show the widget's first value again, and hold no value."""
         self._inner.value = self._blank
         self._there = False
 

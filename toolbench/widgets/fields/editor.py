@@ -1,4 +1,4 @@
-"""The base classes of all editors: show a value, hold it exactly, or report that it cannot."""
+"""The base classes of all editors, which show a value and hold it exactly, or refuse it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
@@ -60,7 +60,7 @@ class Editor(ABC):
 
     @property
     def trouble(self) -> str:
-        """Why the typed text cannot be read; empty if it can, or if there is none."""
+        """The reason why the typed text cannot be read; empty if there is no such problem."""
         return ""
 
     @property
@@ -204,7 +204,7 @@ class Container(Editor):
         """Return the lines to show."""
 
     def build(self) -> Widget:
-        """Make the grid."""
+        """Make the grid that shows the entries."""
         self._grid = Grid(self.make, *self.classes, lines=self.lines())
         return self._grid.widget
 

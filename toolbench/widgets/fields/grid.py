@@ -61,7 +61,7 @@ def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
 
     The browser puts each widget into the next row that has no text. Two short entries in a row
     get two places each: below each other, or beside each other on a wide page. (The note of
-    each then covers the rows of both.)
+    each pair then covers the rows of both.)
     """
     texts = [f'<div class="tb-intro" style="grid-row:1">{intro}</div>']
     widgets: list[Widget] = []

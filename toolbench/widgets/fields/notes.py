@@ -8,7 +8,7 @@ from toolbench.display.escape import Html, escape, visible
 from toolbench.errors import ended
 from toolbench.jsonschema.words import limits
 from toolbench.plain import clip
-from toolbench.widgets.fields.aria import spoken
+from toolbench.widgets.fields.aria import screen_reader_css
 from toolbench.widgets.fields.position import Position
 from toolbench.wording import counted
 
@@ -29,7 +29,7 @@ def label(text: Any) -> str:
 
 
 def to_fix(count: int) -> str:
-    """Return a text that *count* fields need a fix; with 0, the arguments as a whole."""
+    """Return the sentence that *count* fields need a fix; 0 means the arguments as a whole."""
     return f"Fix {counted(count, 'field') if count else 'the arguments'}"
 
 
@@ -77,7 +77,7 @@ def remarks(
     help_ = [text for text in _help(position, facts) if text]
     lines = [f'<div class="tb-help">{text}</div>' for text in help_]
     lines += [f'<div class="tb-error">{escape(_sentence(e))}</div>' for e in errors]
-    style = spoken(position, [position.help, *facts], errors)
+    style = screen_reader_css(position, [position.help, *facts], errors)
     if not lines:
         return style
     note = f'<div data-describes="{position.mark}">{"".join(lines)}</div>'

@@ -1,4 +1,4 @@
-"""One position in a form's value, with what the schema and its author say about it."""
+"""One position in a form's value, with the facts about it from the schema."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -64,7 +64,7 @@ class Position:
 
     @property
     def title(self) -> str:
-        """Its name when shown elsewhere: a value in a map is named by its key."""
+        """The position's name for other places, such as a list of fields; in a map it is the key."""
         in_a_map = self.settled and isinstance(self.key, str)
         return str(self.key) if in_a_map else self.label
 
@@ -97,7 +97,7 @@ class Position:
 
     @property
     def name(self) -> str:
-        """The name that decides if it is a secret; an item has the name of its list."""
+        """The name that decides if the value is a secret; an item has the name of its list."""
         above = "" if self.parent is None else self.parent.slot.name
         if not isinstance(self.key, str):  # an item, or a branch of a union
             return above
@@ -105,7 +105,7 @@ class Position:
 
     @property
     def judged_path(self) -> Path:
-        """Its path for rules that check the name at the end."""
+        """The position's path, for rules that check the last name in it."""
         path = self.path
         return path if name_at(path) == self.name else (*path[:-1], self.name)
 

@@ -1,4 +1,4 @@
-"""Choose the editor for a schema: of the rules that apply, the one with the highest rank."""
+"""Choose the editor for a schema: use the rule of the highest rank that applies."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ class Rule(NamedTuple):
 
 
 class Registry:
-    """A table of rules, and of names with which a field can choose its editor itself."""
+    """A table of rules, and of names by which a schema can name its editor itself."""
 
     def __init__(
         self, rules: tuple[Rule, ...] = (), by_name: Mapping[str, Factory] | None = None
@@ -46,7 +46,7 @@ class Registry:
             predicate: Called with the schema view, the simplified schema (references
                 followed, `null` taken out) and the path of the field.
             factory: Called with the slot. Returns an `Editor`, or any ipywidget with a
-                `value`: it is then the field's own.
+                `value`, which then belongs to the field.
         """
         place = next(
             (i for i, rule in enumerate(self._rules) if rule.rank <= rank),

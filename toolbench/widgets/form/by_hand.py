@@ -1,4 +1,4 @@
-"""What a person says about a call: an answer in place of the tool's, or why it does not run."""
+"""Fields for a person to answer a call by hand, or to refuse it with a reason."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from toolbench.widgets.kit.parts import Parts
 
 
 class ByHand:
-    """The fields for the one or the other; none until a button asks for them."""
+    """The fields for an answer or for a refusal; none are shown until a button asks for them."""
 
     def __init__(
         self,
@@ -24,13 +24,13 @@ class ByHand:
         refuse: Callable[[str], object],
         schema: Mapping[str, Any] | None = None,
     ) -> None:
-        """Make the place for what is said about a call of the tool called *name*.
+        """Make the empty place for these fields, for a call of the tool *name*.
 
         Args:
-            name: The tool.
-            answer: Takes the answer.
-            refuse: Takes the reason, which may be empty.
-            schema: What the tool promises of the structure of its results, if anything.
+            name: The name of the tool.
+            answer: Called with the answer.
+            refuse: Called with the reason, which may be empty.
+            schema: The schema of the tool's structured results, if it declares one.
         """
         self._name, self._answer, self._refuse = name, answer, refuse
         self._schema = schema
@@ -40,7 +40,7 @@ class ByHand:
         self.widget = self._parts.column()
 
     def ask_for_answer(self) -> None:
-        """Ask what the tool would have said."""
+        """Ask for the answer, in place of the tool's."""
         text = self._typed(
             w.Textarea, f"What {self._name} would have said", "toolbench-prose"
         )
@@ -66,13 +66,13 @@ class ByHand:
         self._show(*fields, send_row)
 
     def ask_for_reason(self, label: str = "Refuse it") -> None:
-        """Ask why the call is not to run, with a button called *label*."""
+        """Ask for the reason of a refusal, with a button called *label*."""
         text = self._typed(w.Text, "Why not", "toolbench-field")
         send = self._button(label, lambda: self._refuse(text.value.strip()))
         self._show(self._parts.row(text, send))
 
     def _result_form(self) -> SchemaForm | None:
-        """The form of what the tool promises; it is made once, and keeps what was typed."""
+        """Return the form for a structured result; it is made once, and keeps the typed values."""
         if self._schema is not None and self._form is None:
             self._form = SchemaForm(dict(self._schema))
             self._form.observe(lambda _: self._debounce.edited())
@@ -92,7 +92,7 @@ class ByHand:
         self.widget.children = widgets
 
     def close(self) -> None:
-        """Close all its widgets."""
+        """Close all widgets of these fields."""
         if self._form is not None:
             self._form.close()
         self._parts.close()

@@ -107,8 +107,8 @@ def _plain(place: Place, problem: Problem) -> tuple[Slot, Problem]:
 def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
     """Yield more exact problems for the value at *place*.
 
-    For a union: the problems of the chosen alternative, instead of "it fits none". For a
-    missing group: its missing fields, as a person cannot enter the group itself.
+    In place of "it fits none", a union has the problems of its chosen alternative. A missing
+    group has its missing fields, as a person cannot enter the group itself.
     """
     editor = place.slot.editor
     if place.rest:
@@ -124,5 +124,5 @@ def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
 
 
 def _is_missing(slot: Slot) -> bool:
-    """Return whether *slot* shows fields, all without a value."""
+    """Return whether *slot* shows fields, none of which has a value."""
     return slot.key is not None and slot.presence.is_open and slot.read() is UNSET

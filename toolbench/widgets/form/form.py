@@ -112,7 +112,7 @@ class SchemaForm:
     def json(self) -> str:
         """The value as JSON text with secrets hidden; while a person types, the typed text.
 
-        To set it is like typing: text that is not a JSON object stays and blocks the form.
+        Setting it is like typing: text that is not a JSON object stays and blocks the form.
         """
         with self.frame.lock:
             return self._tab.text
@@ -135,7 +135,7 @@ class SchemaForm:
             return list(self.slot.secrets())
 
     def observe(self, fn: Observer) -> Callable[[], None]:
-        """Call `fn(change)` after every edit; `change.new` is the value, `change.old` the one before.
+        """Call `fn(change)` after every edit; `change.new` is the value, `change.old` the value before.
 
         Text that cannot be read is an edit too: it changes `errors` and `blocked`.
 
@@ -192,13 +192,13 @@ class SchemaForm:
             self.frame.focus(lambda: slot.display.body)
 
     def refuse(self, problems: list[Problem]) -> None:
-        """Show *problems*, for which the value was refused, and do not check it again."""
+        """Show *problems*, the reasons why the value was refused, and do not check the value again."""
         with self.frame.edit():
             self.frame.revealed = True
             self._refusal = list(problems)
 
     def show_problems(self, problems: list[Problem]) -> None:
-        """Show *problems* found outside the form, each on its field until that is edited."""
+        """Show *problems* from outside the form, each at its field until the field is edited."""
         with self.frame.edit():
             self.frame.outside = list(problems)
 

@@ -20,15 +20,15 @@ _OTHERS = "allow extra keys"
 
 
 class FieldOptions:
-    """A button that opens a list of the fields and a list of what the chosen one can send.
+    """A button that opens two lists: the fields, and the options that the chosen field can send.
 
-    One for the whole form: a menu at every field would double the number of widgets.
+    There is one button for the whole form, as a menu at every field would double the widgets.
     """
 
     def __init__(self, frame: Frame, root: Slot) -> None:
         self._frame, self._root = frame, root
         make = frame.pool.make
-        self._button = make(Button, "tb-more", description="Field options…")
+        self._button = make(Button, "tb-more", description="Advanced input…")
         self._box: Any = None
         self._slots: list[Slot] = []
         self._fields: Any = None
@@ -93,7 +93,7 @@ def _name(slot: Slot) -> str:
 
 
 def ways_of(slot: Slot) -> list[str]:
-    """Return the labels of what *slot* can send."""
+    """Return the labels of the options that *slot* can send."""
     ways = [_FIELD]
     if not slot.settled:
         ways.append(_NOTHING)
@@ -109,7 +109,7 @@ def ways_of(slot: Slot) -> list[str]:
 
 
 def present_way(slot: Slot) -> str:
-    """Return the label of what *slot* sends now."""
+    """Return the label of the option that *slot* sends now."""
     if slot.choice.as_json:
         return _JSON
     value = slot.read()

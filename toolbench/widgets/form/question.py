@@ -30,6 +30,7 @@ class QuestionBox:
         """Make the box; it is empty until there is a question."""
         self.widget = parts.column(kind="toolbench-question")
         self._turn = Lock()
+        self._last: Future[Answer] | None = None
 
     def ask(self, question: Question, cancelled: Callable[[], bool]) -> Answer:
         """Show *question* and wait until there is an answer or the run is cancelled."""
@@ -55,17 +56,36 @@ class QuestionBox:
                 return answer.result(timeout=_LOOK)
         return Answer("cancel")
 
+    def put(self, question: Question) -> "Future[Answer]":
+        """Show *question*, after those before it, and return the future of its answer at once."""
+        answer: Future[Answer] = Future()
+        before, self._last = self._last, answer
+        if before is None:
+            self._show(question, answer)
+        else:
+            before.add_done_callback(lambda _: self._show(question, answer))
+        return answer
+
+    def _show(self, question: Question, answer: "Future[Answer]") -> None:
+        if answer.done():
+            return
+        parts, stack = Parts(), ExitStack()
+        stack.callback(parts.close)
+        stack.callback(setattr, self.widget, "children", ())
+        self.widget.children = asking(question, answer, parts, stack)
+        answer.add_done_callback(lambda _: stack.close())
+
 
 def asking(
     question: Question, answer: "Future[Answer]", parts: Parts, stack: ExitStack
 ) -> list[Any]:
-    """Return the widgets that ask *question* and put what is said into *answer*.
+    """Return the widgets that ask *question* and put the reply into *answer*.
 
     Args:
         question: The question.
-        answer: Takes the answer.
-        parts: What makes the widgets.
-        stack: Closes the rest of them.
+        answer: The future that gets the answer.
+        parts: The factory of the widgets.
+        stack: Gets the callbacks that close all other parts.
     """
     who = (
         f"<strong>{escape(question.asked_by)}</strong> asks: "
@@ -80,7 +100,7 @@ def asking(
         return [parts.html(text), *_consenting(question.consent, answer, parts)]
     if question.schema is YES_OR_NO:
         accept, refuse = parts.button("Yes", look="primary"), parts.button("No")
-        accept.on_click(lambda _: _settle(answer, Answer("accept", {"answer": True})))
+        accept.on_click(lambda _: settle(answer, Answer("accept", {"answer": True})))
         body = []
     else:
         form, debounce = SchemaForm(dict(question.schema)), Debounce()
@@ -90,31 +110,31 @@ def asking(
         refuse = parts.button("Decline")
         accept.on_click(lambda _: debounce.then(lambda: _accept(form, answer)))
         body = [form.widget]
-    refuse.on_click(lambda _: _settle(answer, Answer("decline")))
+    refuse.on_click(lambda _: settle(answer, Answer("decline")))
     buttons = [accept, refuse]
     if question.schema is not YES_OR_NO or question.url:
         buttons.append(leave := parts.button("Cancel question", tip=_LEAVE))
-        leave.on_click(lambda _: _settle(answer, Answer("cancel")))
+        leave.on_click(lambda _: settle(answer, Answer("cancel")))
     return [parts.html(text), *body, parts.row(*buttons)]
 
 
 def _consenting(consent: Consent, answer: "Future[Answer]", parts: Parts) -> list[Any]:
-    """Make buttons that name the act and its refusal; the refusal has the focus."""
-    accept, *more = agreeing(consent, parts, lambda reply: _settle(answer, reply))
+    """Make two buttons, one to run the call and one to refuse it; the second has the focus."""
+    accept, *more = agreeing(consent, parts, lambda reply: settle(answer, reply))
     refuse = parts.button(consent.refusal, kind=KEEP)
-    refuse.on_click(lambda _: _settle(answer, Answer("decline")))
+    refuse.on_click(lambda _: settle(answer, Answer("decline")))
     return [*more, parts.row(refuse, accept)]
 
 
 def agreeing(
     consent: Consent, parts: Parts, reply: Callable[[Answer], None]
 ) -> list[Any]:
-    """Return the button that names the act, and the tick to remember the yes if there is one.
+    """Return the button to agree, and a checkbox to remember this, if *consent* allows it.
 
     Args:
-        consent: What a person is asked to agree to.
+        consent: The labels of the question.
         parts: Makes the widgets.
-        reply: Gets the yes.
+        reply: Called with the answer.
     """
     look = "danger" if consent.is_dangerous else "primary"
     accept = parts.button(consent.act, look=look)
@@ -135,7 +155,7 @@ def agreeing(
 
 
 def _page_link(url: str) -> Html:
-    """Return a link to the page of the question that shows its host; empty if the URL may be unsafe."""
+    """Return a link to *url* with its host as text; empty if the URL may be unsafe."""
     try:
         host = (urlsplit(url).hostname or "").encode("idna").decode()
     except ValueError:  # no host, or not a valid one
@@ -151,9 +171,10 @@ def _accept(form: SchemaForm, answer: "Future[Answer]") -> None:
     if form.errors:
         form.reveal_errors(focus=True)
     else:
-        _settle(answer, Answer("accept", form.value))
+        settle(answer, Answer("accept", form.value))
 
 
-def _settle(answer: "Future[Answer]", answer_now: Answer) -> None:
+def settle(answer: "Future[Answer]", answer_now: Answer) -> None:
+    """Put *answer_now* into *answer*, unless there is an answer already."""
     with suppress(InvalidStateError):  # a double click
         answer.set_result(answer_now)

@@ -8,10 +8,10 @@ class CellPanel(Protocol):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a run goes on in it."""
+        """Whether a run goes on in the panel."""
 
     def close(self) -> None:
-        """Close it and all its widgets."""
+        """Close the panel and all its widgets."""
 
 
 class CellPanels:

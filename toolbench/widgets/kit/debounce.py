@@ -13,7 +13,7 @@ class Debounce:
     """A delay of actions until a form was not edited for a moment.
 
     ipywidgets sends a field's change only after the kernel has answered the change before,
-    but a click at once: a quick click arrives before the last typed keys.
+    but it sends a click at once. So a quick click arrives before the last typed keys.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Debounce:
     def then(self, act: Callable[[], object]) -> None:
         """Call *act* once there are no edits: at once, or later in another thread.
 
-        Does nothing while an earlier call waits: a second click asks for the same.
+        Do nothing while an earlier call waits, as a second click asks for the same.
         """
         with self._lock:
             if self._waiting:

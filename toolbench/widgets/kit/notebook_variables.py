@@ -16,7 +16,7 @@ class Variables:
     """The variables of the notebook's cells; usable from any thread."""
 
     def __init__(self, namespace: MutableMapping[str, Any] | None = None) -> None:
-        """Use *namespace*; without it, the notebook's own."""
+        """Use the variables in *namespace*, or those of the notebook if it is None."""
         if namespace is None:
             shell = running_shell()
             namespace = (

@@ -1,8 +1,8 @@
 """Save a panel and its runs in the notebook, readable without a kernel or widgets.
 
-JupyterLab and Notebook do not save a widget's state: in a notebook opened again, an error is
-shown in its place. So the cell of a panel gets a second output before it. Its HTML of the panel
-is hidden until the widget beside it is not drawn; its later runs are hidden while it is drawn.
+JupyterLab and Notebook do not save a widget's state: a notebook opened again shows an error in its
+place. So the cell of a panel gets a second output before the widget, with the panel and its later
+runs as HTML. This HTML is hidden as long as the page draws the widget.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,8 +51,8 @@ class SavedOutput:
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:
         """Add the later *records* to the output; callable from any thread.
 
-        Does nothing outside a kernel, or if no page was open when the panel was shown: a
-        notebook that is run for a comparison must not change.
+        Do nothing outside a kernel, or if no page was open when the panel was shown, as a notebook
+        that runs for a comparison must not change.
         """
         publisher = _publisher()
         news = [record for record in records if record.id not in self._last_ids]

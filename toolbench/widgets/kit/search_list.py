@@ -1,4 +1,4 @@
-"""A list to search and to pick an item from.
+"""A list with a search field, to pick one item.
 
 With our JavaScript module the page draws a virtual list with two lines for each item
 (`frontend/src/picker.ts`), from texts in hidden elements. Without the module, a list of
@@ -25,7 +25,7 @@ _LONGEST = 110  # characters of a line
 
 @dataclass(frozen=True)
 class Item:
-    """One entry of a list: its key, its texts, and other words (*also*) to find it by."""
+    """One entry of a list: its key, its texts, and further words for the search (*also*)."""
 
     key: str
     name: str
@@ -135,7 +135,7 @@ class PickList:
         return self._lines[0].widget
 
     def offer(self, items: Sequence[Item], nothing: str) -> None:
-        """List *items*, or show the text *nothing* if there are none; the picked item stays."""
+        """Show *items*, or the text *nothing* if there are none; the picked item stays picked."""
         with self._lock:
             if self._offered != (tuple(items), nothing):
                 self._offered = tuple(items), nothing
@@ -151,7 +151,7 @@ class PickList:
                 self._take(items[0].key)
 
     def pick(self, key: str) -> bool:
-        """Pick the item with *key*; return whether there is one."""
+        """Pick the item with *key*; return whether there is such an item."""
         with self._lock:
             self._take(key)
             return self.picked == key
@@ -219,13 +219,13 @@ class PickList:
                 self._take(lines.items[index].key)
 
     def _chosen_by_module(self) -> None:
-        """Pick the item whose key the page's own list sent."""
+        """Pick the item whose key came from the list that our module draws."""
         with self._lock:
             if self._key.value:
                 self._take(self._key.value)
 
     def _next(self) -> None:
-        """Pick the next match, as without our module JupyterLab takes the arrow keys."""
+        """Pick the next match after Enter: without our module, JupyterLab takes the arrow keys."""
         with self._lock:
             keys = [self._offered[0][n].key for n in self._matches]
             if keys:
@@ -249,7 +249,7 @@ def _texts_html(label: str, items: Sequence[Item]) -> Html:
 
 
 def _state_html(matches: Sequence[int], picked: str | None) -> Html:
-    """Return which items are listed and which one is picked, for our JavaScript module."""
+    """Return the numbers of the listed items and of the picked item, for our JavaScript module."""
     state = _json([_ranges(matches), picked])
     return Html(f'<div data-toolbench-matches="{state}" hidden></div>')
 

@@ -1,9 +1,15 @@
-"""Update views of running work at most ten times a second, all from one thread."""
+"""Update views of running work at most ten times a second, all from one thread.
+
+Without threads the kernel's loop updates them.
+"""
 
 import logging
 import time
 from collections.abc import Callable
-from threading import Event, Lock, Thread
+from threading import Event, Lock
+
+from toolbench.runs.kernel_loop.loop_timer import later
+from toolbench.threads import daemon_thread, have_threads
 
 PERIOD = 0.1  # seconds
 _log = logging.getLogger(__name__)
@@ -17,7 +23,7 @@ class Ticker:
         self._period = period
         self._watchers: list[Callable[[], bool]] = []
         self._lock = Lock()
-        self._thread: Thread | None = None
+        self._is_ticking = False
         self._idle = Event()
         self._idle.set()
 
@@ -26,29 +32,45 @@ class Ticker:
         with self._lock:
             self._watchers.append(watcher)
             self._idle.clear()
-            if self._thread is None:
-                self._thread = Thread(
-                    target=self._tick, name="toolbench-ticker", daemon=True
-                )
-                self._thread.start()
+            if self._is_ticking:
+                return
+            self._is_ticking = True
+            if have_threads():
+                daemon_thread(self._tick, name="toolbench-ticker").start()
+            else:
+                later(self._period, self._tick_in_loop)
 
     def wait_idle(self, timeout: float) -> bool:
-        """Wait at most *timeout* seconds until there are no watchers; return whether there are none."""
+        """Wait at most *timeout* seconds until no watcher is left; return whether none is left."""
         return self._idle.wait(timeout)
 
+    def reset(self) -> None:
+        """Forget all watchers, for tests: the loop that would call them may have ended."""
+        with self._lock:
+            self._watchers.clear()
+            self._is_ticking = False
+            self._idle.set()
+
     def _tick(self) -> None:
-        while True:
+        time.sleep(self._period)
+        while self._look():
             time.sleep(self._period)
-            with self._lock:
-                watchers = list(self._watchers)
-            over = [watcher for watcher in watchers if not _look(watcher)]
-            with self._lock:
-                for watcher in over:
-                    self._watchers.remove(watcher)
-                if not self._watchers:
-                    self._thread = None
-                    self._idle.set()
-                    return
+
+    def _tick_in_loop(self) -> None:
+        if self._look():
+            later(self._period, self._tick_in_loop)
+
+    def _look(self) -> bool:
+        """Call each watcher; return whether some remain."""
+        with self._lock:
+            watchers = list(self._watchers)
+        over = [watcher for watcher in watchers if not _look(watcher)]
+        with self._lock:
+            self._watchers = [each for each in self._watchers if each not in over]
+            if not self._watchers:
+                self._is_ticking = False
+                self._idle.set()
+            return self._is_ticking
 
 
 def _look(watcher: Callable[[], bool]) -> bool:

@@ -1,1 +1,1 @@
-"""Messages and calls in lines, however many there are, and how they look."""
+"""Lists of messages and calls, a line for each, also very long lists; and their styles."""

@@ -1,7 +1,7 @@
-"""Lines of text in columns, in pieces that are sent once each.
+"""A long list of lines in columns, sent to the page in pieces, each only once.
 
-Each line is text in columns, which is what is seen where the page has no module of ours; with it
-`frontend/src/traffic.ts` draws them, however many there are.
+Each line is text in columns. If the page has our JavaScript module, `frontend/src/traffic.ts` draws
+the lines, also very many of them; else the page shows the text.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,18 +19,18 @@ _WIDTHS = (6, 8, 1, 40, 30)  # characters of the columns, but the last
 
 
 class Numbered(Protocol):
-    """Something that has a line, and a number that tells it from others."""
+    """An object that has a line in the list, and a number of its own."""
 
     @property
     def id(self) -> int:
-        """Its number."""
+        """The number of the object."""
 
 
 T = TypeVar("T", bound=Numbered)
 
 
 class MessageLines(Generic[T]):
-    """Shows the last of them; only pieces that changed are sent again."""
+    """A view of the newest lines; only changed pieces are sent again."""
 
     def __init__(
         self,
@@ -41,14 +41,14 @@ class MessageLines(Generic[T]):
         nothing: str,
         pieces: int = PIECES,
     ) -> None:
-        """Show none at first.
+        """Start without lines.
 
         Args:
-            parts: What makes its widgets.
-            line: Writes one as a line; see `columns`.
-            noun: What one of them is called.
-            nothing: What is said while there are none.
-            pieces: How many pieces are kept.
+            parts: The factory of the widgets.
+            line: Returns the line of an item; see `columns`.
+            noun: The word for one item, as in "3 messages".
+            nothing: The text if there are no items.
+            pieces: The number of pieces to keep.
         """
         self._parts, self._line, self._noun = parts, line, noun
         self._nothing, self._most = notice(nothing, "neutral"), pieces
@@ -63,14 +63,14 @@ class MessageLines(Generic[T]):
         """What is to be shown, one below the other."""
 
     def restart(self, items: Iterable[T]) -> None:
-        """Show *items* in place of what was shown."""
+        """Show *items* in place of all earlier items."""
         old = self._widgets
         self._pieces, self._widgets, self._place, self._dropped = [], [], {}, 0
         self.add(items)
         self._parts.drop(old)
 
     def add(self, items: Iterable[T]) -> None:
-        """Show *items*: those that are shown already where they are, others at the end."""
+        """Show *items*: update those that are shown already, and add the others at the end."""
         changed: dict[int, list[T]] = {}
         for item in items:
             piece = self._place.get(item.id)
@@ -123,9 +123,9 @@ def columns(texts: Sequence[str], *, at: float, is_failed: bool) -> Html:
     """Return one line: number, time, direction, subject, outcome, duration.
 
     Args:
-        texts: The six of them.
+        texts: The texts of the six columns.
         at: The moment, in seconds since the epoch.
-        is_failed: Whether it is drawn as a failure.
+        is_failed: Whether the line is drawn as a failure.
     """
     fields = [_field(text) for text in texts]
     padded = [

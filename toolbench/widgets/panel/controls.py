@@ -1,4 +1,4 @@
-"""The buttons that start and stop runs, and the notice why a run did not start."""
+"""The buttons that start and stop runs, and the notice with the reason if a run did not start."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -114,7 +114,7 @@ class RunControls:
         self._debounce.then(act)
 
     def expect_click(self) -> None:
-        """Count the next click even if it is soon: after an answer it is no double click."""
+        """Count the next click even if it comes soon, as a click after an answer is no double click."""
         self._begun = -QUIET
 
     def _click(self, *, unchecked: bool) -> None:

@@ -1,4 +1,4 @@
-"""Find the values in a form that its tool, after a new definition, does not accept."""
+"""Find the values in a form that the new definition of its tool does not accept."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def dropped(
 ) -> list[str]:
     """Return the names in *arguments* that *old* has and *new* refuses as unknown.
 
-    A name that *old* does not have either was entered on purpose and is not returned.
+    A name that *old* also does not have was entered on purpose, so it is not returned.
     """
     lost = _names(old) - _names(new)
     refused = {p.path[0] for p in new.problems(arguments) if len(p.path) == 1}

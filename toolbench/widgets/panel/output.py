@@ -45,7 +45,7 @@ class LogView:
         self._begun = monotonic()
 
     def show(self, output: Output, *, over: bool, limit: int = REST) -> None:
-        """Update the view; while the output grows, not at every call.
+        """Update the view; if the output still grows, skip some calls.
 
         Args:
             output: The output so far.
@@ -77,7 +77,7 @@ class LogView:
             self._widgets[index].value = _html(piece, limit)
 
     def _drop_beyond(self, count: int) -> None:
-        """Drop surplus pieces, which are left if a display lost its markup."""
+        """Remove the pieces after the first *count*: they remain if a display lost its markup."""
         self._parts.drop(self._widgets[count:])
         del self._pieces[count:], self._widgets[count:]
 
@@ -126,11 +126,11 @@ def _html(piece: Piece, limit: int) -> Html:
     parts: list[str] = []
     for is_rich, group in groupby(piece, lambda chunk: bool(chunk.html)):
         chunks = list(group)
-        parts += map(_shown, chunks) if is_rich else [_printed(chunks, limit)]
+        parts += map(_chunk_html, chunks) if is_rich else [_printed(chunks, limit)]
     return Html("".join(parts))
 
 
-def _shown(chunk: Chunk) -> str:
+def _chunk_html(chunk: Chunk) -> str:
     return f'<div class="toolbench-shown">{chunk.html}</div>'
 
 

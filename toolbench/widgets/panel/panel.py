@@ -1,6 +1,8 @@
 """The panel of one tool: its form, its runs and its results."""
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from functools import partial
 from threading import RLock
 from typing import Any
 from weakref import WeakSet
@@ -17,16 +19,20 @@ from toolbench.runs.engine import start
 from toolbench.runs.history.history import history
 from toolbench.runs.history.record import RunRecord
 from toolbench.runs.input_prompt import somebody_there
+from toolbench.runs.kernel_loop.loop_runs import already_answered
+from toolbench.runs.policy import policy
 from toolbench.runs.questions import Answer, Asker, Question, decline
 from toolbench.runs.run import Run
+from toolbench.threads import have_threads
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.form.question import QuestionBox
+from toolbench.widgets.form.question import QuestionBox, settle
 from toolbench.widgets.kit.parts import STYLE, Parts, show_if
 from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.dropped_values import dropped, dropped_html
 from toolbench.widgets.panel.report import RunReport
+from toolbench.widgets.panel.run_state import limits_html
 from toolbench.widgets.panel.submission import Submission
 from toolbench.widgets.panel.tabs import PanelTabs
 
@@ -34,7 +40,7 @@ open_panels: "WeakSet[ToolPanel]" = WeakSet()
 
 
 class ToolPanel(w.VBox):
-    """A form to run and cancel a tool, with its result. Callbacks may come on any thread."""
+    """A form to run and cancel a tool, and its result. Callbacks may come on any thread."""
 
     def __init__(
         self,
@@ -66,6 +72,7 @@ class ToolPanel(w.VBox):
         """Called when a run has ended and is shown."""
         self._head = parts.html()
         self._stale = parts.row()
+        limits = limits_html(tool)
         self._report = RunReport(parts)
         self._question = QuestionBox(parts)
         self._tabs = PanelTabs(self, parts, self._lock)
@@ -74,6 +81,7 @@ class ToolPanel(w.VBox):
             [
                 *(self._head, self._stale, self._tabs.widget),
                 parts.row(*controls.buttons, controls.notice, *self._report.status),
+                *([parts.html(limits)] if limits else []),
                 *(self._question.widget, self._report.widget),
             ],
             _dom_classes=("toolbench-box", "toolbench-panel"),
@@ -109,7 +117,7 @@ class ToolPanel(w.VBox):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a run goes on; one that does not stop after a cancel does not count."""
+        """Whether a run goes on; a run that does not stop after a cancel does not count."""
         run = self._run
         return run is not None and not (run.done.is_set() or run.is_stuck)
 
@@ -154,7 +162,7 @@ class ToolPanel(w.VBox):
         unchecked: bool = False,
         timeout: float | None = None,
     ) -> Run | None:
-        """Start a run with the form's values; nothing happens while a run goes on.
+        """Start a run with the form's values, unless a run goes on already.
 
         Under nbconvert, nbval and papermill no person can answer: questions are declined unless
         they were answered in advance.
@@ -162,7 +170,7 @@ class ToolPanel(w.VBox):
         Args:
             confirm: Ask for consent first if the policy requires it.
             unchecked: Also send arguments that do not fit the schema, for a server to check.
-            timeout: Seconds after which it is cancelled; if left out, the panel's own.
+            timeout: Seconds after which the run is cancelled; if left out, the panel's own limit.
         """
         asker = self._ask if somebody_there() else decline
         with self._lock:
@@ -209,8 +217,33 @@ class ToolPanel(w.VBox):
         if not self._tabs.is_at_call:
             self._tabs.to_form()
         self._report.begin(run)
-        start(run, timeout=timeout, confirm=confirm, then=self._report.render)
+        render = self._report.render
+        go = partial(start, run, timeout=timeout, confirm=confirm, then=render)
+        if have_threads():
+            go()
+        else:
+            self._ask_before(run, go, confirm=confirm)
         ticker.watch(self._refresh)
+
+    def _ask_before(self, run: Run, go: Callable[[], object], *, confirm: bool) -> None:
+        """Ask for consent, if needed, then call *go*: without threads no run can wait for it."""
+        is_asked = run.asker is not decline
+        run.asker = already_answered(decline(Question("", {})))
+        if is_asked and run.tool.is_async:
+            run.desk = self._question.put
+        question = policy.question(run) if confirm and is_asked else None
+        if question is None:
+            go()
+            return
+        answer = self._question.put(question)
+        run.on_cancel(partial(settle, answer, Answer("cancel")))
+
+        def answered(answer: Future[Answer]) -> None:
+            run.asker = already_answered(answer.result())
+            self._controls.expect_click()
+            go()
+
+        answer.add_done_callback(answered)
 
     def cancel(self) -> None:
         """Cancel the run, if one goes on."""
@@ -272,7 +305,7 @@ class ToolPanel(w.VBox):
     def reload(self) -> None:
         """Switch to the latest definition of the tool and keep the form's values.
 
-        Values for arguments that it does not have now are left out and shown above the form.
+        Values for arguments that the new definition lacks are removed, and listed above the form.
         """
         with self._lock:
             entered, old, new = self.form.value, self.form, self.tool.latest()

@@ -58,7 +58,7 @@ class RunReport:
         self.widget = parts.column(self._log.widget, self._result, self._more)
 
     def begin(self, run: Run) -> None:
-        """Show *run* from now on."""
+        """Show *run* in place of the run before."""
         self._run, self._last_state, self._is_old = run, None, False
         self._log.clear()
         self._result.value = ""
@@ -68,8 +68,8 @@ class RunReport:
     def render(self, run: Run) -> None:
         """Prepare the result of *run*, which has ended.
 
-        The tool's own `visualize` is called here, in the thread of the run, where it blocks
-        nothing else. If it fails, a notice is shown, as the panel waits for a result.
+        The tool's own `visualize` is called here, in the thread of the run, so that a slow one
+        blocks nothing else. If it fails, a notice is shown instead of the result.
         """
         try:
             rendered = _Rendered(run, _result_html(run, LIMIT), _is_more(run))
@@ -99,7 +99,7 @@ class RunReport:
         return over
 
     def outdate(self) -> None:
-        """Mark the shown run, if any, as one of an older tool."""
+        """Mark the shown run, if any, as a run of an older definition."""
         if self._run is not None:
             self._is_old = True
             put(self._clock, _clock_html(self._run, is_old=True))

@@ -1,11 +1,14 @@
-"""Show the state of a run as a badge."""
+"""Show the state of a run as a badge, and what no run can do here."""
 
-from typing import get_args
+from typing import Any, get_args
 
-from toolbench.display.escape import Html
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.escape import Html, escape
+from toolbench.display.html.css import REMARK
 from toolbench.display.page import Tone, badge
 from toolbench.runs.history.state_words import STATE_WORDS
 from toolbench.runs.run import State
+from toolbench.threads import NO_THREADS, have_threads
 
 _TONES: dict[State, Tone] = {"ok": "success", "error": "danger", "denied": "warning"}
 
@@ -16,3 +19,14 @@ def state_badge(name: str) -> Html:
         if state == name and STATE_WORDS[state]:
             return badge(STATE_WORDS[state], _TONES.get(state, "neutral"))
     return Html("")
+
+
+def limits_html(tool: ToolDefinition[Any, Any]) -> Html:
+    """Return the sentence about runs of *tool* without threads; empty where there are some."""
+    if have_threads() or tool.is_async:
+        return Html("")
+    text = (
+        "A run cannot be cancelled, limited in time, or ask a question while it goes on: "
+        f"{NO_THREADS}. An async tool can."
+    )
+    return Html(f'<div style="{REMARK}">{escape(text)}</div>')

@@ -15,7 +15,7 @@ _LONGEST = 60  # characters of one argument
 
 
 def runs_table(records: Sequence[RunRecord]) -> Html:
-    """Return *records* as a table with a row for each; times are in the local time zone."""
+    """Return *records* as a table, a row for each record; times are in the local time zone."""
     heads = "".join(f'<th scope="col" style="{_cell(h)}">{h}</th>' for h in _HEADS)
     rows = "".join(_row(index, record) for index, record in enumerate(records))
     return Html(

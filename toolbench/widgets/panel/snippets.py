@@ -96,7 +96,7 @@ SNIPPETS: dict[str, Callable[[AnyTool, Mapping[str, Any]], str]] = {
 
 
 def _in_this_notebook(tool: AnyTool) -> Handle | None:
-    """Return the code with which a cell gets *tool*; None if only a magic can."""
+    """Return the code with which a cell gets *tool*; None if only a magic can get it."""
     for name, value in _variables(_MAIN):
         if value is tool:
             return Handle(name)
@@ -121,7 +121,7 @@ def _in_a_file(tool: AnyTool) -> Handle:
 
 
 def _of_a_server(tool: AnyTool) -> Handle:
-    """Return the code with which a file connects the server of *tool*, as it is connected now."""
+    """Return the code with which a file connects the server of *tool* in the same way as now."""
     from toolbench.mcp.config.writer import write_config  # noqa: PLC0415 - not for %load_ext
     from toolbench.mcp.connected_servers import connected  # noqa: PLC0415 - as above
 

@@ -14,6 +14,7 @@ from toolbench.display.json_tree import json_html
 from toolbench.display.objects import call_html
 from toolbench.display.page import notice
 from toolbench.display.sizes import estimate_tokens
+from toolbench.errors import ToolbenchError
 from toolbench.runs.history.history import history
 from toolbench.runs.history.record import RunRecord
 from toolbench.widgets.form.form import SchemaForm
@@ -27,7 +28,7 @@ _MAX_RUNS = 50  # runs
 
 
 class Panel(Protocol):
-    """The panel, as far as its views use it."""
+    """The part of a panel that its views use."""
 
     @property
     def tool(self) -> ToolDefinition[Any, Any]:
@@ -77,10 +78,13 @@ class SchemaView(View):
         self.refresh()
 
     def refresh(self) -> None:
-        """Write the schema in the chosen format."""
+        """Show the schema in the chosen format."""
         tool, name = self._panel.tool, self._format.value
         try:
             format_schema, changes = schema_of(tool, name), changes_of(tool, name)
+        except ToolbenchError as error:
+            self._html.value = notice(str(error), "neutral")
+            return
         except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
             message = f"This format failed: {type(error).__name__}: {error}"
             self._html.value = notice(message, "danger")
@@ -128,7 +132,7 @@ class HistoryView(View):
         super().__init__(panel)
         parts = self._parts
         self._runs = parts.chooser("Run", [])
-        self._back = parts.button("Put back in the form")
+        self._back = parts.button("Load into form")
         self._table = parts.html()
         self._html = parts.html()
         self._runs.observe(lambda _: self._show(), "value")

@@ -1,4 +1,4 @@
-"""Text of the model that is still coming, as it is shown meanwhile."""
+"""The text of an answer while it arrives from the model."""
 
 from toolbench.agent.loop import Loop
 from toolbench.llm.models.protocol import Chunk
@@ -10,21 +10,21 @@ _SEARCH_LENGTH = 20_000  # characters; of a longer secret the end could show
 
 
 class ComingText:
-    """The end of what the model has said of its next message."""
+    """The end of the text that has arrived of the model's next message."""
 
     def __init__(self) -> None:
-        """Nothing came yet."""
+        """Start without text."""
         self._text = ""
 
     def add(self, chunk: Chunk) -> None:
-        """Take a piece of the text; after a retry, which is an event, it begins anew."""
+        """Add a piece of the text; after a retry, which is a new event, start again without text."""
         if chunk.kind == "text":
             self._text = (self._text + chunk.text)[-_SEARCH_LENGTH:]
         elif chunk.kind == "retry":
             self._text = ""
 
     def clear(self) -> None:
-        """Forget it: it is an event by now."""
+        """Remove the text, when the message has become an event."""
         self._text = ""
 
     @property
@@ -32,7 +32,7 @@ class ComingText:
         """Whether there is nothing to show."""
         return not self._text
 
-    def shown(self, loop: Loop) -> str:
-        """Return the end of it; the secrets that *loop* and this session know are hidden first."""
+    def visible_text(self, loop: Loop) -> str:
+        """Return the end of the text; known secrets of *loop* and this session are hidden first."""
         hidden = remembered.redactor.text(loop.redactor.text(self._text))
         return hidden[-_TAIL:]

@@ -1,4 +1,4 @@
-"""A conversation to step through: its rows, the calls that wait, and the buttons of the loop."""
+"""The panel of a conversation: its transcript, the waiting calls, and buttons to go on or stop."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -16,6 +16,7 @@ from toolbench.display.page import fold, notice
 from toolbench.llm.models.person import asked_by
 from toolbench.plain import sentence
 from toolbench.runs.questions import Answer, Question
+from toolbench.threads import daemon_thread
 from toolbench.widgets.form.question import QuestionBox
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import STYLE, Parts, put
@@ -31,20 +32,20 @@ _WAIT = "The model or a tool is at work: wait for it, or press Stop."
 
 
 class ConversationPanel(w.VBox):
-    """The transcript of a conversation, live; each call can be looked at before it runs.
+    """The live transcript of a conversation; a person can look at each call before it runs.
 
-    The model and the tools work in a thread of their own, one at a time. Callbacks may come on
+    The model and the tools work in a separate thread, one at a time. Callbacks may come on
     any thread.
     """
 
     def __init__(
         self, conversation: Conversation, variables: Variables | None = None
     ) -> None:
-        """Show *conversation*, which has an agent; nothing is asked until a button says so.
+        """Show *conversation*, which has an agent; the model is not asked before a button is pressed.
 
         Args:
             conversation: The conversation.
-            variables: Where forks and results are kept; those of the notebook if left out.
+            variables: The variables for forks and results; those of the notebook if left out.
         """
         loop: Any = conversation.loop  # the agent's own
         self._conversation, self._loop = conversation, loop
@@ -107,21 +108,21 @@ class ConversationPanel(w.VBox):
     # --- what the buttons do ------------------------------------------------------------
 
     def step(self) -> None:
-        """Run the calls that wait, and ask the model once; what it calls then waits."""
+        """Run the waiting calls, and ask the model once; its new calls wait."""
         self._work(self._one_step)
 
     def run(self) -> None:
-        """Go on until there is a reason to stop; no call waits."""
+        """Go on until there is a reason to stop, without waiting for a person before each call."""
         self._work(self._conversation.run)
 
     def stop(self) -> None:
-        """Stop at once: the request, and the tools that run. Without any, nothing is to stop."""
+        """Stop the request and the running tools at once; do nothing if nothing runs."""
         if self._is_at_work:
             self._is_stopping = True
             self._conversation.interrupt()
 
     def fork(self, event: int, step: int) -> None:
-        """Begin another conversation at *event*, of the step *step*, in a panel below this one."""
+        """Begin another conversation from *event*, in the step *step*, in a panel below this panel."""
         self._work(lambda: self._forks.begin(self._conversation, event, step))
 
     def _open_fork(self, conversation: Conversation) -> "ConversationPanel":
@@ -138,7 +139,7 @@ class ConversationPanel(w.VBox):
             self._conversation.ask()
 
     def decide(self, act: Callable[[], object]) -> None:
-        """Do *act* with a call that waits; once none does, the model is asked again."""
+        """Do *act* with a waiting call; if no call waits after that, ask the model again."""
 
         def job() -> None:
             act()
@@ -153,9 +154,7 @@ class ConversationPanel(w.VBox):
                 return
             self._is_stopping = False
             put(self._problem, Html(""))
-            self._thread = Thread(
-                target=self._carry_out, args=(job,), name="toolbench-chat", daemon=True
-            )
+            self._thread = daemon_thread(self._carry_out, job, name="toolbench-chat")
             self._thread.start()
         ticker.watch(self._tick)
 
@@ -168,7 +167,7 @@ class ConversationPanel(w.VBox):
 
     @contextmanager
     def _here(self) -> Iterator[None]:
-        """Have all that is asked meanwhile be asked in this panel."""
+        """Show the questions of the `with` block in this panel."""
         loop = self._loop
         with ExitStack() as undo:
             undo.callback(setattr, loop.calls, "asker", loop.calls.asker)
@@ -184,7 +183,7 @@ class ConversationPanel(w.VBox):
     # --- what it shows -------------------------------------------------------------------
 
     def _tick(self) -> bool:
-        """Show what is new; tell whether to come back."""
+        """Show new events; return whether to call this again."""
         if self.comm is None:
             return False
         is_over = not self._is_at_work
@@ -195,15 +194,15 @@ class ConversationPanel(w.VBox):
 
     @property
     def still(self) -> Html:
-        """What it shows, for a saved notebook."""
+        """The transcript as HTML, for a saved notebook."""
         return Html(bundle(self._loop)["text/html"] + self._forks.still)
 
     def _renew(self) -> None:
-        """Have the saved notebook show what is here now, with the forks."""
+        """Update the HTML in the saved notebook, with the forks."""
         self._saved_output.renew(self.still)
 
     def refresh(self) -> None:
-        """Show the conversation as it is now: only what changed is sent."""
+        """Show the present state of the conversation; only changes are sent to the page."""
         with self._lock:
             is_busy = self._is_at_work
             for button in (self._step, self._run):
@@ -229,7 +228,7 @@ class ConversationPanel(w.VBox):
             put(self._stream, Html(""))
         elif monotonic() >= self._due:
             self._due = monotonic() + EVERY
-            text = self._coming.shown(self._loop)
+            text = self._coming.visible_text(self._loop)
             style = "white-space:pre-wrap;overflow-wrap:anywhere"
             put(self._stream, Html(f'<div style="{style}">{escape(text)}</div>'))
 
@@ -252,7 +251,7 @@ class ConversationPanel(w.VBox):
     # --- as a widget -----------------------------------------------------------------------
 
     def close(self) -> None:
-        """Stop what is at work, and close all widgets; those of the forks too."""
+        """Stop the running work, and close all widgets, also those of the forks."""
         if self._is_at_work:
             self.stop()
         self._forks.close()

@@ -1,4 +1,4 @@
-"""The conversations that were begun from a step of another one, each in a panel below it."""
+"""Forks: conversations that start from a step of another conversation, each in a panel below it."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -17,18 +17,18 @@ class ForkPanel(Protocol):
 
     @property
     def is_busy(self) -> bool:
-        """Whether something goes on in it."""
+        """Whether work goes on in the panel."""
 
     @property
     def still(self) -> Html:
-        """What it shows, for a saved notebook."""
+        """The panel as HTML, for a saved notebook."""
 
     def close(self) -> None:
-        """Close it and all its widgets."""
+        """Close the panel and all its widgets."""
 
 
 class Forks:
-    """Begins conversations and shows them; each is in a variable of its own."""
+    """The forks of one conversation; each has its own panel and its own variable."""
 
     def __init__(
         self,
@@ -36,9 +36,9 @@ class Forks:
         variables: Variables,
         open_panel: Callable[[Conversation], ForkPanel],
     ) -> None:
-        """Keep them in *variables*, and show them in panels that *open_panel* opens.
+        """Put forks into *variables*, and show them in panels that *open_panel* makes.
 
-        The other widgets are of *parts*.
+        *parts* makes the other widgets.
         """
         self._parts, self._open = parts, open_panel
         self._variables = variables
@@ -46,7 +46,7 @@ class Forks:
         self.widget = parts.column()
 
     def begin(self, conversation: Conversation, event: int, step: int) -> None:
-        """Begin one like *conversation*, with all that happened up to *event*, of the step *step*."""
+        """Begin a fork of *conversation* with all events up to *event*, in the step *step*."""
         fork = conversation.fork(event)
         stem = self._variables.name_of(conversation) or _STEM
         name = self._variables.put_anew(stem, fork)
@@ -63,12 +63,12 @@ class Forks:
 
     @property
     def is_busy(self) -> bool:
-        """Whether something goes on in one of them."""
+        """Whether work goes on in one of the forks."""
         return any(panel.is_busy for _, panel in self._panels)
 
     @property
     def still(self) -> Html:
-        """What they show, for a saved notebook."""
+        """The panels as HTML, for a saved notebook."""
         return Html("".join(f"{title}{panel.still}" for title, panel in self._panels))
 
     def close(self) -> None:

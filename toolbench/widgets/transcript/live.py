@@ -1,4 +1,4 @@
-"""The transcript in the cell that runs the conversation: it grows as events and text come."""
+"""The transcript in the cell that runs the conversation; it grows with each event and text."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,12 +20,13 @@ _LAST = 20  # events that are drawn again and again; the whole comes at the end
 
 
 class LiveTranscript:
-    """Draws a conversation in the cell that *shell* runs, also while that waits for a tool or the model."""
+    """The drawing of a conversation in the running cell, also while the cell waits."""
 
     def __init__(self, conversation: Conversation, shell: Any) -> None:
         """Draw *conversation*, which has an agent, in *shell*.
 
-        Without a kernel it is drawn once, at the end: a terminal cannot take back what it showed.
+        Without a kernel the conversation is drawn once, at the end, as a terminal cannot update
+        its text.
         """
         loop: Any = conversation.loop  # the agent's own
         self._loop: Loop = loop
@@ -42,9 +43,9 @@ class LiveTranscript:
 
     @contextmanager
     def drawn(self) -> Iterator[None]:
-        """Draw during the `with` block, and the whole of what is new at its end."""
+        """Draw new events during the `with` block, and the remaining ones at its end."""
         forget = self._loop.log.listen(self._happened)
-        self._loop.requests.on_chunk = self._came
+        self._loop.requests.on_chunk = self._add_chunk
         if self._is_live:
             ticker.watch(self._tick)
         try:
@@ -63,13 +64,13 @@ class LiveTranscript:
             if self._is_live and not self._is_shown:
                 self._draw()
 
-    def _came(self, chunk: Chunk) -> None:
+    def _add_chunk(self, chunk: Chunk) -> None:
         with self._lock:
             self._coming.add(chunk)
             self._is_stale = True
 
     def _tick(self) -> bool:
-        """Draw what is new; tell whether to come back."""
+        """Draw new events; return whether to call this again."""
         with self._lock:
             is_due = self._is_shown and self._is_stale and monotonic() >= self._due
             if is_due and not self._is_over:
@@ -79,7 +80,7 @@ class LiveTranscript:
     def _draw(self) -> None:
         self._is_stale = False
         events = self._loop.log[self._begun :][-_LAST:]
-        if text := self._coming.shown(self._loop):
+        if text := self._coming.visible_text(self._loop):
             coming = (TextContent(text=text),)
             events = [*events, MessageEvent(coming, source="agent")]
         self._show(events, is_running=True)

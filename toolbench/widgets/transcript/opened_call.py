@@ -1,4 +1,4 @@
-"""A call that is over, opened: its panel, and its result for a variable of the notebook."""
+"""A finished call that a person opened: its panel, and a field to keep its result in a variable."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from toolbench.widgets.panel.panel import ToolPanel
 
 
 class OpenedCall:
-    """The tool's panel filled with the call, and above it where the result can be kept."""
+    """The tool's panel with the values of the call, and above it a field to keep the result."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class OpenedCall:
         result: Observation,
         variables: Variables,
     ) -> None:
-        """Open a call of *tool* with *arguments* that came to *result*; that can be kept in *variables*."""
+        """Open a call of *tool* with *arguments* and its *result*, to keep the result in *variables*."""
         self._result = result
         self._variables = variables
         self._parts = parts = Parts()
@@ -56,6 +56,6 @@ class OpenedCall:
         put(self._outcome, Html(f"Kept: <code>{escape(name)}</code>"))
 
     def close(self) -> None:
-        """Close all its widgets."""
+        """Close the panel and all its widgets."""
         self._panel.close()
         self._parts.close()

@@ -1,4 +1,4 @@
-"""You are the model: what it is sent, its tools, and the answer that you give for it."""
+"""A view for a person who answers as the model: the request, the tools, and fields for the answer."""
 
 import json
 from concurrent.futures import Future, InvalidStateError
@@ -24,16 +24,16 @@ _LIMIT = 50_000  # characters of the messages
 
 
 class PersonDesk:
-    """Where a person answers for the model of a conversation."""
+    """The place where a person answers as the model of a conversation."""
 
     def __init__(self, parts: Parts) -> None:
         """Make the place; it is empty until the model is asked."""
         self.widget = parts.column(kind="toolbench-question")
 
     def __call__(self, request: PersonRequest, cancel: Cancellable) -> Answer:
-        """Show *request*, and wait for the answer; one that is cancelled waits no more."""
+        """Show *request*, and wait for the answer until *cancel* is cancelled."""
         answer: Future[Answer] = Future()
-        desk = _Asked(request, answer)
+        desk = _RequestView(request, answer)
         self.widget.children = desk.widgets
         try:
             while not cancel.cancelled:
@@ -45,8 +45,8 @@ class PersonDesk:
         return request.answer("")
 
 
-class _Asked:
-    """One request, and the fields for its answer."""
+class _RequestView:
+    """The view of one request, with the fields for its answer."""
 
     def __init__(self, request: PersonRequest, answer: "Future[Answer]") -> None:
         self._request, self._answer = request, answer
@@ -105,7 +105,7 @@ class _Asked:
 
 
 def _request_html(request: PersonRequest) -> Html:
-    """All that a model is sent, nothing more: the messages to read, the rest folded."""
+    """Return all that a model would get, and nothing else: the messages, and the rest folded."""
     messages = "".join(_message_html(message) for message in request.messages)
     sent = SentRequest(request.messages, request.tools, "you", request.provider)
     return Html(

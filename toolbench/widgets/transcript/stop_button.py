@@ -1,4 +1,4 @@
-"""A Stop button in a cell that waits for a model; it is gone when the cell is over."""
+"""A Stop button in a cell that waits for a model; it disappears when the cell ends."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,13 +13,13 @@ _FEATURE = "kernel subshells"
 
 
 class StopButton:
-    """Stops what a cell of *shell* waits for; elsewhere Kernel > Interrupt does.
+    """A button that stops the work of a cell of *shell*; without it, Kernel > Interrupt stops the work.
 
-    It is shown where a click is heard in time: a person is there, and the kernel has subshells.
+    It is shown only if a click arrives in time: a person watches, and the kernel has subshells.
     """
 
     def __init__(self, shell: Any, stop: Callable[[], object]) -> None:
-        """Have a press call *stop*, on the thread of a subshell."""
+        """Call *stop* after a click, on the thread of a subshell."""
         self._publisher = shell.display_pub
         self._stop = stop
         features = getattr(getattr(shell, "kernel", None), "kernel_info", {})
@@ -27,7 +27,7 @@ class StopButton:
         self.is_pressed = False
 
     @contextmanager
-    def shown(self) -> Iterator[None]:
+    def display(self) -> Iterator[None]:
         """Show the button during the `with` block."""
         if not (self._is_heard and somebody_there()):
             yield
@@ -52,9 +52,9 @@ class StopButton:
 
 
 def _hear_while_busy(button: Any) -> None:
-    """Have the front end choose the thread for a click on *button*, as ipykernel 7.0 to 7.3 do.
+    """Let the front end choose the thread for a click on *button*, as ipykernel 7.0 to 7.3 do.
 
-    From 7.4 on, a click comes to the thread that made the button: the one that waits.
+    From ipykernel 7.4 on, a click arrives on the thread that made the button, and that thread waits.
     """
     with suppress(AttributeError):
         del button.comm._reply_subshell_id

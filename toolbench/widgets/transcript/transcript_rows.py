@@ -1,4 +1,4 @@
-"""The rows of a transcript: one for each event; a call opens into its panel, a step can be forked."""
+"""The rows of a transcript, one for each event, with buttons to open a call and to fork a step."""
 
 from collections.abc import Callable, Container, Sequence
 from threading import RLock
@@ -29,14 +29,14 @@ _MOST = 200  # rows; all are in `to_html()`
 
 
 class Rows:
-    """Grows at its end; a row is sent again only when its call is answered."""
+    """The rows of a transcript; a row is sent to the page again only when its call is answered."""
 
     def __init__(
         self, loop: Loop, parts: Parts, variables: Variables, fork: Fork
     ) -> None:
-        """Show events of *loop*, by widgets of *parts*.
+        """Show the events of *loop*, with widgets from *parts*.
 
-        Results can be kept in *variables*, and a button of each step calls *fork*.
+        A person can keep results in *variables*; a button of each step calls *fork*.
         """
         self._loop, self._parts, self._fork = loop, parts, fork
         self._variables = variables
@@ -47,11 +47,11 @@ class Rows:
         self._rows: dict[int, _Row] = {}
 
     def show(self, events: Sequence[Event], waiting: Container[int]) -> None:
-        """Show *events*; those that came last, of many.
+        """Show *events*, or only the newest of very many.
 
         Args:
-            events: All that happened.
-            waiting: The numbers of the calls that are shown elsewhere: a person decides there.
+            events: All events of the conversation.
+            waiting: The numbers of the waiting calls, which are shown elsewhere for a person.
         """
         masking = Masking(self._loop.known_secrets)
         answers = {e.action_id: e for e in events if isinstance(e, AnswerEvent)}
@@ -101,7 +101,7 @@ class Rows:
             )
 
     def _keep(self, recent: Sequence[Event], left_out: int) -> None:
-        """Show the rows of *recent*, and close those of events before."""
+        """Show the rows of *recent*, and close the rows of earlier events."""
         with self._lock:
             self._event_ids = [event.id for event in recent]
             old_ids = self._rows.keys() - set(self._event_ids)
@@ -124,7 +124,7 @@ class Rows:
 
 
 def _steps(events: Sequence[Event]) -> dict[int, int]:
-    """Return the steps that calls and texts of the model are of, by the numbers of their events."""
+    """Return the step of each call and text of the model, by the number of its event."""
     steps, step = {}, 0
     for event in events:
         begins = begins_answer(event)
@@ -135,7 +135,7 @@ def _steps(events: Sequence[Event]) -> dict[int, int]:
 
 
 class _Row:
-    """One event: its HTML and, of a step that is over, buttons to open its call and to fork."""
+    """The row of one event: its HTML, and buttons to open its call and to fork its step."""
 
     def __init__(self, parts: Parts, arrange: Callable[[], object]) -> None:
         self._parts, self._arrange = parts, arrange
@@ -153,19 +153,19 @@ class _Row:
 
     @property
     def widgets(self) -> list[Any]:
-        """What the row is made of."""
+        """The widgets of the row."""
         opened = self._opened
         return self._own if opened is None else [*self._own, opened.widget]
 
     def offer(self, call: ToolCall, opened: Callable[[], OpenedCall]) -> None:
-        """Offer to open the panel of *call*, which is over; *opened* does."""
+        """Add a button that opens the panel of the finished *call* by *opened*."""
         if self._open is None and call.tool is not None:
             tip = f"Open {call.name} in its panel, filled with this call"
             self._open = self._button("Open", tip)
             self._open.on_click(lambda _: self._toggle(opened))
 
     def offer_fork(self, step: int, event: int, fork: Fork) -> None:
-        """Offer to begin another conversation at *event*, of the step *step*."""
+        """Add a button that begins another conversation from *event*, in the step *step*."""
         if self._fork is None:
             tip = (
                 f"Begin another conversation at step {step}: its calls wait there again"
@@ -178,7 +178,7 @@ class _Row:
         return self._parts.button(label, tip=tip)
 
     def _toggle(self, opened: Callable[[], OpenedCall]) -> None:
-        """Open the panel, or close it."""
+        """Open or close the panel."""
         old, self._opened = self._opened, None
         if old is None:
             self._opened = opened()
@@ -188,7 +188,7 @@ class _Row:
             old.close()
 
     def close(self) -> None:
-        """Close it all."""
+        """Close all widgets of the row."""
         if self._opened is not None:
             self._opened.close()
         self._parts.drop(self._own)

@@ -1,4 +1,4 @@
-"""A call that waits for a person: run it, edit it, answer it by hand, refuse it."""
+"""A call that waits for a person, who can run it, edit it, answer it by hand, or refuse it."""
 
 from collections.abc import Callable
 
@@ -25,12 +25,12 @@ Decide = Callable[[Callable[[], object]], object]
 
 
 class WaitingCall:
-    """One call, its buttons, and below them what the last button asked for."""
+    """The view of a waiting call: its buttons, and below them the fields of the last pressed button."""
 
     def __init__(
         self, call: ActionEvent, conversation: Conversation, decide: Decide
     ) -> None:
-        """Show *call*, which waits in *conversation*, and have *decide* do what the person wants."""
+        """Show *call*, which waits in *conversation*; call *decide* with the person's decision."""
         self.call, self._conversation, self._decide = call, conversation, decide
         self._parts = parts = Parts()
         self._form: SchemaForm | None = None
@@ -54,7 +54,7 @@ class WaitingCall:
         self.widget.add_class("toolbench-waiting")
 
     def close(self) -> None:
-        """Close all its widgets."""
+        """Close all widgets of the view."""
         if self._form is not None:
             self._form.close()
         self._by_hand.close()

@@ -116,7 +116,7 @@ class LocalModel:
         if tool_list:
             body["response_format"] = _format(answer_schema(tool_list))
             written = Written(on_chunk)
-        answer = self._asked(body, written.add if written else on_chunk, cancel)
+        answer = self._answer_to(body, written.add if written else on_chunk, cancel)
         if written is not None:
             answer = _read(answer)
         answer = replace(numbered(answer, len(messages)), model=self.name)
@@ -134,7 +134,7 @@ class LocalModel:
         if process is not None:
             process.close()
 
-    def _asked(
+    def _answer_to(
         self, body: Json, on_chunk: OnChunk | None, cancel: Cancellable
     ) -> Answer:
         try:

@@ -81,7 +81,7 @@ class LlamaProcess:
         self._end()
 
     def reason(self) -> str:
-        """Return why it ended, as the end of a sentence."""
+        """Return the reason why the process ended, as the end of a sentence."""
         self.has_ended(within=2)
         code = self._process.returncode
         if code is None:

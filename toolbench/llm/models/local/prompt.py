@@ -1,4 +1,4 @@
-"""Tools for models without tool calls: described in the instructions, enforced by a grammar.
+"""Let a model without tool calls use tools: by instructions, and by a grammar for its output.
 
 Each turn is text that any chat template takes. A call is one object,
 `{"name": ..., "arguments": {...}}`, an answer is `{"answer": "..."}`. The grammar allows nothing
@@ -97,7 +97,7 @@ def _call_schema(tool: Json) -> Json:
 def _reduced(node: Node, above: tuple[str, ...] = ()) -> Json:
     """Return *node* with only the keywords that a grammar supports; the rest is checked later.
 
-    *above* has the definitions around it: a recursive part is left open.
+    *above* are the references around *node*: a recursive part accepts any value.
     """
     if len(above) > _DEEPEST or (node.definition and node.definition in above):
         return {}
@@ -163,7 +163,7 @@ _HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 
 
 class Written:
-    """The model's output, collected in pieces; the text of an answer is passed on at once."""
+    """The model's output, collected from pieces; the text of an answer is passed on at once."""
 
     def __init__(self, on_chunk: OnChunk | None) -> None:
         self._on_chunk = on_chunk

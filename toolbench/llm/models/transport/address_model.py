@@ -163,7 +163,7 @@ class AddressModel(StreamedModel):
 
     async def _list(self, send: Send) -> None:
         with ending(send):
-            send(await self._listed())
+            send(await self._model_list())
 
     def _start(self, body: Json) -> Start:
         def start(send: Send) -> Callable[[], object]:
@@ -178,7 +178,7 @@ class AddressModel(StreamedModel):
             ) as response:
                 await _pass_on(response, send)
 
-    async def _listed(self) -> Any:
+    async def _model_list(self) -> Any:
         async with self._pooled.here().stream("GET", self._url("models")) as response:
             body = await _body_of(response)
             if response.status_code >= 300:
@@ -232,14 +232,14 @@ def _not_carried(place: str) -> str:
 
 
 def _keys_in(query: str) -> Iterator[tuple[str, str]]:
-    """Yield the parameters of *query* that are keys, as `?api_key=`; a server may quote them."""
+    """Yield the API keys in *query*, as in `?api_key=`, since a server may quote them."""
     for name, value in parse_qsl(query):
         if is_secret_setting(name, value):
             yield f"?{name}", value
 
 
 async def _pass_on(response: "Response", send: Send) -> None:
-    """Pass each event of *response* to *send*, or its one JSON value if it is not streamed."""
+    """Pass each event of *response* to *send*, or its JSON value if it is not streamed."""
     from httpx2 import EventSource  # noqa: PLC0415 - as above
 
     if response.status_code >= 300:

@@ -55,7 +55,7 @@ class Fault:
 
     @property
     def is_passing(self) -> bool:
-        """Whether it may work a little later."""
+        """Whether the same request may succeed a little later."""
         return self.status in PASSING_STATUSES
 
     def wait(self, tries: int) -> float | None:
@@ -78,7 +78,7 @@ class Fault:
 
 
 def printable(words: str) -> str:
-    """Return *words* without control characters of terminals and of text direction."""
+    """Return *words* without control characters for terminals or text direction."""
     return "".join(c if c.isprintable() or c == "\n" else " " for c in words)
 
 

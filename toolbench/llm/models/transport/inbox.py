@@ -33,7 +33,8 @@ _STOPPED = object()
 def ending(send: Send) -> Iterator[None]:
     """Send `Ended` at the end of the block, with its error, if any.
 
-    An exception that only stops the block, as when the background loop closes, is raised again.
+    An exception that only stops the block, for example when the background loop closes, is raised
+    again.
     """
     try:
         yield
@@ -49,8 +50,8 @@ def ending(send: Send) -> Iterator[None]:
 def received(start: Start, cancel: Cancellable) -> Iterator[Any]:
     """Yield the chunks that *start* receives, as they arrive.
 
-    The request is always closed at the end, also after an interrupt. When *cancel* is
-    cancelled, no caller waits for that.
+    The request is always closed at the end, also after an interrupt. After a cancel the caller
+    does not wait until it is closed.
 
     Raises:
         StoppedError: If *cancel* was cancelled.
@@ -81,7 +82,7 @@ def pause(seconds: float, cancel: Cancellable) -> None:
     """Wait so many *seconds*, or until *cancel* is cancelled.
 
     Raises:
-        StoppedError: If it was cancelled.
+        StoppedError: If *cancel* was cancelled.
     """
     stopped = Event()
     forget = cancel.on_cancel(stopped.set)

@@ -13,9 +13,9 @@ Close = Callable[[Any], Coroutine[Any, Any, object]]
 
 
 class Pooled(Generic[T]):
-    """A client that is made when it is first needed, and again for another loop.
+    """An HTTP client, made when it is first needed, and made again if the background loop is new.
 
-    A connection that another loop opened would never answer. Open connections are closed when
+    A connection of an earlier loop would never answer. Open connections are closed when
     this object is collected, or before the loop stops.
 
     Args:
@@ -39,7 +39,7 @@ class Pooled(Generic[T]):
 
 
 class _Clients:
-    """The client of a loop, with the way to close it there; without a reference to its owner."""
+    """The client of one loop, and the function that closes it there; no reference to its owner."""
 
     def __init__(self, close: Close | None) -> None:
         self._close = close

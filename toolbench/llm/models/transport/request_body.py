@@ -132,7 +132,7 @@ def _claude_blocks(message: Mapping[str, Any]) -> list[Any]:
 
 
 def _readable(block: Json) -> Json:
-    """Return a call with an object as arguments, even if they could not be read: the API requires it."""
+    """Return a call whose arguments are an object, as the API requires, even if they are unreadable."""
     if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict):
         return {**block, "input": {"unreadable": str(block.get("input") or "")}}
     return block

@@ -134,7 +134,7 @@ class _Door:
 
 
 class _AsyncDoor(_Door):
-    """The way through an async client of OpenAI or Anthropic, in the background loop."""
+    """A request through an async client of OpenAI or Anthropic, in the background loop."""
 
     def __init__(self, client: Any, package: str) -> None:
         # what the user's own HTTP client keeps open is the user's
@@ -162,7 +162,7 @@ class _AsyncDoor(_Door):
 
 
 class _Gemini(_AsyncDoor):
-    """The way through Google's client, whose async part has connections for each loop."""
+    """A request through Google's client, whose async part has its own connections for each loop."""
 
     def __init__(self, client: Any) -> None:
         half = getattr(client, "aio", client)
@@ -243,7 +243,7 @@ def _decoded(text: str) -> bytes:
 
 
 class _ThreadDoor(_Door):
-    """The way through a blocking client of OpenAI or Anthropic: each request has a thread."""
+    """A request through a blocking client of OpenAI or Anthropic, in its own thread."""
 
     def __init__(self, client: Any, package: str) -> None:
         self._client, self._package = client, package
@@ -281,7 +281,7 @@ class _ThreadDoor(_Door):
             send(Ended())
 
     def _copied(self, line: "_Line") -> tuple[Any, Callable[[], object]]:
-        """Return a copy of the client whose connection *line* can cut, and a function that closes it."""
+        """Return a copy of the client, with a connection that *line* can cut, and its `close`."""
         if _has_own_http(self._client):
             return self._client.with_options(max_retries=0), lambda: None
         if self._certificates is None:  # to read them takes most of the time

@@ -115,7 +115,7 @@ class StreamedModel:
         raise AssertionError  # `_again` raises at last
 
     def _prepare(self, cancel: Cancellable) -> None:
-        """Get what a request needs, before it; the caller may cancel it."""
+        """Prepare a request before it is sent; the caller may cancel this."""
 
     def _body(self, messages: Messages, tools: Sequence[Json]) -> Json:
         return request_body(self.model, messages, tools, self.provider, self._options)

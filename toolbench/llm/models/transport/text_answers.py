@@ -65,21 +65,23 @@ def _blocks(value: Any) -> list[Mapping[str, Any]]:
 def _claude(block: Any, sent: set[Any]) -> Any:
     if block.get("type") != "tool_result" or block.get("tool_use_id") in sent:
         return block
-    return {"type": "text", "text": _told(block.get("content"))}
+    return {"type": "text", "text": _content_text(block.get("content"))}
 
 
 def _gemini(part: Any, sent: set[Any]) -> Any:
     result = part.get("functionResponse")
     if not result or result.get("name") in sent:
         return part
-    return {"text": _told(next(iter((result.get("response") or {}).values()), ""))}
+    return {
+        "text": _content_text(next(iter((result.get("response") or {}).values()), ""))
+    }
 
 
 def _turn(content: Any) -> Json:
-    return {"role": "user", "content": _told(content)}
+    return {"role": "user", "content": _content_text(content)}
 
 
-def _told(content: Any) -> str:
+def _content_text(content: Any) -> str:
     text = content if isinstance(content, str) else ""
     text = text or "\n".join(str(b.get("text", "[an image]")) for b in _blocks(content))
     return f"<tool_response>\n{text}\n</tool_response>"

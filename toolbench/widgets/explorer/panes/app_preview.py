@@ -1,4 +1,4 @@
-"""Preview the app of a tool: the HTML its server offers to chats, without scripts."""
+"""Show the app of a tool, the HTML its server offers to chats, with what the app asks for."""
 
 from contextlib import nullcontext
 from functools import partial
@@ -6,15 +6,21 @@ from typing import Any, Protocol
 
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.escape import Html
+from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
-from toolbench.mcp.features.apps import app_in, app_uri, preview
+from toolbench.mcp.apps.app_bridge import AppBridge
+from toolbench.mcp.apps.preview import AppAddress, app_in, app_uri, preview
 from toolbench.mcp.features.resources import MCPResourceObservation
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.form.question import QuestionBox
+from toolbench.widgets.frontend import front_end
+from toolbench.widgets.frontend.app_messages import app_messages
+from toolbench.widgets.kit.parts import Parts, put
+from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.panel.run_state import state_badge
 
 
 class Panel(Protocol):
@@ -34,7 +40,11 @@ class Panel(Protocol):
 
 
 class AppView:
-    """A button that shows the app with the panel's arguments and last result."""
+    """A button that shows the app with the panel's arguments and last result.
+
+    Below it stand the questions and calls of the app. Without the front-end module it stays a
+    preview that can only read.
+    """
 
     def __init__(self, session: MCPServerSession, panel: Panel) -> None:
         """Make the button for the tool of *panel*."""
@@ -50,7 +60,14 @@ class AppView:
         )
         self._preview = parts.html()
         self._button.on_click(lambda _: self._ask())
-        self.widget = parts.column(self._button, self._preview, kind="toolbench-app")
+        self._questions = QuestionBox(parts)
+        self._calls = parts.html()
+        self._bridge: AppBridge | None = None
+        self._name = ""
+        self.widget = parts.column(
+            *(self._button, self._preview, self._questions.widget, self._calls),
+            kind="toolbench-app",
+        )
 
     def _ask(self) -> None:
         uri = app_uri(self._panel.tool)
@@ -69,16 +86,68 @@ class AppView:
             self._preview.value = notice(message, "warning")
             return
         result = self._panel.result
+        self._leave()
         self._preview.value = Html(
             preview(
                 app,
                 arguments=self._panel.form.masked,
                 result=result if isinstance(result, MCPToolObservation) else None,
+                address=self._connected(),
             )
         )
         self._button.description = "Preview its app again"
 
+    def _connected(self) -> AppAddress | None:
+        """Make a bridge for the app; return its address, None if the page has no module."""
+        key = front_end.key
+        if not key:
+            return None
+        self._bridge = AppBridge(
+            self._session, ask=self._questions.ask, changed=self._watch
+        )
+        self._name = app_messages.open(self._bridge.receive)
+        return AppAddress(key, self._name)
+
+    def _watch(self) -> None:
+        ticker.watch(self._look)
+
+    def _look(self) -> bool:
+        """Show the calls and messages of the app; nothing more until the next change."""
+        bridge = self._bridge
+        if bridge is not None and self._calls.comm is not None:
+            put(self._calls, _calls_html(bridge))
+        return False
+
+    def _leave(self) -> None:
+        """End the bridge to the app that was shown before."""
+        app_messages.close(self._name)
+        bridge, self._bridge = self._bridge, None
+        if bridge is not None:
+            bridge.close()
+        put(self._calls, Html(""))
+
     def close(self) -> None:
-        """Close the preview."""
+        """Close the app; its calls are stopped."""
         self._server_request.forget()
+        self._leave()
         self._parts.close()
+
+
+def _calls_html(bridge: AppBridge) -> Html:
+    """Return a line for each of the last calls and messages of the app."""
+    lines = [
+        f"<li>{state_badge(run.state)}<code>{escape(run.tool.name[:200])}</code>"
+        f" (run {run.id})</li>"
+        for run in bridge.runs
+    ]
+    lines += [
+        f"<li>To a model, which did not get it: {escape(text)}</li>"
+        for text in bridge.messages
+    ]
+    if not lines:
+        return Html("")
+    return Html(
+        '<div role="status">What the app did:</div>'
+        '<ul style="margin:2px 0 6px;padding-left:1.4em;overflow-wrap:anywhere">'
+        f"{''.join(lines)}</ul>"
+    )

@@ -9,7 +9,7 @@ from toolbench.display.html.css import REMARK
 from toolbench.display.html.markdown import markdown_html
 from toolbench.display.page import badge, notice, section
 from toolbench.display.sizes import human_size
-from toolbench.mcp.features.apps import app_in, preview
+from toolbench.mcp.apps.preview import app_in, preview
 from toolbench.mcp.features.resources import (
     MCPResourceObservation,
     Resource,

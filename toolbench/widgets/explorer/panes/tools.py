@@ -3,11 +3,13 @@
 from typing import Any, ClassVar
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.escape import Html, escape
+from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.display.html.icons import icon_html
 from toolbench.display.page import notice
-from toolbench.mcp.features.apps import app_uri
+from toolbench.mcp.apps.preview import app_uri
 from toolbench.mcp.features.listing import DisabledTool
 from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.token_bill import TokenBill
 from toolbench.widgets.explorer.panes.app_preview import AppView
 from toolbench.widgets.explorer.panes.pane import (
     ListPane,
@@ -21,6 +23,7 @@ from toolbench.widgets.kit.tool_item import tool_item
 from toolbench.widgets.panel.panel import ToolPanel
 from toolbench.wording import counted
 
+_DEAREST = 100  # tools shown with their cost
 _DISABLED = 50  # disabled tools shown with their reasons
 _WITHOUT_TOOLS = {"connected": "No tools.", "incomplete": "No list of tools came."}
 
@@ -39,9 +42,11 @@ class ToolsPane(ListPane):
         self._notes = parts.html()
         self._list = PickList(parts, "Tools", self._pick, lock)
         self._disabled = parts.html()
+        self._cost = parts.html()
         self._empty = parts.html()
         self.detail = parts.column(self._empty)
-        self.widget = parts.column(self._notes, self._list.widget, self._disabled)
+        below = self._cost, self._disabled
+        self.widget = parts.column(self._notes, self._list.widget, *below)
         self.refresh()
 
     def refresh(self) -> None:
@@ -57,6 +62,7 @@ class ToolsPane(ListPane):
         put(self._empty, _empty_html(session))
         self._list.pick_first()
         self._disabled.value = _disabled_html(session.tools.disabled)
+        self._cost.value = _cost_html(TokenBill.of(tools.values()))
         if session.is_connected:
             for name, opened in self._open.items():
                 opened.compare(tools.get(name))
@@ -115,13 +121,16 @@ class OpenTool(Pane):
         self._take = self._parts.button("Reload", look="info")
         self.on(self._take, self._reload)
         self._updates = self._parts.row()
+        self._icon = self._parts.html()
         self.widget = self._parts.column()
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the panel, and the app if there is one."""
+        """Show the panel, above it the tool's icon, and below it the app, if there are any."""
+        put(self._icon, icon_html(getattr(self.panel.tool, "icons", ())))
+        above = [self._updates, *([self._icon] if self._icon.value else [])]
         below = [self._app.widget] if self._app is not None else []
-        self.widget.children = [self._updates, self.panel, *below]
+        self.widget.children = [*above, self.panel, *below]
 
     def compare(self, newest: ToolDefinition[Any, Any] | None) -> None:
         """Show a note if *newest*, the tool in the server's list now, differs or is None."""
@@ -185,4 +194,22 @@ def _disabled_html(tools: list[DisabledTool]) -> Html:
         f'<details class="toolbench-disabled"><summary style="cursor:pointer">{what} cannot be'
         f' called</summary><ul style="margin:2px 0 6px;padding-left:1.4em;overflow-wrap:'
         f'anywhere">{lines}{more}</ul></details>'
+    )
+
+
+def _cost_html(bill: TokenBill) -> str:
+    """Return what the tools cost a model, in all, and opened: each tool, the dearest first."""
+    if not bill.tools:
+        return ""
+    rows = "".join(
+        f'<tr><td style="overflow-wrap:anywhere">{escape(name[:200])}</td>'
+        f'<td style="text-align:right;padding-left:12px">{escape(cost.number)}</td></tr>'
+        for name, cost in bill.dearest[:_DEAREST]
+    )
+    left = len(bill.tools) - _DEAREST
+    more = f"<div>and {counted(left, 'cheaper tool')}</div>" if left > 0 else ""
+    return (
+        f'<details {NO_MATHS}><summary style="cursor:pointer">'
+        f"A model pays {escape(str(bill.total))} for them in each request</summary>"
+        f"<table>{rows}</table>{more}</details>"
     )

@@ -43,9 +43,9 @@ def _name(branch: Node, fuel: int = _NESTING) -> str:
 
 
 def tag_of(branches: Sequence[Node]) -> str:
-    """Return the property that only tells *branches* apart; empty if there is none.
+    """Return the property whose only purpose is to tell *branches* apart; empty if there is none.
 
-    It is required in each of them, and has one value, different in each.
+    Each branch requires this property and allows one value for it, which no other branch has.
     """
     if len(branches) < 2:
         return ""

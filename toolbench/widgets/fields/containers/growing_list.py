@@ -1,4 +1,4 @@
-"""The base of lists and maps: lines that a person adds and removes, the rest on request."""
+"""The base of lists and maps: lines that a person adds and removes; of many lines only the first."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable

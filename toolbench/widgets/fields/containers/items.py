@@ -20,7 +20,7 @@ _HINT = 60  # characters quoted of a line
 
 
 def _parts(line: str) -> list[str]:
-    """Return the values between the commas of *line*; empty if there are not several."""
+    """Return the values between the commas of *line*; empty if there is only one value."""
     parts = [part.strip() for part in line.split(",")]
     return parts if len(parts) > 1 and all(parts) else []
 

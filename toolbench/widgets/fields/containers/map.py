@@ -125,10 +125,10 @@ class Map(Listing):
 
 
 def _wants_another_editor(row: Slot, other: Slot) -> bool:
-    """Return whether only the key of *other* is the name of a secret.
+    """Return whether the key of *other* needs another editor, as only one key is a secret's name.
 
-    Or only that of *row*, if it has no value to hide: a person who types `tokenizer` has
-    typed `token` for a moment.
+    If only the key of *row* is a secret's name, its value must be empty: a person who types
+        `tokenizer` has typed `token` for a moment.
     """
     return row.secret != other.secret and (other.secret or not row.read())
 

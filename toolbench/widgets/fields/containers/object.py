@@ -36,7 +36,7 @@ class ObjectEditor(Container):
 
     @property
     def wants_more(self) -> bool:
-        """Whether the object has required properties, so that {} is not enough."""
+        """Whether the object has required properties, so that {} is not valid."""
         return bool(self._required)
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
@@ -126,7 +126,7 @@ class ObjectEditor(Container):
     # --- what is shown ----------------------------------------------------------------
 
     def entries(self) -> Iterable[Entry]:
-        """Yield the fields; after a dozen, those without a value are found with a search box."""
+        """Yield the fields; of more than a dozen, those without a value are behind a search box."""
         names = self._in_case()
         visible = self._visible(names)
         for name in names:
@@ -142,7 +142,7 @@ class ObjectEditor(Container):
             yield Entry(nothing, (), Html(""))
 
     def _repeats_tag(self, name: str) -> bool:
-        """Return whether a field only repeats which alternative of a union this is."""
+        """Return whether the field *name* only repeats the name of the chosen alternative of a union."""
         union = self.slot.parent if self.slot.key is None else None
         if union is None or union.tag != name:
             return False
@@ -229,7 +229,7 @@ def _in_order(properties: dict[str, Node]) -> dict[str, Node]:
 
 
 def _title(name: str, node: Node) -> str:
-    """Return the title if a person wrote it, else the name, which is better than a generated title."""
+    """Return the title if a person wrote it; else the name, which is better than a generated title."""
     title = node.own_title
     if not title.strip():
         return name

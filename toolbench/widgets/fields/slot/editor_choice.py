@@ -20,7 +20,7 @@ class EditorChoice:
     """
 
     def __init__(self, position: Position, make: Make) -> None:
-        """Choose for *position*; *make* makes an editor of a type, or for None the registry's."""
+        """Choose for *position*; *make* makes an editor of a given class, or the registry's for None."""
         self._position, self._make = position, make
         self.built: Editor | None = None
         self.as_json = False

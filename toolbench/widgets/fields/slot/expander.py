@@ -14,7 +14,7 @@ _BUDGET = 80  # widgets of a form; later containers are folded
 class Fold:
     """A button in place of a container, if the form is already large.
 
-    A value of a thousand parts would take the page seconds. A folded container opens on a
+    To draw a value of a thousand parts would take the page seconds. A folded container opens on a
     click, and by itself if there is an error in it.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""Whether a slot has a value, and whether it is null, which an editor cannot know."""
+"""The state of a slot that its editor cannot know: whether it has a value, and whether that is null."""
 
 from enum import Enum
 from typing import Any
@@ -25,7 +25,7 @@ class Presence:
     """
 
     def __init__(self, position: Position, choice: EditorChoice) -> None:
-        """Start undecided; a slot that a person added has a value from the start."""
+        """Start without a decision; a slot that a person added has a value from the start."""
         self._position, self._choice = position, choice
         self._decided: bool | None = True if position.settled else None
         self.is_null = False
@@ -47,23 +47,23 @@ class Presence:
 
     @property
     def is_too_deep(self) -> bool:
-        """Whether a required object starts closed at this depth, so that recursion ends."""
+        """Whether a required object at this depth starts closed, to end a recursion."""
         return self._position.depth > _OPEN_DEPTH and not self._position.settled
 
     @property
     def is_open(self) -> bool:
-        """Whether the editor is shown: always, unless its presence box is off."""
+        """Whether the editor is shown: always, unless there is a presence box and it is off."""
         return not self.has_presence_box or (self._decided is True and not self.is_null)
 
     @property
     def is_there(self) -> bool:
-        """Whether the value is in the editor: it is needed, open, and not null."""
+        """Whether the slot takes its value from the editor: the editor is needed, open, and not null."""
         if self._choice.built is None and not self._position.required:
             return False
         return self.is_open and not self.is_null
 
     def counts(self, value: Any) -> bool:
-        """Return whether the editor's *value* counts; an empty one may only mean that it is untouched."""
+        """Return whether the editor's *value* counts: an empty value may mean "not touched yet"."""
         editor = self._choice.current
         if (
             value
@@ -75,7 +75,7 @@ class Presence:
         return self._decided is None and not editor.wants_more
 
     def hold(self) -> None:
-        """Take the editor's value from now on, even if it is empty."""
+        """Use the editor's value from now on, even if it is empty."""
         self.is_null, self._decided = False, True
 
     def hold_null(self) -> None:
@@ -87,7 +87,7 @@ class Presence:
         self.is_null, self._decided = False, False
 
     def wake(self) -> None:
-        """Note an edit inside: the editor's value counts again, if it has one."""
+        """Note an edit inside the editor: use its value again, if it has one."""
         self.is_null = False
         if self._decided is False and not self.has_presence_box:
             self._decided = None

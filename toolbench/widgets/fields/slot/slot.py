@@ -1,4 +1,4 @@
-"""A slot: one position of a form with its value (or unset, or null) and its editor."""
+"""A slot: one position of a form, with its value (which may be unset or null) and its editor."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -45,7 +45,7 @@ class Slot(Position):
 
     @property
     def errors(self) -> list[str]:
-        """The errors that are shown, in sentences."""
+        """The shown errors, in sentences."""
         return self.display.errors
 
     # --- the value ------------------------------------------------------------------
@@ -109,7 +109,7 @@ class Slot(Position):
             slot.display.draw()
 
     def open(self) -> None:
-        """Have a value from now on, even an empty one."""
+        """Give the slot a value from now on, even if it is empty."""
         self.presence.hold()
         self.display.draw()
 

@@ -14,7 +14,7 @@ _FIRST = 1000  # year; earlier ones lose digits in the browser
 
 
 class Day(Editor):
-    """A DatePicker; a value that is not a plain date is edited as text."""
+    """A DatePicker; another editor, for text, takes values that are not plain dates."""
 
     wider = Formatted
     is_short = True

@@ -77,7 +77,7 @@ class File(Line):
 
     @property
     def ghost(self) -> str:
-        """The placeholder: a description of a text that is too long to show."""
+        """The placeholder: it describes a text that is too long to show."""
         if len(self.text) <= _MAX_TEXT:
             return super().ghost
         return f"{self.described()} (choose another, or type base64)"

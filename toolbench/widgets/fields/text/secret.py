@@ -45,7 +45,7 @@ class Secret(Line):
 
     @property
     def ghost(self) -> str:
-        """The placeholder: only that there is a secret."""
+        """The placeholder: it says that there is a secret, without any part of it."""
         return f"{MARK} (type to replace it)" if self.text else super().ghost
 
     def options(self) -> dict[str, Any]:

@@ -64,7 +64,7 @@ class TextBox(Editor):
 
     @property
     def trouble(self) -> str:
-        """Why the draft cannot be read."""
+        """The reason why the draft cannot be read; empty if it can."""
         try:
             if self.text:
                 self.parse(self.text)

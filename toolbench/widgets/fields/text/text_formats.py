@@ -68,10 +68,10 @@ class Formatted(Line):
 
     @property
     def _format(self) -> Format:
-        return FORMATS[self._named]
+        return FORMATS[self._format_name]
 
     @property
-    def _named(self) -> str:
+    def _format_name(self) -> str:
         known = is_known_format(self.node)
         return self.node.format if known else "date"  # the field's own choice of editor
 

@@ -1,0 +1,57 @@
+"""Tables of tools, servers and findings keep their shape in a narrow window."""
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from browser.axe import THEMES, use_theme
+from browser.explored import SHOP, connect
+from browser.lab import NotebookPage, write_notebook
+
+CELLS = (
+    "%load_ext toolbench",
+    "from toolbench import tool\n"
+    "@tool(destructive=True)\n"
+    "def remove_volumes_of_project(project: str, force: bool = False) -> str:\n"
+    "    '''Remove all volumes of a project, and the snapshots that were made of them.'''\n"
+    "    return project",
+    connect("shop", str(SHOP)),
+    "%tools",
+    "%mcp list",
+    "%tools --lint",
+)
+TABLES = (3, 4, 5)
+OUT_OF_SHAPE = """
+output => [...output.querySelectorAll('table')].flatMap(table => {
+  const room = output.getBoundingClientRect();
+  const wide = table.getBoundingClientRect().right > room.right + 1;
+  const broken = [...table.querySelectorAll('tr > :first-child')].filter(cell => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    const tops = new Set([...range.getClientRects()].map(line => Math.round(line.top / 8)));
+    return tops.size > 2;
+  });
+  return [...(wide ? ['wider than the output'] : []), ...broken.map(cell => cell.textContent)];
+})
+"""
+
+
+def test_keep_their_shape(lab: NotebookPage, nbroot: Path) -> None:
+    """At 1280 and 700 pixels: inside the output, and the first column on two lines at most."""
+    write_notebook(nbroot / "tables.ipynb", *CELLS)
+    lab.open("tables.ipynb")
+    lab.tab.page.evaluate(
+        "window.jupyterapp.commands.execute('application:toggle-left-area')"
+    )
+    lab.run_all()
+    assert lab.errors() == []
+    for width in (1280, 700):
+        lab.tab.page.set_viewport_size({"width": width, "height": 1000})
+        for index in TABLES:
+            output = lab.output(index)
+            output.evaluate("o => o.scrollIntoView({block: 'start'})")
+            expect(output.locator("table").first).to_be_visible()
+            assert output.evaluate(OUT_OF_SHAPE) == []
+            for theme in THEMES:
+                use_theme(lab.tab.page, theme)
+                lab.screenshot(f"table-{index}-{theme}-{width}")
