@@ -105,7 +105,7 @@ def test_a_crash_is_no_accident(run):
 
 
 def test_many_failures_are_no_accident(run):
-    done = run(unstable=4)
+    done = run(unstable=9)
     assert done.returncode == 1
     assert "Once more" not in done.stdout
 
