@@ -49,10 +49,10 @@ class TestToolsOfThatTime:
     def test_run_as_they_are(self):
         """A tool made directly, with an executor of one argument, works."""
         for call in (TOOL, TOOL.call):
-            seen = call(MyAction(input_text="x"))
-            assert seen.result == "Processed: x"
-            assert seen.to_llm_content == [TextContent(text="Processed: x")]
-            assert seen.text == "Processed: x"
+            observation = call(MyAction(input_text="x"))
+            assert observation.result == "Processed: x"
+            assert observation.to_llm_content == [TextContent(text="Processed: x")]
+            assert observation.text == "Processed: x"
         assert isinstance(TOOL, ToolDefinition)
 
     def test_take_type_parameters(self):
@@ -101,18 +101,21 @@ class TestActionBase:
         for properties in ({}, {"properties": {"a": {"type": "string"}}}):
             schema = {"type": "object", "additionalProperties": False, **properties}
             model = ActionBase.from_mcp_schema("Elsewhere", schema)
-            asked = model.to_mcp_schema()["properties"]
-            assert list(asked) == [*properties.get("properties", ()), "security_risk"]
-            assert asked["security_risk"]["default"] == "UNKNOWN"
+            properties_of_schema = model.to_mcp_schema()["properties"]
+            assert list(properties_of_schema) == [
+                *properties.get("properties", ()),
+                "security_risk",
+            ]
+            assert properties_of_schema["security_risk"]["default"] == "UNKNOWN"
             assert model(security_risk="LOW").security_risk is SecurityRisk.LOW
 
 
 class TestObservationBase:
     def test_takes_any_field(self):
         """Observations of that time were open."""
-        seen = MyObservation(result="r", more=1)
-        assert seen.more == 1
-        assert MyObservation.from_dict(seen.to_dict()) == seen
+        observation = MyObservation(result="r", more=1)
+        assert observation.more == 1
+        assert MyObservation.from_dict(observation.to_dict()) == observation
 
     @pytest.mark.parametrize(
         ("fields", "failed"),
@@ -125,9 +128,9 @@ class TestObservationBase:
     )
     def test_failed_if_it_names_an_error(self, fields, failed):
         """`error`, a flag or a text, is today's `is_error`; what is said wins."""
-        seen = MyObservation(result="r", **fields)
-        assert seen.is_error is failed
-        assert len(seen.to_llm_content) == 1 + failed
+        observation = MyObservation(result="r", **fields)
+        assert observation.is_error is failed
+        assert len(observation.to_llm_content) == 1 + failed
         assert not MyObservation(result="r", is_error=False, **fields).is_error
 
     def test_without_words_of_its_own_reads_its_content(self):

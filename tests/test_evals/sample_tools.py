@@ -55,8 +55,8 @@ def message(*calls, text=None):
         }
         for n, (name, a) in enumerate(calls)
     ]
-    said = {"role": "assistant", "content": text}
-    return said | ({"tool_calls": sent} if sent else {"content": text or "Hello."})
+    reply = {"role": "assistant", "content": text}
+    return reply | ({"tool_calls": sent} if sent else {"content": text or "Hello."})
 
 
 def bill(**changed):

@@ -224,14 +224,14 @@ class TestCost:
 
     def test_max_cost_stops_before_it_is_exceeded(self):
         """Answers of 0.01 dollars and 0.035 to spend: three are asked for."""
-        asked = []
+        requests = []
 
         def model(messages, tools):
-            asked.append(1)
+            requests.append(1)
             return Answer(message(bill()), usage=Usage(10, 1, 0.01))
 
         report = evaluate(model, TOOLS, [SPLIT], repeats=50, max_cost=0.035)
-        assert (len(asked), len(report), report.planned) == (3, 3, 50)
+        assert (len(requests), len(report), report.planned) == (3, 3, 50)
         assert report.stopped == "max_cost"
         assert not report.has_passed
 
@@ -307,14 +307,14 @@ class TestSaving:
 def test_an_interrupt_keeps_what_is_done(tmp_path):
     """The report of what came is returned, the file goes on from there, requests are closed."""
     begun, closed = threading.Event(), threading.Event()
-    asked = []
+    requests = []
 
     class Slow:
         name, provider = "slow", "openai"
 
         def complete(self, messages, tools=(), *, on_chunk=None, cancel=None):
-            asked.append(1)
-            if len(asked) <= 2:
+            requests.append(1)
+            if len(requests) <= 2:
                 return Answer(message(bill()))
             cancel.on_cancel(closed.set)
             begun.set()

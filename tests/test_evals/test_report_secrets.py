@@ -64,10 +64,10 @@ def test_a_secret_of_an_expected_call_is_hidden_in_the_prompt(
     answer, case, secret, tmp_path
 ):
     """The model gets the prompt as it is; nothing that is shown or written has the secret."""
-    asked, path = [], tmp_path / "trials.jsonl"
+    prompts, path = [], tmp_path / "trials.jsonl"
 
     def model(messages, tools):
-        asked.append(messages[-1]["content"])
+        prompts.append(messages[-1]["content"])
         if isinstance(answer, Exception):
             raise ConnectionError(str(answer).format(secret))
         return answer.format(secret)
@@ -78,7 +78,7 @@ def test_a_secret_of_an_expected_call_is_hidden_in_the_prompt(
         for text in texts_of(report, path):
             assert secret not in text
         assert report[0].case is case
-    assert set(asked) == {f"Use {secret} for it"}
+    assert set(prompts) == {f"Use {secret} for it"}
 
 
 def test_the_title_of_what_got_worse_has_no_secret_of_its_call():
@@ -91,8 +91,8 @@ def test_the_title_of_what_got_worse_has_no_secret_of_its_call():
     )
     answers = [message(("unlock", typed["arguments"])), message(sent), "No.", "No."]
     before, after = (
-        evaluate(ScriptedModel(said), [log_in, unlock], [case, other])
-        for said in (answers[:2], answers[2:])
+        evaluate(ScriptedModel(part), [log_in, unlock], [case, other])
+        for part in (answers[:2], answers[2:])
     )
     comparison = after.compare(before)
     worse = comparison[0].worse

@@ -119,11 +119,11 @@ def test_the_fields_of_an_observation_are_columns():
         def __call__(self, action, conversation=None):
             return CountObservation(letters=len(action.word))
 
-    made = ToolDefinition(
+    counter = ToolDefinition(
         name="count", description="Count letters.", action_type=CountAction,
         observation_type=CountObservation, executor=Count(),
     )  # fmt: skip
-    assert [r.fields for r in sweep(made, {"word": ["a", "abc"]})] == [
+    assert [r.fields for r in sweep(counter, {"word": ["a", "abc"]})] == [
         {"letters": 1},
         {"letters": 3},
     ]
@@ -144,10 +144,10 @@ def test_a_tool_with_something_of_its_own_is_called_by_one_thread():
             inside.pop()
             return Observation.from_text(action.word)
 
-    made = ToolDefinition(
+    shell = ToolDefinition(
         name="shell", description="x", action_type=WordAction, executor=Shell()
     )
-    sweep(made, {"word": map(str, range(20))})
+    sweep(shell, {"word": map(str, range(20))})
     assert max(most) == 1
 
 

@@ -78,7 +78,7 @@ CELLS = {
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory):
+def values_of_both(tmp_path_factory):
     """What each tool shows in its notebook, and in its package."""
     folder = tmp_path_factory.mktemp("built")
     before = {}
@@ -107,9 +107,9 @@ def shown(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", CELLS)
-def test_a_value_is_that_of_the_notebook(shown, name):
+def test_a_value_is_that_of_the_notebook(values_of_both, name):
     """Whatever builds it up is exported in order, and nothing else."""
-    before, after = shown
+    before, after = values_of_both
     assert after[name] == before[name]
 
 

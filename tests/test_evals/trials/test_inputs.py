@@ -39,15 +39,15 @@ def test_a_limit_that_is_no_number_is_one_sentence(limit):
 
 def test_a_model_that_changes_the_tools_changes_them_for_itself_alone():
     """Each request offers the tools anew, as they are."""
-    seen = []
+    descriptions = []
 
     def model(messages, tools):
-        seen.append(tools[0]["function"]["description"])
+        descriptions.append(tools[0]["function"]["description"])
         tools[0]["function"]["description"] = "Changed."
         tools.clear()
         return "Hi"
 
     evaluate(model, [split_bill], [Case("Hi")], repeats=3, workers=1)
-    assert len(seen) == 3
-    assert len(set(seen)) == 1
-    assert seen[0] != "Changed."
+    assert len(descriptions) == 3
+    assert len(set(descriptions)) == 1
+    assert descriptions[0] != "Changed."

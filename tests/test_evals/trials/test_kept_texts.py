@@ -46,12 +46,12 @@ def test_more_failures_than_are_kept_are_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("reason", "kept"),
+    ("reason", "text"),
     [(3, "3"), (["a"], "['a']"), ("sk-planted-77", "<secret-hidden>")],
 )
-def test_any_finish_reason_is_kept_as_a_text(reason, kept, tmp_path):
+def test_any_finish_reason_is_kept_as_a_text(reason, text, tmp_path):
     """So the line is used the next time, and no answer is paid for twice."""
-    asked = []
+    requests = []
 
     class Odd:
         """A model that ends its answers in its own way."""
@@ -59,15 +59,15 @@ def test_any_finish_reason_is_kept_as_a_text(reason, kept, tmp_path):
         name, provider = "odd", "openai"
 
         def complete(self, messages, tools=(), *, on_chunk=None, cancel=None):
-            asked.append(messages)
+            requests.append(messages)
             return Answer(message(text="Hi"), reason)
 
     arguments = {"password": "sk-planted-77"}
     case = Case("Act", {"name": "act", "arguments": arguments}, forbid=["wipe"])
     for _ in range(2):
         report = evaluate(Odd(), [], [case], save=tmp_path / "f.jsonl", on_progress=str)
-        assert report[0].finish_reason == kept
-    assert len(asked) == 1
+        assert report[0].finish_reason == text
+    assert len(requests) == 1
 
 
 def test_a_finish_reason_without_end_is_cut_off():

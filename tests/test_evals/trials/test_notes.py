@@ -25,8 +25,8 @@ def test_a_forbidden_tool_that_is_not_offered_is_told():
     assert "wype" in text
     assert "forbidden in 2 cases" in text
     assert "Did you mean 'wipe'?" in text
-    for shown in (report.to_text(), report.to_html()):
-        assert "wype" in shown
+    for view in (report.to_text(), report.to_html()):
+        assert "wype" in view
 
 
 def test_an_expected_tool_that_is_not_offered_is_told():
