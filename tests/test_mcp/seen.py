@@ -35,8 +35,8 @@ LONGEST = 150  # characters
 def described():
     """The modes and the tools of the server, each with what it does, in its own words."""
     command = [sys.executable, str(MISBEHAVING), "--list"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    modes, _, tools = said.partition("tools of the mode calls:")
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    modes, _, tools = listing.partition("tools of the mode calls:")
     return tuple(
         dict(re.findall(r"^ *(\S+) +(.+)$", part, re.M)) for part in (modes, tools)
     )
@@ -45,20 +45,20 @@ def described():
 def modes_seen(way):
     """What is seen of each mode that can be tried that *way*."""
     modes, _ = described()
-    wanted = [m for m in modes if m not in ON_STDOUT or way.startswith("stdio")]
-    wanted = [m for m in wanted if "http-" not in m or way.startswith("HTTP")]
+    names = [m for m in modes if m not in ON_STDOUT or way.startswith("stdio")]
+    names = [m for m in names if "http-" not in m or way.startswith("HTTP")]
     with ThreadPoolExecutor(4) as pool:
-        seen = pool.map(lambda mode: _connecting(mode, way), wanted)
-        return dict(zip(wanted, seen, strict=True))
+        outcomes = pool.map(lambda mode: _connecting(mode, way), names)
+        return dict(zip(names, outcomes, strict=True))
 
 
 def tools_seen(way):
     """What is seen of a call of each tool that can be tried that *way*."""
     _, tools = described()
-    wanted = [t for t in tools if t not in NOT_OVER_HTTP or way.startswith("stdio")]
+    names = [t for t in tools if t not in NOT_OVER_HTTP or way.startswith("stdio")]
     with _server("calls", way) as (client, entry):
         session = client.connect("demo", entry)
-        return {name: _calling(session, name) for name in wanted}
+        return {name: _calling(session, name) for name in names}
 
 
 @contextmanager
@@ -105,8 +105,8 @@ def _calling(session, name):
     observation = session.call(name)
     if name != "change_silently" and name not in ENDS:
         observation = session.tool(name)({})  # checked by the output schema, too
-    said = short("Failed: " if observation.is_error else "", observation.text)
-    return said + "".join(f" ⚠ {short(w)}" for w in observation.warnings[:1])
+    line = short("Failed: " if observation.is_error else "", observation.text)
+    return line + "".join(f" ⚠ {short(w)}" for w in observation.warnings[:1])
 
 
 def _decline(question):

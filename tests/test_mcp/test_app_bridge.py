@@ -27,12 +27,12 @@ class Person:
     """Answers what is asked, and remembers it; without an answer, waits for the end."""
 
     def __init__(self, answer=None):
-        self.asked = []
+        self.questions = []
         self.answer = answer
 
     def ask(self, question, is_over):
         """Answer, or wait."""
-        self.asked.append(question.message)
+        self.questions.append(question.message)
         if self.answer is None:
             eventually(is_over)
             return Answer("cancel")
@@ -124,8 +124,8 @@ def test_a_call_that_needs_consent_asks_the_person(session, no_records):
     result = page.call("wipe")["result"]
     assert result["isError"] is True
     assert "declined" in result["content"][0]["text"]
-    assert len(person.asked) == 1
-    assert "Wipe" in person.asked[0] or "wipe" in person.asked[0]
+    assert len(person.questions) == 1
+    assert "Wipe" in person.questions[0] or "wipe" in person.questions[0]
     assert history()[0].state == "denied"
 
 

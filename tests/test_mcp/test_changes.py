@@ -9,29 +9,29 @@ from toolbench.mcp.monitoring.change_listeners import Changes
 class TestChanges:
     def test_a_flood_is_one_piece_of_news(self):
         """Thousands of notes are passed on in one call that names each kind once."""
-        changes, heard, calls = Changes(interval=0.01), Event(), []
-        changes.listen(lambda names: (calls.append(names), heard.set()))
+        changes, notice, calls = Changes(interval=0.01), Event(), []
+        changes.listen(lambda names: (calls.append(names), notice.set()))
         for _ in range(10_000):
             changes.note("log")
             changes.note("traffic")
-        assert heard.wait(5)
+        assert notice.wait(5)
         assert calls[0] == {"log", "traffic"}
         assert len(calls) < 1_000
 
     def test_one_that_fails_silences_no_other(self, caplog):
         """A listener that raises is logged and told no more; the others hear everything."""
-        changes, told, heard = Changes(interval=0.01), [], Queue()
+        changes, failures, news = Changes(interval=0.01), [], Queue()
 
         def fail(names):
-            told.append(names)
+            failures.append(names)
             raise ValueError("closed")
 
         changes.listen(fail)
-        changes.listen(heard.put)
+        changes.listen(news.put)
         for name in ("log", "tools"):
             changes.note(name)
-            assert heard.get(timeout=5) == {name}
-        assert told == [{"log"}]
+            assert news.get(timeout=5) == {name}
+        assert failures == [{"log"}]
         assert [record.exc_info[0] for record in caplog.records] == [ValueError]
 
     def test_nobody_is_told_after_stopping(self):

@@ -112,29 +112,29 @@ class TestNewTools:
     @pytest.mark.parametrize("earlier", [[], ["a"]])
     def test_are_told_to_whoever_asked(self, era, earlier):
         """What a server offers later is told, as tools that can be called there and then."""
-        server, told = FakeMCPServer("shop", era=era), []
+        server, offers = FakeMCPServer("shop", era=era), []
         for name in earlier:
             server.answer(name, name)
 
         def hear(tools):
-            told.extend((tool.name, tool({}).text) for tool in tools)
+            offers.extend((tool.name, tool({}).text) for tool in tools)
 
         with create_mcp_tools(server, on_tools_changed=hear) as client:
             assert len(client) == len(earlier)
             server.answer("late", "here")
-            eventually(lambda: told == [("late", "here")])
+            eventually(lambda: offers == [("late", "here")])
             server.remove("late")
             eventually(lambda: len(client) == len(earlier))
-        assert told == [("late", "here")]
+        assert offers == [("late", "here")]
 
     @pytest.mark.parametrize("args", [(), ("--modern",)], ids=["legacy", "modern"])
     def test_of_a_process_are_told(self, args):
         """A server in a process of its own, which swaps its tools while one is called."""
-        told = []
+        new_tools = []
         config = {"calls": misbehaving("calls", *args)}
-        with create_mcp_tools(config, on_tools_changed=told.extend) as client:
+        with create_mcp_tools(config, on_tools_changed=new_tools.extend) as client:
             client["change_tools"]({})
-            eventually(lambda: [tool.name for tool in told] == ["added_0"])
+            eventually(lambda: [tool.name for tool in new_tools] == ["added_0"])
 
     def test_survive_whoever_fails_on_them(self, caplog):
         """A callback that raises is logged, and the tools are there."""

@@ -142,7 +142,7 @@ def test_no_servers_are_a_configuration_too(config, tmp_path):
 
 class TestMistakes:
     @pytest.mark.parametrize(
-        ("config", "said"),
+        ("config", "message"),
         [
             ({"theme": "dark"}, "has no servers"),
             ({"mcpServers": "none"}, "has no servers"),
@@ -161,9 +161,9 @@ class TestMistakes:
             ("/nowhere/mcp.json", "Cannot read the configuration '/nowhere/mcp.json'"),
         ],
     )
-    def test_are_told_in_a_sentence(self, config, said):
+    def test_are_told_in_a_sentence(self, config, message):
         """A configuration that makes no sense says what was expected."""
-        with pytest.raises(ServerError, match=said):
+        with pytest.raises(ServerError, match=message):
             read_config(config)
 
     def test_in_a_file_name_the_file(self, tmp_path):
@@ -174,18 +174,20 @@ class TestMistakes:
             read_config(file)
 
     @pytest.mark.parametrize(
-        ("name", "data", "said"),
+        ("name", "data", "message"),
         [
             ("a.json", b'{"a": "caf\xe9"}', "can't decode byte 0xe9"),
             ("a.json", b"[" * 100_000, "it is nested too deeply"),
             ("a.yaml", b"env: {API_KEY: verysecret, ]", "line 1"),
         ],
     )
-    def test_in_a_file_are_told_without_its_secrets(self, tmp_path, name, data, said):
+    def test_in_a_file_are_told_without_its_secrets(
+        self, tmp_path, name, data, message
+    ):
         """Whatever is wrong with a file, it is one sentence that quotes nothing of it."""
         file = tmp_path / name
         file.write_bytes(data)
-        with pytest.raises(ServerError, match=said) as caught:
+        with pytest.raises(ServerError, match=message) as caught:
             read_config(file)
         assert "verysecret" not in str(caught.value)
 

@@ -77,8 +77,8 @@ def test_two_secrets_have_two_names():
     env = [{"API_KEY": f"sk-very-secret-{n}"} for n in (1, 2, 1)]
     servers = {f"s{n}": {"command": "x", "env": e} for n, e in enumerate(env)}
     written = write_config(sessions(**servers))
-    held = [e["env"]["API_KEY"] for e in written.config["mcpServers"].values()]
-    assert held == ["${API_KEY}", "${S1_API_KEY}", "${API_KEY}"]
+    references = [e["env"]["API_KEY"] for e in written.config["mcpServers"].values()]
+    assert references == ["${API_KEY}", "${S1_API_KEY}", "${API_KEY}"]
 
 
 def test_references_stay():

@@ -63,12 +63,12 @@ class TestExports:
 
     def test_are_the_servers_list_word_for_word(self, client, tmp_path):
         """Title, execution, unknown parts: nothing is left out, moved or invented."""
-        listed = {
+        plain = {
             "name": "plain",
             "inputSchema": {"additionalProperties": False, "x-own": [1]},
         }
         rich = {
-            **listed,
+            **plain,
             "name": "rich",
             "title": "Rich",
             "execution": {"taskSupport": "optional"},
@@ -78,9 +78,9 @@ class TestExports:
             "_meta": {"k": {"deep": [1]}},
             "x-new": {"of": "tomorrow"},
         }
-        tools = [{"result": {"tools": [listed, rich]}}]
+        tools = [{"result": {"tools": [plain, rich]}}]
         session = client.connect("s", scripted(tmp_path / "s", {"tools/list": tools}))
-        for entry in (listed, rich):
+        for entry in (plain, rich):
             tool = session.tool(entry["name"])
             assert tool.to_mcp_tool() == entry
             tool.to_mcp_tool()["inputSchema"]["x-own"].append(2)
@@ -182,11 +182,11 @@ class TestArguments:
             "$defs": {"Node": node, "X": x},
         }
         tool = definition(schema=schema)
-        given = {"value": value}
-        before = json.dumps(given)
-        action = tool.action_from_arguments(given)
+        arguments = {"value": value}
+        before = json.dumps(arguments)
+        action = tool.action_from_arguments(arguments)
         assert action.to_arguments() == {"value": sent}
-        assert json.dumps(given) == before
+        assert json.dumps(arguments) == before
 
     @pytest.mark.parametrize(
         ("value", "sent"),
@@ -250,7 +250,7 @@ class TestArguments:
         }
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "message"),
         [
             ({}, "a: is required"),
             ({"a": "x"}, 'a: should be an integer, not "x"'),
@@ -258,10 +258,10 @@ class TestArguments:
             ({"a": 1, "c": 2}, "c: is not an argument"),
         ],
     )
-    def test_are_checked_by_the_servers_schema(self, arguments, said):
+    def test_are_checked_by_the_servers_schema(self, arguments, message):
         """What does not fit is told at its place, before the server is asked."""
-        assert str(definition().problems(arguments)[0]).startswith(said)
-        with pytest.raises(ArgumentsError, match=said):
+        assert str(definition().problems(arguments)[0]).startswith(message)
+        with pytest.raises(ArgumentsError, match=message):
             definition().action_from_arguments(arguments)
 
     def test_that_do_not_fit_are_told_without_secrets(self):
@@ -275,12 +275,12 @@ class TestArguments:
             }
         }
         tool = definition(schema=schema)
-        given = {"token": "hunter2", "word": "hunter3", "n": "x"}
-        given |= {"password": "hunter4"}
+        arguments = {"token": "hunter2", "word": "hunter3", "n": "x"}
+        arguments |= {"password": "hunter4"}
         with pytest.raises(ArgumentsError) as raised:
-            tool.action_from_arguments(given)
+            tool.action_from_arguments(arguments)
         assert "hunter" not in str(raised.value)
-        assert "hunter" not in str(tool.problems(given))
+        assert "hunter" not in str(tool.problems(arguments))
         assert 'not "x"' in str(raised.value)
 
 
@@ -293,16 +293,16 @@ class TestAction:
 
     def test_shows_its_arguments(self):
         """A person sees names and values."""
-        shown = str(MCPToolAction(data={"path": "/x", "n": 3}).visualize)
-        assert "path: /x" in shown
-        assert "n: 3" in shown
+        text = str(MCPToolAction(data={"path": "/x", "n": 3}).visualize)
+        assert "path: /x" in text
+        assert "n: 3" in text
 
     def test_shows_no_secret(self):
         """What the names call a secret is hidden, at any depth, as in its repr."""
         action = MCPToolAction(data={"auth": {"password": "hunter2"}, "user": "ann"})
-        for shown in (str(action.visualize), repr(action)):
-            assert "hunter2" not in shown
-            assert "ann" in shown
+        for text in (str(action.visualize), repr(action)):
+            assert "hunter2" not in text
+            assert "ann" in text
 
     def test_of_a_tool_shows_nothing_its_schema_calls_secret(self):
         """A call that was checked, and one that the server is to judge."""

@@ -57,9 +57,9 @@ class TestDiscover:
     def test_finds_what_a_program_keeps(self, home, place, text, source):
         """Each program's file is found where the program keeps it."""
         write(home / place, text)
-        (found,) = discover(home / "project")
-        assert (found.name, found.source) == ("git", source)
-        assert found.summary == "stdio: uvx mcp-server-git"
+        (server,) = discover(home / "project")
+        assert (server.name, server.source) == ("git", source)
+        assert server.summary == "stdio: uvx mcp-server-git"
 
     @pytest.mark.parametrize(
         "place", [".mcp.json", "mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"]
@@ -84,10 +84,10 @@ class TestDiscover:
         write(
             home / ".claude.json", {"mcpServers": {"bad": {}, **SERVERS["mcpServers"]}}
         )
-        found = {s.name: s for s in discover(home / "project")}
-        assert found["git"].entry is not None
-        assert "'command' to start" in found["bad"].problem
-        assert "cannot be read" in found["?"].summary
+        servers = {s.name: s for s in discover(home / "project")}
+        assert servers["git"].entry is not None
+        assert "'command' to start" in servers["bad"].problem
+        assert "cannot be read" in servers["?"].summary
 
     @pytest.mark.parametrize(
         "bad",
@@ -123,8 +123,8 @@ class TestDiscover:
             "headers": {"A": "verysecret2"},
         }
         write(home / ".cursor/mcp.json", {"mcpServers": {"x": entry}})
-        shown = repr(discover(home / "project")) + discover(home / "project")[0].summary
-        assert "verysecret" not in shown
+        text = repr(discover(home / "project")) + discover(home / "project")[0].summary
+        assert "verysecret" not in text
 
     def test_finds_nothing_where_nothing_is(self, home):
         """A fresh machine has no servers, and says so without an error."""

@@ -45,8 +45,8 @@ class TestAskHere:
 
     def test_a_message_of_a_model_can_be_written_by_a_person(self):
         """The conversation is shown, and a text is asked for."""
-        said = [{"role": "user", "content": {"type": "text", "text": "say hi"}}]
-        question = SamplingQuestion(messages=said, **ABOUT)
+        messages = [{"role": "user", "content": {"type": "text", "text": "say hi"}}]
+        question = SamplingQuestion(messages=messages, **ABOUT)
         assert "user: say hi" in question.whole
         with in_advance("hi"):
             assert ask_here(question).value == "hi"
@@ -54,7 +54,7 @@ class TestAskHere:
 
 class TestAsAnswer:
     @pytest.mark.parametrize(
-        ("given", "answer"),
+        ("reply", "answer"),
         [
             (None, Answer("decline")),
             ({"a": 1}, Answer("accept", {"a": 1})),
@@ -62,6 +62,6 @@ class TestAsAnswer:
             (Answer("cancel"), Answer("cancel")),
         ],
     )
-    def test_takes_what_is_short_to_write(self, given, answer):
+    def test_takes_what_is_short_to_write(self, reply, answer):
         """None declines, values accept, an answer is itself."""
-        assert as_answer(given) == answer
+        assert as_answer(reply) == answer

@@ -16,7 +16,7 @@ from toolbench.mcp.monitoring.notifications import Inbox
 
 class TestSentence:
     @pytest.mark.parametrize(
-        ("error", "said"),
+        ("error", "message"),
         [
             (
                 MCPError(-32603, "Internal error", {"trace": 1}),
@@ -42,9 +42,9 @@ class TestSentence:
             (KeyError(), "KeyError"),
         ],
     )
-    def test_names_what_went_wrong(self, error, said):
+    def test_names_what_went_wrong(self, error, message):
         """Each kind of failure has its words, without a traceback."""
-        assert sentence(error).startswith(said)
+        assert sentence(error).startswith(message)
 
     def test_finds_the_reason_inside_wrappers(self):
         """Groups and FastMCP's own wrapper are taken off."""
@@ -68,41 +68,41 @@ class TestSentence:
     def test_tells_the_http_status_the_body_and_what_to_do(self, status, hint):
         """What the SDK calls an error response is told as it was."""
         failure = HttpFailure(status, "Reason", "the body")
-        said = sentence(
+        message = sentence(
             MCPError(-32603, "x"), call=Call(seconds=1, http_failure=failure)
         )
-        assert f"HTTP {status} Reason: the body" in said
-        assert hint in said
+        assert f"HTTP {status} Reason: the body" in message
+        assert hint in message
 
     @pytest.mark.parametrize("status", [400, 404, 422, 500])
     def test_tells_the_servers_own_error_without_the_status(self, status):
         """An error of MCP that came with a bad status is told as over any other transport."""
         failure = HttpFailure(status, "Reason", "No such thing", is_answer=True)
         error = MCPError(-32602, "No such thing")
-        said = sentence(error, call=Call(seconds=1, http_failure=failure))
-        assert said == sentence(error)
+        message = sentence(error, call=Call(seconds=1, http_failure=failure))
+        assert message == sentence(error)
 
     def test_tells_who_may_not_ask_what_to_do(self):
         """A status about the client stays, with the server's message and the advice."""
         failure = HttpFailure(401, "Unauthorized", "No token", is_answer=True)
         call = Call(seconds=1, http_failure=failure)
-        said = sentence(MCPError(-32001, "No token"), call=call)
-        assert said.startswith("HTTP 401 Unauthorized: No token. ")
-        assert "give 'auth' a token" in said
+        message = sentence(MCPError(-32001, "No token"), call=call)
+        assert message.startswith("HTTP 401 Unauthorized: No token. ")
+        assert "give 'auth' a token" in message
 
 
 class TestCallFailed:
     def test_is_a_whole_sentence(self):
         """What a caller reads starts large and ends with a stop."""
         error = CallTimeoutError("no answer within 3 s")
-        told = str(call_failed(error, Call(seconds=3), Inbox("s")))
-        assert told == "No answer within 3 s."
+        message = str(call_failed(error, Call(seconds=3), Inbox("s")))
+        assert message == "No answer within 3 s."
 
 
 def failed(inbox):
     """The failure of a call in which the server died."""
-    died = broken("It broke.", exit_code=3, inbox=inbox)
-    return died, call_failed(died, Call(seconds=1), inbox)
+    full_error = broken("It broke.", exit_code=3, inbox=inbox)
+    return full_error, call_failed(full_error, Call(seconds=1), inbox)
 
 
 class TestBroken:
@@ -111,24 +111,28 @@ class TestBroken:
         inbox = Inbox("s")
         for n in range(5):
             inbox.stderr.add(f"line {n}")
-        died, told = failed(inbox)
+        full_error, short_error = failed(inbox)
         head = (
             "It broke.\nIts process ended with exit code 3.\nIts last lines on stderr:"
         )
-        assert str(told) == f"{head}\n  line 3\n  line 4"
-        assert told.asides == ["Before that on stderr:\n  line 0\n  line 1\n  line 2"]
+        assert str(short_error) == f"{head}\n  line 3\n  line 4"
+        assert short_error.asides == [
+            "Before that on stderr:\n  line 0\n  line 1\n  line 2"
+        ]
         lines = "".join(f"\n  line {n}" for n in range(5))
-        assert str(died) == f"{head}{lines}"
+        assert str(full_error) == f"{head}{lines}"
 
     def test_has_no_aside_where_little_was_written(self):
         """What the model reads is then all there is."""
         inbox = Inbox("s")
-        died, told = failed(inbox)
+        full_error, short_error = failed(inbox)
         assert (
-            str(died) == str(told) == "It broke.\nIts process ended with exit code 3."
+            str(full_error)
+            == str(short_error)
+            == "It broke.\nIts process ended with exit code 3."
         )
         inbox.stderr.add("dying")
-        died, told = failed(inbox)
-        assert str(died) == str(told)
-        assert str(told).endswith("\n  dying")
-        assert not told.asides
+        full_error, short_error = failed(inbox)
+        assert str(full_error) == str(short_error)
+        assert str(short_error).endswith("\n  dying")
+        assert not short_error.asides

@@ -40,9 +40,9 @@ def test_the_page_says_what_is_seen(look, way):
     for name, text in look(way).items():
         cell = row(name).rsplit(" | ", 1)[-1].removesuffix(" |")
         known = {part.partition(": `")[0]: part for part in cell.split("<br>")}
-        said = next((p for ways, p in known.items() if way in ways.split(", ")), cell)
-        if script().code(text) not in said:
-            wrong[name] = (said, text)
+        entry = next((p for ways, p in known.items() if way in ways.split(", ")), cell)
+        if script().code(text) not in entry:
+            wrong[name] = (entry, text)
     assert wrong == {}
 
 

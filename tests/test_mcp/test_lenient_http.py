@@ -33,10 +33,10 @@ class Odd(BaseHTTPRequestHandler):
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
         name = request.get("params", {}).get("name", request["method"])
         result = RESULTS.get(name)
-        told = (
+        outcome = (
             f'"result":{result}' if result else '"error":{"code":-32601,"message":"?"}'
         )
-        answer = f'{{"jsonrpc":"2.0","id":{json.dumps(request.get("id"))},{told}}}'
+        answer = f'{{"jsonrpc":"2.0","id":{json.dumps(request.get("id"))},{outcome}}}'
         in_events = self.path == "/events"
         body = f"event: message\r\ndata: {answer}\r\n\r\n" if in_events else answer
         kind = "text/event-stream" if in_events else "application/json"
@@ -50,7 +50,7 @@ class Odd(BaseHTTPRequestHandler):
         """Refuse: there is nothing else to hear."""
         self.send_error(405)
 
-    def log_message(self, *said):
+    def log_message(self, *parts):
         """Say nothing."""
 
 

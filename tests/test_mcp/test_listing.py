@@ -62,7 +62,7 @@ class TestGoodTools:
         """A wrong annotation is left out and noted; the tool stays."""
         (read,), bad = read_tools([tool(**fields)])
         assert not bad
-        assert any(note in said for said in read.notes)
+        assert any(note in line for line in read.notes)
 
     def test_keep_the_hints_that_are_right(self):
         """Of two hints only the wrong one goes; null is as good as absent."""

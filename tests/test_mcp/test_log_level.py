@@ -19,8 +19,11 @@ class TestOlderProtocol:
     @pytest.fixture
     def entry(self, tmp_path):
         """A server that takes a level."""
-        taken = {"initialize": [{"result": INFO}], "logging/setLevel": [{"result": {}}]}
-        return scripted(tmp_path / "script", taken)
+        answers = {
+            "initialize": [{"result": INFO}],
+            "logging/setLevel": [{"result": {}}],
+        }
+        return scripted(tmp_path / "script", answers)
 
     def test_asks_by_a_request_and_again_after_a_reconnect(self, client, entry):
         """The level belongs to a connection; a new one gets it too."""

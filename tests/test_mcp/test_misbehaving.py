@@ -32,8 +32,8 @@ while True:
 CONNECTED = ""  # connected, and `ping` answers `pong`
 
 
-def expect(said=CONNECTED, **more):
-    return {"said": said, **more}
+def expect(error=CONNECTED, **more):
+    return {"error": error, **more}
 
 
 MODES = {
@@ -161,13 +161,13 @@ def listed():
     """What the server itself says it can do."""
     if not MISBEHAVING.is_file():
         pytest.skip(f"NOT TESTED: {MISBEHAVING} is missing")
-    said = subprocess.run(
+    text = subprocess.run(
         [sys.executable, str(MISBEHAVING), "--list"],
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    modes, _, tools = said.partition("tools of the mode calls:")
+    modes, _, tools = text.partition("tools of the mode calls:")
     return set(re.findall(r"^(\S+)", modes, re.M)), set(
         re.findall(r"^  (\S+)", tools, re.M)
     )
@@ -180,22 +180,22 @@ def test_every_mode_and_tool_is_checked():
     assert TOOLS.keys() == tools
 
 
-def check_listing(client, entry, wanted):
-    """Connect, and compare what a user sees with what is *wanted*."""
-    client.timeout = wanted.get("seconds", 15)
-    if wanted["said"]:
+def check_listing(client, entry, expected):
+    """Connect, and compare what a user sees with what is *expected*."""
+    client.timeout = expected.get("seconds", 15)
+    if expected["error"]:
         with pytest.raises(ServerError) as caught:
             client.connect("s", entry)
-        assert re.search(wanted["said"], str(caught.value), re.S)
+        assert re.search(expected["error"], str(caught.value), re.S)
         return
     session = client.connect("s", entry)
-    session.call_seconds = 0.5 if "ping" in wanted else 10
-    assert wanted.get("tools", len(session.tools)) == len(session.tools)
-    assert wanted.get("disabled", 0) == len(session.tools.disabled)
+    session.call_seconds = 0.5 if "ping" in expected else 10
+    assert expected.get("tools", len(session.tools)) == len(session.tools)
+    assert expected.get("disabled", 0) == len(session.tools.disabled)
     assert all(tool.reason for tool in session.tools.disabled)
-    assert re.search(wanted.get("problem", "^$"), "".join(session.problems))
-    assert session.connection.mode == wanted.get("mode", "auto")
-    assert re.search(wanted.get("ping", "pong"), session.call("ping").text)
+    assert re.search(expected.get("problem", "^$"), "".join(session.problems))
+    assert session.connection.mode == expected.get("mode", "auto")
+    assert re.search(expected.get("ping", "pong"), session.call("ping").text)
     for tool in session.tools[:40]:  # whatever is listed can be exported and shown
         tool.to_mcp_tool(), tool.to_openai_tool(), tool.to_responses_tool(), repr(tool)
 
@@ -247,13 +247,13 @@ class TestModes:
             client.sync_close()
 
 
-def check_call(session, name, said, is_error=False, warned=False):
+def check_call(session, name, pattern, is_error=False, warned=False):
     """Call the tool *name*, and its neighbour after it."""
-    session.call_seconds = 0.5 if "No answer" in said else 20
+    session.call_seconds = 0.5 if "No answer" in pattern else 20
     observation = session.call(name)
     if name != "change_silently":
         observation = session.tool(name)({}) if "crash" not in name else observation
-    assert re.search(said, observation.text, re.S)
+    assert re.search(pattern, observation.text, re.S)
     assert observation.is_error == is_error
     assert bool(observation.warnings) == warned
     session.call_seconds = 20
@@ -278,9 +278,9 @@ class TestTools:
         """The same over HTTP, as far as the test server can do it there."""
         with misbehaving_http("calls") as url, MCPClient(timeout=15) as client:
             session = client.connect("s", url)
-            for name, wanted in TOOLS.items():
+            for name, expected in TOOLS.items():
                 if name not in NOT_OVER_HTTP | {"never"}:  # there it answers nothing
-                    check_call(session, name, *wanted)
+                    check_call(session, name, *expected)
 
     def test_a_result_of_40_mb_takes_time_in_proportion(self, client):
         """Nothing on the way is quadratic: this took the SDK half a minute."""

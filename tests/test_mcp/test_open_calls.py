@@ -33,17 +33,17 @@ def cancellations(server):
 
 def when_it_hangs(server, then):
     """Do *then* once the tool `hang` is in the middle of its work."""
-    seen = threading.Event()
+    hanging = threading.Event()
     lines = server.stderr.total
 
     def look(changed):
         if any("hanging" in line for line in server.stderr.last(50, since=lines)):
-            seen.set()
+            hanging.set()
 
     stop = server.observe(look)
 
     def wait():
-        if seen.wait(20):
+        if hanging.wait(20):
             then()
         stop()
 
@@ -179,10 +179,10 @@ class TestStopping:
 class TestProgress:
     def test_reaches_whoever_asked(self, server):
         """Value, total and message, in order; the server's log goes to its own list."""
-        heard, logged = [], server.log.total
-        with reporting(lambda *step: heard.append(step)):
+        steps, logged = [], server.log.total
+        with reporting(lambda *step: steps.append(step)):
             assert server.tool("steps")({"count": 3}).text == "done"
-        assert heard == [(1, 3, "step 1"), (2, 3, "step 2"), (3, 3, "step 3")]
+        assert steps == [(1, 3, "step 1"), (2, 3, "step 2"), (3, 3, "step 3")]
         assert server.log.total == logged + 3
 
     def test_goes_into_the_run(self, server):
@@ -198,28 +198,28 @@ class TestProgress:
 class TestQuestions:
     def test_go_to_whoever_answers(self, asking):
         """The answerer learns who asks what about which tool, in the thread that waits."""
-        asked = []
+        questions = []
 
         def answer(question):
-            asked.append((question.server, question.tool, question.message))
+            questions.append((question.server, question.tool, question.message))
             assert threading.current_thread() is threading.main_thread()
             return {"value": "Ann"}
 
         with answering(answer):
             assert asking.tool("ask")({}).text == "accept: Ann"
-        assert asked == [(asking.name, "ask", "Who are you?")]
+        assert questions == [(asking.name, "ask", "Who are you?")]
 
     @pytest.mark.parametrize(
-        ("given", "text"),
+        ("answer", "text"),
         [
             (None, "decline: None"),
             (Answer("cancel"), "cancel: None"),
             (Answer("accept", {"value": "Bob"}), "accept: Bob"),
         ],
     )
-    def test_can_be_declined_and_cancelled(self, asking, given, text):
+    def test_can_be_declined_and_cancelled(self, asking, answer, text):
         """All three answers of the protocol reach the asking."""
-        with answering(lambda question: given):
+        with answering(lambda question: answer):
             assert asking.tool("ask")({}).text == text
 
     def test_can_be_answered_asynchronously(self, asking):

@@ -38,8 +38,8 @@ def curious():
         return Elicit(f"How old are you, {who.name}?", Age)
 
     def poem():
-        said = TextContent(type="text", text="A poem, please.")
-        return Sample([SamplingMessage(role="user", content=said)], max_tokens=9)
+        text = TextContent(type="text", text="A poem, please.")
+        return Sample([SamplingMessage(role="user", content=text)], max_tokens=9)
 
     def roots():
         return ListRoots()
@@ -51,12 +51,12 @@ def curious():
         return f"{who.name} is {years.age}"
 
     @server.tool()
-    def recite(made: Annotated[CreateMessageResult, Resolve(poem)]) -> str:
-        return made.content.text
+    def recite(reply: Annotated[CreateMessageResult, Resolve(poem)]) -> str:
+        return reply.content.text
 
     @server.tool()
-    def where(found: Annotated[ListRootsResult, Resolve(roots)]) -> str:
-        return ", ".join(str(root.uri) for root in found.roots)
+    def where(result: Annotated[ListRootsResult, Resolve(roots)]) -> str:
+        return ", ".join(str(root.uri) for root in result.roots)
 
     @server.tool()
     async def visit(ctx: Context) -> str:
@@ -77,15 +77,15 @@ def server(request):
 class TestQuestions:
     def test_come_in_rounds(self, server):
         """One call may ask again after an answer; the rounds are counted."""
-        asked = []
+        questions = []
 
         def answer(question):
-            asked.append((question.round, question.message))
+            questions.append((question.round, question.message))
             return {"name": "Ann"} if "name" in question.message else {"age": 7}
 
         with answering(answer):
             assert server.tool("greet")({}).text == "Ann is 7"
-        assert asked == [(1, "What is your name?"), (2, "How old are you, Ann?")]
+        assert questions == [(1, "What is your name?"), (2, "How old are you, Ann?")]
 
     def test_may_be_refused(self, server):
         """A decline ends the call with an error of the server's, and no exception."""

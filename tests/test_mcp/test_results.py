@@ -67,7 +67,7 @@ class TestNothingIsLost:
         observation = tool_observation("t", {"content": blocks})
         assert observation.blocks == blocks
         assert [type(c) for c in observation.content].count(ImageContent) == 1
-        for said in (
+        for part in (
             "a text",
             "audio/wav, 3 bytes",
             "file:///x",
@@ -75,7 +75,7 @@ class TestNothingIsLost:
             "4 bytes",
             "hologram",
         ):
-            assert said in observation.text
+            assert part in observation.text
         assert observation.warnings == [
             'A block of the unknown type "hologram" is in the result.'
         ]
@@ -121,8 +121,8 @@ class TestNothingIsLost:
 
 
 def resource(data, kind):
-    held = {"uri": "f:x", "mimeType": kind, "blob": base64.b64encode(data).decode()}
-    block = {"type": "resource", "resource": held}
+    body = {"uri": "f:x", "mimeType": kind, "blob": base64.b64encode(data).decode()}
+    block = {"type": "resource", "resource": body}
     return tool_observation("t", {"content": [block]})
 
 
@@ -171,17 +171,21 @@ class TestMisfits:
 
     def test_the_way_to_the_older_protocol_is_for_the_person(self):
         """Who asks by requests of its own can be reached in the other era; a model cannot do that."""
-        said = "elicitation via server-initiated requests is unavailable on 2026-07-28 connections."
-        failed = with_way_back(tool_observation("t", text(said, isError=True)), "a b")
+        sentence = "elicitation via server-initiated requests is unavailable on 2026-07-28 connections."
+        failed = with_way_back(
+            tool_observation("t", text(sentence, isError=True)), "a b"
+        )
         assert failed.warnings == [
             "This server needs the older protocol to ask: run `%mcp reconnect 'a b' --mode legacy`."
         ]
-        assert failed.text == said
+        assert failed.text == sentence
         (read,) = failed.to_llm_content[1:]
-        assert read.text == said
-        assert str(failed.visualize).endswith(f"{said}\n⚠ {failed.warnings[0]}")
-        assert str(ToolFailedError("t", failed)) == f"t: {said}\n{failed.warnings[0]}"
-        for other in (text("no", isError=True), text(said)):
+        assert read.text == sentence
+        assert str(failed.visualize).endswith(f"{sentence}\n⚠ {failed.warnings[0]}")
+        assert (
+            str(ToolFailedError("t", failed)) == f"t: {sentence}\n{failed.warnings[0]}"
+        )
+        for other in (text("no", isError=True), text(sentence)):
             observation = tool_observation("t", other)
             assert with_way_back(observation, "s") is observation
 

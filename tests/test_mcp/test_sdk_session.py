@@ -41,22 +41,22 @@ class TestNotifications:
 
     def test_of_progress_beyond_a_float_are_left_out(self, far):
         """JSON has no largest number: what no float holds is told to nobody."""
-        heard = []
-        with reporting(lambda value, *rest: heard.append(value)):
+        values = []
+        with reporting(lambda value, *rest: values.append(value)):
             assert far.call("go").text == "there"
-        assert heard == [1, 2]
+        assert values == [1, 2]
 
     def test_a_callback_that_fails_fails_no_call(self, far, caplog):
         """It hears no more of the call, and the failure is logged once."""
-        heard = []
+        values = []
 
         def fail(value, total, message):
-            heard.append(value)
+            values.append(value)
             raise ValueError("closed")
 
         with reporting(fail):
             assert far.call("go").text == "there"
-        assert heard == [1]
+        assert values == [1]
         assert [record.exc_info[0] for record in caplog.records] == [ValueError]
 
 

@@ -20,7 +20,7 @@ INFO = {
     "serverInfo": {"name": "s", "version": "$API_TOKEN"},
     "instructions": "Use $API_TOKEN.",
 }
-ASKED = (
+QUESTION = (
     '{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"mode":"form",'
     '"message":"Is it $API_TOKEN?","requestedSchema":{"type":"object","properties":{}}}}'
 )
@@ -32,7 +32,7 @@ ERROR = {"error": {"code": -32002, "message": "no $API_TOKEN", "data": "$API_TOK
 SCRIPT = {
     "initialize": [{"result": INFO}],
     "tools/list": [{"result": {"tools": [TOOL]}}],
-    "tools/call": [ASKED, LOGGED, "noise $API_TOKEN", ERROR],
+    "tools/call": [QUESTION, LOGGED, "noise $API_TOKEN", ERROR],
     "resources/list": [{"result": {"resources": [{"uri": "x://$API_TOKEN"}]}}],
     "resources/templates/list": [{"result": {"resourceTemplates": []}}],
     "resources/read": [ERROR],
@@ -47,9 +47,9 @@ def blabs(client, tmp_path):
     return client.connect("blabs", entry)
 
 
-def hidden(said):
-    """Whether *said* told the secret before it was masked."""
-    return MARK in str(said) and SECRET[:8] not in str(said)
+def hidden(value):
+    """Whether *value* told the secret before it was masked."""
+    return MARK in str(value) and SECRET[:8] not in str(value)
 
 
 class TestSecrets:
@@ -67,9 +67,9 @@ class TestSecrets:
         with pytest.raises(ServerError) as read:
             blabs.read_resource("x://1")
         assert hidden(read.value)
-        with pytest.raises(ServerError) as listed:
+        with pytest.raises(ServerError) as listing:
             list(blabs.prompts)
-        assert hidden(listed.value)
+        assert hidden(listing.value)
 
     def test_are_in_no_message_beside_the_answer(self, blabs):
         """Questions, logs, noise and the traffic are masked."""
@@ -103,16 +103,16 @@ class TestSecrets:
 
     def test_are_in_no_progress(self, client, tmp_path):
         """What a call reports on its way is masked."""
-        told = (
+        notification = (
             '{"jsonrpc":"2.0","method":"notifications/progress","params":'
             '{"progressToken":"$PROGRESS_TOKEN","progress":1,"message":"at $API_TOKEN"}}'
         )
-        script = {"tools/call": [told, {"result": {"content": []}}]}
+        script = {"tools/call": [notification, {"result": {"content": []}}]}
         entry = scripted(tmp_path / "script", script, env={"API_TOKEN": SECRET})
-        session, heard = client.connect("s", entry), []
-        with reporting(lambda value, total, message: heard.append(message)):
+        session, messages = client.connect("s", entry), []
+        with reporting(lambda value, total, message: messages.append(message)):
             session.call("t")
-        assert hidden(heard)
+        assert hidden(messages)
 
     def test_are_hidden_in_data_too_deep_to_copy(self, client, tmp_path):
         """What nobody can look into is hidden as a whole, and the call goes on."""

@@ -48,18 +48,18 @@ def test_reaches_the_server_and_nobody_else(client, server, conversation):
     assert observation.text == f"got Bearer {MARK}"
     eventually(lambda: len(session.log))
     record = history()[-1]
-    shown = [
+    texts = [
         observation,
         record.to_dict(),
         record.to_html(),
         session.traffic.to_ndjson(),
     ]
-    shown += [entry.text for entry in session.log] + [
+    texts += [entry.text for entry in session.log] + [
         session,
         tool,
         list(session.stderr),
     ]
-    assert SECRET not in "\n".join(map(str, shown))
+    assert SECRET not in "\n".join(map(str, texts))
     assert record.arguments == {"message": "Bearer ${API_TOKEN}"}
 
 
@@ -87,9 +87,9 @@ def test_of_the_run_that_calls_stay_out_of_the_traffic(client, server):
     assert SECRET in run_tool(outer, password=SECRET).text
     eventually(lambda: len(session.log) > 1)
     assert [call.arguments["message"] for call in server.calls] == [SECRET] * 2
-    kept = f"{session.traffic.to_ndjson()} {[e.text for e in session.log]}"
-    assert SECRET not in kept + history().to_json()
-    assert MARK in kept
+    records = f"{session.traffic.to_ndjson()} {[e.text for e in session.log]}"
+    assert SECRET not in records + history().to_json()
+    assert MARK in records
 
 
 def test_show_in_no_result_of_a_session(client, server):
@@ -102,14 +102,14 @@ def test_show_in_no_result_of_a_session(client, server):
 
     server.prompt("write", "Log in with {password}.", arguments=["password"])
     session = client.connect("echo", server)
-    for seen in (
+    for result in (
         session.call("login", {"password": SECRET}),
         session.get_prompt("write", password=SECRET),
     ):
-        assert SECRET in seen.text
-        shown = f"{seen!r} {seen._repr_mimebundle_()}"
-        assert SECRET not in shown
-        assert MARK in shown
+        assert SECRET in result.text
+        text = f"{result!r} {result._repr_mimebundle_()}"
+        assert SECRET not in text
+        assert MARK in text
 
 
 def test_in_the_address_of_a_resource_stay_out_of_the_traffic(client, server):
@@ -117,11 +117,11 @@ def test_in_the_address_of_a_resource_stay_out_of_the_traffic(client, server):
     uri = f"res://files/a?token={SECRET}"
     server.resource(uri, f"body for {SECRET}")
     session = client.connect("echo", server)
-    seen = session.read_resource(uri)
-    assert SECRET in seen.text
-    shown = f"{session.traffic.to_ndjson()} {seen!r} {seen._repr_mimebundle_()}"
-    assert SECRET not in shown
-    assert f"token={MARK}" in shown
+    resource = session.read_resource(uri)
+    assert SECRET in resource.text
+    text = f"{session.traffic.to_ndjson()} {resource!r} {resource._repr_mimebundle_()}"
+    assert SECRET not in text
+    assert f"token={MARK}" in text
 
 
 def test_in_what_templates_and_prompts_are_asked_for_show_nowhere(client, tmp_path):
@@ -130,10 +130,10 @@ def test_in_what_templates_and_prompts_are_asked_for_show_nowhere(client, tmp_pa
         {"uriTemplate": "res://{password}/x", "name": "one"},
         {"uriTemplate": "file:///{+path}/{api_key}.txt", "name": "deep"},
     ]
-    told = [{"result": {"contents": [{"uri": "res://x", "text": f"as {SECRET}"}]}}]
+    contents = [{"result": {"contents": [{"uri": "res://x", "text": f"as {SECRET}"}]}}]
     script = {
         "resources/templates/list": [{"result": {"resourceTemplates": templates}}],
-        "resources/read": told,
+        "resources/read": contents,
         "resources/subscribe": [{"result": {}}],
         "completion/complete": [{"result": {"completion": {"values": [SECRET]}}}],
     }
@@ -143,16 +143,16 @@ def test_in_what_templates_and_prompts_are_asked_for_show_nowhere(client, tmp_pa
     script["initialize"] = [{"result": {**info, "capabilities": offers}}]
     entry = scripted(tmp_path / "script", script)
     session = client.connect("s", entry)
-    seen = session.read_resource(f"res://{SECRET}/x")
-    assert seen.text == f"as {SECRET}"
+    resource = session.read_resource(f"res://{SECRET}/x")
+    assert resource.text == f"as {SECRET}"
     deep = session.read_resource(f"file:///a/b/{SECRET}-2.txt")
     session.resources.subscribe(f"res://{SECRET}-3/x")
     more = {"token": f"{SECRET}-5"}
     assert session.complete("login", "password", f"{SECRET}-4", **more) == [SECRET]
-    shown = [f"{one!r} {one._repr_mimebundle_()}" for one in (seen, deep)]
-    shown.append(session.traffic.to_ndjson())
-    assert SECRET not in "".join(shown)
-    assert all(f"res://{MARK}/x" in shown[i] for i in (0, 2))
+    texts = [f"{one!r} {one._repr_mimebundle_()}" for one in (resource, deep)]
+    texts.append(session.traffic.to_ndjson())
+    assert SECRET not in "".join(texts)
+    assert all(f"res://{MARK}/x" in texts[i] for i in (0, 2))
     assert len(session.traffic.find(method="resources/templates/list")) == 2
 
 
@@ -162,8 +162,8 @@ def test_of_a_server_without_templates_cost_one_question(client, tmp_path):
     entry = scripted(tmp_path / "script", {"resources/read": read})
     session = client.connect("s", entry)
     assert [session.read_resource("res://x").text for _ in range(3)] == ["fine"] * 3
-    asked = session.traffic.find(method="resources/templates/list", kind="request")
-    assert len(asked) == 1
+    requests = session.traffic.find(method="resources/templates/list", kind="request")
+    assert len(requests) == 1
 
 
 def test_that_are_defaults_of_a_tool_stay_with_the_server(client, server, tmp_path):
@@ -177,17 +177,17 @@ def test_that_are_defaults_of_a_tool_stay_with_the_server(client, server, tmp_pa
     history().persist(tmp_path / "journal")
     session = client.connect("echo", server)
     fetch = session.tool("fetch")
-    seen = run_tool(fetch)
-    assert seen.text == text
-    for shown in (
+    observation = run_tool(fetch)
+    assert observation.text == text
+    for record in (
         session.traffic.to_ndjson(),
         history().to_json(),
         (tmp_path / "journal").read_text(),
         f"{fetch!r} {fetch._repr_mimebundle_()}",
-        f"{seen!r} {seen._repr_mimebundle_()}",
+        f"{observation!r} {observation._repr_mimebundle_()}",
     ):
-        assert SECRET not in shown and "hdr-default-44" not in shown
-        assert "mode" in shown
+        assert SECRET not in record and "hdr-default-44" not in record
+        assert "mode" in record
     assert fetch.input_schema["properties"]["api_key"]["default"] == SECRET
 
 
@@ -209,41 +209,43 @@ def test_only_the_conversations_secrets_are_looked_up(
 def test_reaches_into_lists_and_objects_once():
     """Every string of the arguments is looked through, names are not, values not again."""
     secrets = Secrets({"A": "${B}", "B": "b"})
-    given = {"${A}": ["${A}${B}", {"x": ("${B}", 1, None)}]}
-    assert with_secrets(given, secrets) == {"${A}": ["${B}b", {"x": ["b", 1, None]}]}
+    arguments = {"${A}": ["${A}${B}", {"x": ("${B}", 1, None)}]}
+    assert with_secrets(arguments, secrets) == {
+        "${A}": ["${B}b", {"x": ["b", 1, None]}]
+    }
 
 
 def test_of_an_earlier_call_show_in_no_later_one(client, server, tmp_path):
     """A server may keep what it was given, and say it when nobody thinks of it any more."""
-    kept = []
+    passwords = []
 
     @server.tool
     def login(password: str) -> str:
         """Log in."""
-        kept.append(password)
+        passwords.append(password)
         return "in"
 
     @server.tool
     def later() -> str:
         """Say it."""
-        current_run().progress(1, 2, kept[0])
-        return f"as {kept[0]}"
+        current_run().progress(1, 2, passwords[0])
+        return f"as {passwords[0]}"
 
     history().persist(tmp_path / "journal")
     session = client.connect("echo", server)
     run_tool(session.tool("login"), password=SECRET)
     remembered.forget()  # only the session knows it now, as after very many others
-    seen = run_tool(session.tool("later"))
-    assert seen.text == f"as {SECRET}"
+    observation = run_tool(session.tool("later"))
+    assert observation.text == f"as {SECRET}"
     again = session.call("later")
     record = history()[-1]
-    for shown in (
+    for text in (
         history().to_json(),
         (tmp_path / "journal").read_text(),
         f"{record!r} {record._repr_mimebundle_()}",
-        f"{seen!r} {seen._repr_mimebundle_()}",
+        f"{observation!r} {observation._repr_mimebundle_()}",
         f"{again!r} {again._repr_mimebundle_()}",
     ):
-        assert SECRET not in shown
+        assert SECRET not in text
     assert MARK in history().to_json()
     history().clear()

@@ -69,11 +69,11 @@ class TestProbe:
         session = client.connect("old", light("--dead-inside", "old", "t"))
         assert session.tool("t")({}).text == "old"
         assert session.connection.mode == "legacy"
-        asked = [m.method for m in session.traffic.find(direction="sent")]
-        assert asked.count("initialize") == 1  # of the new process only
+        methods = [m.method for m in session.traffic.find(direction="sent")]
+        assert methods.count("initialize") == 1  # of the new process only
         session.reconnect()
-        asked = [m.method for m in session.traffic.find(direction="sent")]
-        assert asked.count("server/discover") == 1
+        methods = [m.method for m in session.traffic.find(direction="sent")]
+        assert methods.count("server/discover") == 1
 
     def test_waits_for_a_server_that_is_slow(self, client):
         """The newer protocol is spoken with whoever knows it, though silent for a while."""
@@ -201,12 +201,12 @@ class TestChanges:
             assert "is connected, but does not list its tools: " in session.error
             if reach == "stdio":  # this server's HTTP has an empty answer at once
                 assert "no answer within 1 s." in session.error
-            listed = repr(mcp_listing.tools(session))
-            assert "does not list its tools" in " ".join(listed.split())
-            assert "%mcp reconnect mute" in listed
+            table = repr(mcp_listing.tools(session))
+            assert "does not list its tools" in " ".join(table.split())
+            assert "%mcp reconnect mute" in table
             assert "does not list" in repr(mcp_listing.servers([session]))
-            shown = " ".join(server_bundle(session)["text/plain"].split())
-            assert "does not list its tools" in shown
+            text = " ".join(server_bundle(session)["text/plain"].split())
+            assert "does not list its tools" in text
             session.call_seconds = 10
             assert session.call("ping").text == "pong"
             assert session.status == "incomplete"
@@ -253,10 +253,10 @@ class TestLoss:
     def test_is_told_to_whoever_looks(self, client):
         """An explorer hears that a server died without asking it anything."""
         server = client.connect("a", light("a", "x"))
-        heard = []
-        server.observe(heard.append)
+        changes = []
+        server.observe(changes.append)
         os.kill(server.connection.pid, signal.SIGKILL)
-        eventually(lambda: any("status" in names for names in heard))
+        eventually(lambda: any("status" in names for names in changes))
         eventually(lambda: server.status == "lost")
 
     def test_during_a_call_is_told_and_the_call_not_repeated(self, client):

@@ -83,6 +83,6 @@ class TestStderrTail:
 
     def test_tells_of_news(self):
         """Whoever shows the lines hears of new ones."""
-        heard = Event()
-        StderrTail(on_change=heard.set).add("x")
-        assert heard.is_set()
+        news = Event()
+        StderrTail(on_change=news.set).add("x")
+        assert news.is_set()

@@ -113,5 +113,5 @@ class TestReconnecting:
         eventually(lambda: session.status == "lost")
         with pytest.raises(ServerError, match="did not unsubscribe us"):
             session.resources.unsubscribe("x://y")
-        asked = session.traffic.find(method="resources/subscribe", kind="request")
-        assert len(asked) == 1
+        requests = session.traffic.find(method="resources/subscribe", kind="request")
+        assert len(requests) == 1

@@ -67,11 +67,11 @@ class TestViews:
         """The sum is in the line; the tools are below, the dearest first, their names escaped."""
         pane = ToolsPane(session, RLock())
         bill = TokenBill.of(session.tools)
-        shown = [
+        lines = [
             html.value for html in htmls(pane.widget) if "A model pays" in html.value
         ]
         pane.close()
-        (text,) = shown
+        (text,) = lines
         assert str(bill.total) in text
         assert "<b>" not in text
         assert text.index("long&lt;b&gt;") < text.index("short")

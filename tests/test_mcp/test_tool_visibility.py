@@ -97,8 +97,8 @@ def test_an_evaluation_offers_them_to_no_model(tools):
 def test_they_are_served_to_no_agent(tools):
     """Neither listed nor called, even by their name."""
     with closing(serve(list(tools))) as served:
-        listed = talk(served, lambda agent: agent.list_tools())
-        assert [tool.name for tool in listed] == ["show", "report"]
+        offer = talk(served, lambda agent: agent.list_tools())
+        assert [tool.name for tool in offer] == ["show", "report"]
         with pytest.raises(MCPError, match="no tool called 'refresh'"):
             call(served, "refresh")
 

@@ -76,7 +76,7 @@ class TestInThisProcess:
             assert session.tool("where")({}).text == "here"
 
     @pytest.mark.parametrize(
-        ("target", "said"),
+        ("target", "message"),
         [
             ("nowhere.py", "There is no file"),
             ("no_such_module:mcp", "Cannot import 'no_such_module'"),
@@ -84,9 +84,9 @@ class TestInThisProcess:
             (object(), "is no MCP server"),
         ],
     )
-    def test_what_holds_none_says_so(self, client, target, said):
+    def test_what_holds_none_says_so(self, client, target, message):
         """A wrong place is one sentence."""
-        with pytest.raises(ServerError, match=said):
+        with pytest.raises(ServerError, match=message):
             client.connect("x", target)
 
     def test_fastmcps_transforms_are_kept(self, client):
@@ -219,7 +219,7 @@ class TestHttp:
 
     def test_headers_and_tokens_are_sent_and_never_shown(self, client):
         """A bearer token and headers reach the server, and nothing that is shown."""
-        seen = []
+        requests = []
         server = FastMCP("guarded")
 
         @server.tool
@@ -227,16 +227,16 @@ class TestHttp:
             from fastmcp.server.dependencies import get_http_headers
 
             headers = get_http_headers(include_all=True)
-            seen.append((headers.get("authorization"), headers.get("x-key")))
+            requests.append((headers.get("authorization"), headers.get("x-key")))
             return f"you sent {headers.get('authorization')}"
 
         entry = {"auth": "s3cret-bearer", "headers": {"X-Key": "s3cret-header"}}
         with serving(server) as url:
             session = client.connect("guarded", {"url": url, **entry})
-            told = session.tool("who")({}).text
-            assert seen == [("Bearer s3cret-bearer", "s3cret-header")]
+            text = session.tool("who")({}).text
+            assert requests == [("Bearer s3cret-bearer", "s3cret-header")]
             assert (
-                "s3cret" not in told + repr(session.entry) + session.traffic.to_ndjson()
+                "s3cret" not in text + repr(session.entry) + session.traffic.to_ndjson()
             )
             client.sync_close()
 

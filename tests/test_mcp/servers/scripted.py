@@ -19,15 +19,15 @@ for line in sys.stdin:
         os.environ["ID"] = str(request["id"])
         os.environ["PROGRESS_TOKEN"] = str(meta.get("progressToken"))
         script = json.loads(os.path.expandvars(Path(sys.argv[1]).read_text()))
-        for said in script.get(request["method"], UNKNOWN):
-            if isinstance(said, dict) and "exit" in said:
-                if "once" in said:
-                    if Path(said["once"]).exists():
+        for step in script.get(request["method"], UNKNOWN):
+            if isinstance(step, dict) and "exit" in step:
+                if "once" in step:
+                    if Path(step["once"]).exists():
                         continue
-                    Path(said["once"]).touch()
-                print(said["stderr"], file=sys.stderr, flush=True)
-                sys.exit(said["exit"])
+                    Path(step["once"]).touch()
+                print(step["stderr"], file=sys.stderr, flush=True)
+                sys.exit(step["exit"])
             answer = {"jsonrpc": "2.0", "id": request["id"]}
             print(
-                said if isinstance(said, str) else json.dumps(answer | said), flush=True
+                step if isinstance(step, str) else json.dumps(answer | step), flush=True
             )

@@ -56,8 +56,8 @@ def sure(order: Annotated[Order, Resolve(wanted)]):
 
 
 def praise():
-    said = TextContent(type="text", text="Praise the shop.")
-    return Sample([SamplingMessage(role="user", content=said)], max_tokens=9)
+    text = TextContent(type="text", text="Praise the shop.")
+    return Sample([SamplingMessage(role="user", content=text)], max_tokens=9)
 
 
 @shop.tool(title="Order", annotations=ADDS)
@@ -132,12 +132,10 @@ def asked_for_name(ctx: Context) -> InputRequiredResult | str:
     """A name, or the question for it."""
     answer = (ctx.input_responses or {}).get("name")
     if answer is None:
-        wanted = ElicitRequestFormParams(
+        form = ElicitRequestFormParams(
             message="Who are you?", requested_schema=Name.model_json_schema()
         )
-        return InputRequiredResult(
-            input_requests={"name": ElicitRequest(params=wanted)}
-        )
+        return InputRequiredResult(input_requests={"name": ElicitRequest(params=form)})
     return answer.content["name"] if answer.action == "accept" else answer.action
 
 

@@ -105,11 +105,11 @@ class TestATokenOfOAuth:
         tokens = [*provider.access_tokens, *provider.refresh_tokens]
         assert len(tokens) == 2
         session = client.servers["notes"]
-        shown = [
+        texts = [
             repr(session), repr(session.entry), session.traffic.to_ndjson(),
             *map(str, session.log), repr(session.connection.inbox.opening),
         ]  # fmt: skip
-        assert not any(token in text for token in tokens for text in shown)
+        assert not any(token in text for token in tokens for text in texts)
         inbox = session.connection.inbox
         assert not any(token in inbox.told(f"it is {token}.") for token in tokens)
         (file,) = state.iterdir()

@@ -62,9 +62,9 @@ class TestClientCredentials:
         assert header.startswith("Basic ")
         assert form["grant_type"] == "client_credentials"
         session = client.servers["notes"]
-        shown = repr(session) + repr(session.entry) + session.traffic.to_ndjson()
-        assert SECRET not in shown
-        assert "token-of-a-program-1" not in shown
+        text = repr(session) + repr(session.entry) + session.traffic.to_ndjson()
+        assert SECRET not in text
+        assert "token-of-a-program-1" not in text
         assert (
             session.connection.inbox.told("token-of-a-program-1")
             != "token-of-a-program-1"

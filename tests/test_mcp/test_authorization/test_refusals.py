@@ -117,8 +117,8 @@ class TestAdvice:
     def test_spares_hosts_that_need_no_proxy(self):
         """As httpx does."""
         proxies = {"https_proxy": "http://127.0.0.1:9"}
-        said = network_advice(URL, "ConnectError", "refused", proxies)
-        assert "the variable https_proxy" in said
+        advice = network_advice(URL, "ConnectError", "refused", proxies)
+        assert "the variable https_proxy" in advice
         for spared in ("mcp.example", ".example", "example, other", "*"):
             variables = {**proxies, "no_proxy": spared}
             assert network_advice(URL, "ConnectError", "refused", variables) == ""

@@ -36,7 +36,7 @@ def seen_of(client):
     """All that a person sees of the server `shop`, after using all of it."""
     session = client.servers["shop"]
     progress = []
-    with reporting(lambda *told: progress.append(told)):
+    with reporting(lambda *report: progress.append(report)):
         results = [
             session.tool("price")({"of": "tea"}),
             session.tool("price")({"of": "jam"}),

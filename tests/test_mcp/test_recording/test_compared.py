@@ -25,12 +25,12 @@ def recorded(path, *names, look=False, tool="t"):
 
 def test_what_one_was_not_asked_for_is_not_gone(tmp_path):
     """A recording in which nobody listed the resources does not say that there are none."""
-    asked = recorded(tmp_path / "asked.jsonl", "n", look=True)
-    not_asked = recorded(tmp_path / "not_asked.jsonl", "n")
-    assert asked.diff(not_asked) == []
-    assert not_asked.diff(asked) == []
-    assert asked.snapshot().json["resources"]
-    assert "resources" not in not_asked.snapshot().json
+    with_resources = recorded(tmp_path / "asked.jsonl", "n", look=True)
+    without_resources = recorded(tmp_path / "not_asked.jsonl", "n")
+    assert with_resources.diff(without_resources) == []
+    assert without_resources.diff(with_resources) == []
+    assert with_resources.snapshot().json["resources"]
+    assert "resources" not in without_resources.snapshot().json
 
 
 def test_servers_that_came_and_went_are_changes(tmp_path):

@@ -143,8 +143,8 @@ class TestReplay:
         """With TOOLBENCH_REPLAY=1, `record=` replays, and starts nothing."""
         recorded(path)
         monkeypatch.setenv("TOOLBENCH_REPLAY", "1")
-        gone = {"mcpServers": {"shop": {"command": "/there/is/no/such/program"}}}
-        with create_mcp_tools(gone, record=path) as client:
+        config = {"mcpServers": {"shop": {"command": "/there/is/no/such/program"}}}
+        with create_mcp_tools(config, record=path) as client:
             assert client["price"]({"of": "tea"}).text == "3"
 
     def test_shows_no_recording_that_is_missing(self, tmp_path):
@@ -214,7 +214,7 @@ def called(client, skip=("hang", "never", "sleep")):
         if tool.name in skip:
             continue
         whole = tool.input_schema
-        given = {
+        arguments = {
             name: {
                 "integer": 1,
                 "number": 1,
@@ -225,7 +225,7 @@ def called(client, skip=("hang", "never", "sleep")):
             for name in whole.get("required", [])
         }
         texts[tool.name] = (
-            client.servers[tool.server].call(tool.remote_name, given).text
+            client.servers[tool.server].call(tool.remote_name, arguments).text
         )
     return texts
 
@@ -360,7 +360,7 @@ class TestCutOff:
 
 def replayed(path, entry):
     """Whether connecting and a ping come out the same in the replay."""
-    seen = []
+    outcomes = []
     for source in (
         {"config": {"mcpServers": {"m": entry}}, "record": path},
         {"replay": path},
@@ -368,11 +368,11 @@ def replayed(path, entry):
         try:
             with create_mcp_tools(**source, timeout=3) as client:
                 session = client.servers["m"]
-                listed = [t.name for t in session.tools]
-                seen.append((listed, session.error, session.call("ping", {}).text))
+                names = [t.name for t in session.tools]
+                outcomes.append((names, session.error, session.call("ping", {}).text))
         except ServerError as error:
-            seen.append(str(error))
-    return "equal" if seen[0] == seen[1] else seen
+            outcomes.append(str(error))
+    return "equal" if outcomes[0] == outcomes[1] else outcomes
 
 
 def test_nothing_is_left_open():

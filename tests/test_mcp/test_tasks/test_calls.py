@@ -68,8 +68,8 @@ class TestWhileItRuns:
             "task working · looked at 0 · asked every 0.07 s" in w for w in words
         )
         assert any(
-            (value, total) == (1, 2) and "step 1 · task working" in said
-            for value, total, said in reports
+            (value, total) == (1, 2) and "step 1 · task working" in text
+            for value, total, text in reports
         )
 
     def test_a_cancelled_run_cancels_the_task(self, session):

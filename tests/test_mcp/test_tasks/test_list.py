@@ -102,8 +102,8 @@ class TestTheTasks:
 class TestKeptTasks:
     def test_a_damaged_file_counts_as_empty(self, tmp_path):
         """And it is replaced with the next task."""
-        kept = KeptTasks("server", tmp_path)
-        kept.add(KeptTask("1", "t"))
+        tasks = KeptTasks("server", tmp_path)
+        tasks.add(KeptTask("1", "t"))
         (file,) = tmp_path.iterdir()
         for content in ("", "{", '{"a": 1}', "[1]", "null"):
             file.write_text(content)
@@ -113,14 +113,14 @@ class TestKeptTasks:
 
     def test_a_server_of_this_process_leaves_no_file(self, tmp_path):
         """Its tasks end with the kernel."""
-        kept = KeptTasks(None, tmp_path)
-        kept.add(KeptTask("1", "t"))
-        assert [task.id for task in kept.all()] == ["1"]
+        tasks = KeptTasks(None, tmp_path)
+        tasks.add(KeptTask("1", "t"))
+        assert [task.id for task in tasks.all()] == ["1"]
         assert list(tmp_path.iterdir()) == []
 
     def test_the_oldest_are_forgotten(self, tmp_path):
         """A file does not grow for ever."""
-        kept = KeptTasks("server", tmp_path)
+        tasks = KeptTasks("server", tmp_path)
         for number in range(105):
-            kept.add(KeptTask(str(number), "t"))
-        assert [kept.all()[0].id, len(kept.all())] == ["5", 100]
+            tasks.add(KeptTask(str(number), "t"))
+        assert [tasks.all()[0].id, len(tasks.all())] == ["5", 100]

@@ -20,12 +20,12 @@ def call(client, tmp_path):
     def call(task=TASK, **answers):
         features = {"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}}
         info = {"protocolVersion": "2025-11-25", "capabilities": features}
-        said = {
+        results = {
             "initialize": {**info, "serverInfo": {"name": "s", "version": "1"}},
             "tools/list": {"tools": [TOOL]},
             "tools/call": {"task": task},
         }
-        script = {method: [{"result": body}] for method, body in said.items()}
+        script = {method: [{"result": body}] for method, body in results.items()}
         for method, body in answers.items():
             key = "error" if "code" in body else "result"
             script[f"tasks/{method}"] = [{key: body}]

@@ -64,5 +64,5 @@ def test_descriptions_of_arguments_count():
 def test_few_real_tools_are_pointed_out():
     """Of the tools that real servers publish, few have anything to look at."""
     tools = lines_of("tools_public.jsonl")
-    found = [t["name"] for t in tools if list(warnings_of({"tools": {"t": t}}))]
-    assert len(found) <= len(tools) / 50
+    names = [t["name"] for t in tools if list(warnings_of({"tools": {"t": t}}))]
+    assert len(names) <= len(tools) / 50
