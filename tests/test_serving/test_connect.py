@@ -65,10 +65,10 @@ class TestBridge:
     @pytest.mark.parametrize("mode", ERAS.values(), ids=ERAS)
     def test_passes_all_on(self, served, mode):
         """The list, a result with structure, progress, a question: in both eras."""
-        seen = []
+        steps = []
 
         async def note(value, total, message):
-            seen.append(message)
+            steps.append(message)
 
         async def yes(message, response_type, params, context):
             return ElicitResult(action="accept", content={"answer": True})
@@ -83,12 +83,12 @@ class TestBridge:
                 loud = await client.call_tool(
                     "shout", {"text": "ü"}, progress_handler=note
                 )
-                asked = await client.call_tool("sure", {})
-                return names, loud.structured_content, asked.content[0].text
+                answer = await client.call_tool("sure", {})
+                return names, loud.structured_content, answer.content[0].text
 
         answers = asyncio.run(go())
         assert answers == (["shout", "sure"], {"text": "Ü"}, "accept")
-        assert seen == ["loud"]
+        assert steps == ["loud"]
 
     def test_is_found_by_our_own_client(self, served):
         """The configuration is one that toolbench takes too."""
@@ -134,11 +134,11 @@ class TestBridge:
 
     def test_says_that_the_kernel_is_gone(self, served):
         """A file that a killed process left behind."""
-        gone = ConnectionFile("gone", "http://127.0.0.1:9/mcp", "token")
-        gone.write()
+        file = ConnectionFile("gone", "http://127.0.0.1:9/mcp", "token")
+        file.write()
         done = connect("gone")
         assert done.returncode == 1
-        assert not gone.path.exists()
+        assert not file.path.exists()
         assert "cannot be reached: its kernel ended" in done.stderr
         assert "Traceback" not in done.stderr
 

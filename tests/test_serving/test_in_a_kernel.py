@@ -171,8 +171,8 @@ class TestEnd:
         )
         kernel.listen_until(lambda: kernel.value("len(active)") == 1, "it runs")
         kernel.interrupt()
-        said, _ = caller.communicate(timeout=60)
-        assert "interrupted" in said
+        output, _ = caller.communicate(timeout=60)
+        assert "interrupted" in output
         assert call(served, "greet", {"who": "me"}).content[0].text == "hello me"
 
     def test_a_call_that_is_over_leaves_no_thread(self, kernel, served):

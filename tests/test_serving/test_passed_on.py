@@ -280,19 +280,19 @@ class TestResult:
 class TestWhileItRuns:
     def test_progress_is_passed_on(self, other, served, mode):
         """Each step, with its words."""
-        seen = []
+        steps = []
 
         async def note(value, total, message):
-            seen.append((value, total, message))
+            steps.append((value, total, message))
 
         async def conversation(client):
             return await client.call_tool_mcp("steps", {}, progress_handler=note)
 
         straight = directly(other, conversation, mode)
-        expected, seen[:] = list(seen), []
+        expected, steps[:] = list(steps), []
         passed_on = talk(served, conversation, mode)
         assert dumped(passed_on)["content"] == dumped(straight)["content"]
-        assert seen == expected == [(n, 3, f"step {n}") for n in range(3)]
+        assert steps == expected == [(n, 3, f"step {n}") for n in range(3)]
 
     def test_cancelling_reaches_the_server(self, served, mode):
         """Through both."""
@@ -320,10 +320,10 @@ class TestWhileItRuns:
         self, no_records, mode, reply, expected
     ):
         """The words, the form, and what was answered."""
-        asked = []
+        questions = []
 
         async def answer(message, response_type, params, context):
-            asked.append(dumped(params))
+            questions.append(dumped(params))
             return reply
 
         server = baker()
@@ -336,6 +336,9 @@ class TestWhileItRuns:
         assert passed_on["content"][0]["text"] == expected
         assert passed_on["content"] == straight["content"]
         assert (
-            asked[1]["message"] == "Server 'baker' asks: How large?"
+            questions[1]["message"] == "Server 'baker' asks: How large?"
         )  # whom they trust
-        assert without(asked[0]) == {**without(asked[1]), "message": "How large?"}
+        assert without(questions[0]) == {
+            **without(questions[1]),
+            "message": "How large?",
+        }

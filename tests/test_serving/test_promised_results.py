@@ -90,16 +90,16 @@ UNPROMISED = {
 def function(name, hint, value):
     """A function that is annotated to return *hint*, and returns *value*."""
 
-    def made():
+    def constant():
         return value
 
-    made.__name__ = name
-    made.__annotations__ = {"return": hint}
-    return made
+    constant.__name__ = name
+    constant.__annotations__ = {"return": hint}
+    return constant
 
 
 FUNCTIONS = [function(name, *pair) for name, pair in (VALUES | UNPROMISED).items()]
-TOOLS = [tool(read_only=True, description="It.")(made) for made in FUNCTIONS]
+TOOLS = [tool(read_only=True, description="It.")(each) for each in FUNCTIONS]
 
 
 @tool(read_only=True)
@@ -118,9 +118,9 @@ def served():
 def straight():
     """The same functions, served by FastMCP itself."""
     server = FastMCP("straight", dereference_schemas=False)
-    for made in FUNCTIONS:
-        if made.__name__ in VALUES:
-            server.tool(made)
+    for each in FUNCTIONS:
+        if each.__name__ in VALUES:
+            server.tool(each)
 
     async def ask():
         async with Client(server) as client:

@@ -198,14 +198,14 @@ class TestResult:
 class TestProgress:
     def test_reaches_the_agent(self, served, mode):
         """Each step, in order, with its words."""
-        seen = []
+        steps = []
 
         async def note(value, total, message):
-            seen.append((value, total, message))
+            steps.append((value, total, message))
 
         result = call(served, "steps", {}, mode, progress_handler=note)
         assert result.content[0].text == "done"
-        assert seen == [(n, 3, f"step {n}") for n in (1, 2, 3)]
+        assert steps == [(n, 3, f"step {n}") for n in (1, 2, 3)]
 
     def test_a_log_line_reaches_the_agent(self, served):
         """In the older era, where each client gets them."""

@@ -207,9 +207,9 @@ class TestManyAtOnce:
             calls = served.calls
         for number, own in enumerate(texts):
             for n, text in enumerate(own):
-                said, _, who = text.partition(", ")
+                greeting, _, who = text.partition(", ")
                 assert who == f"{number}-{n}"
-                assert said in {"hello", *words}
+                assert greeting in {"hello", *words}
         assert len(calls) == 200
         assert {one.state for one in calls} == {"ok"}
         records = [record for record in history() if record.source == "agent"]
@@ -233,12 +233,14 @@ class TestToken:
             try:
                 fail(served)
             except ValueError as error:
-                shown = traceback.TracebackException.from_exception(
+                report = traceback.TracebackException.from_exception(
                     error, capture_locals=True
                 )
-                local = [line for frame in shown.stack for line in frame.locals.items()]
+                local = [
+                    line for frame in report.stack for line in frame.locals.items()
+                ]
                 texts += [repr(line) for line in local if line[0] != "token"]
-                texts += shown.format_exception_only()
+                texts += report.format_exception_only()
         server_logs = [
             record.getMessage()
             for record in caplog.records

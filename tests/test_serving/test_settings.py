@@ -61,18 +61,18 @@ WRONG = {
 CASES = [(name, *case) for name, cases in WRONG.items() for case in cases]
 
 
-@pytest.mark.parametrize(("setting", "value", "said"), CASES)
-def test_a_wrong_setting_is_refused(setting, value, said):
+@pytest.mark.parametrize(("setting", "value", "message"), CASES)
+def test_a_wrong_setting_is_refused(setting, value, message):
     """With the value, and what it should be."""
     before = list(open_servers), list(folder().glob("*"))
-    with pytest.raises(ToolbenchError, match=said) as raised:
+    with pytest.raises(ToolbenchError, match=message) as raised:
         serve([now], **{setting: value})
     assert "\n" not in str(raised.value)
     assert (list(open_servers), list(folder().glob("*"))) == before
 
 
 @pytest.mark.parametrize(
-    ("tools", "said"),
+    ("tools", "message"),
     [
         ([], "There is no tool to serve"),
         (None, "not null"),
@@ -84,9 +84,9 @@ def test_a_wrong_setting_is_refused(setting, value, said):
         ([now, b"x"], "not 120"),
     ],
 )
-def test_what_is_no_tool_is_refused(tools, said):
+def test_what_is_no_tool_is_refused(tools, message):
     """And what to do is said."""
-    with pytest.raises((RegistrationError, LookupError), match=said):
+    with pytest.raises((RegistrationError, LookupError), match=message):
         serve(tools)
 
 

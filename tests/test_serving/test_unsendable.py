@@ -168,16 +168,16 @@ def test_progress_and_lines_are_sent_with_marks(served, mode):
 
 def test_a_question_is_asked_with_marks(served, mode):
     """And answered."""
-    asked = []
+    questions = []
 
     async def answer(message, response_type, params, context):
-        asked.append((message, params.requested_schema["properties"]["name"]))
+        questions.append((message, params.requested_schema["properties"]["name"]))
         return ElicitResult(action="accept", content={"name": "me"})
 
     result = call(served, "asking", {}, mode, elicitation_handler=answer)
     assert said(result) == (["accept: me"], False)
     field = {"type": "string", "description": "\ufffd", "default": "\ufffd"}
-    assert asked == [("Who\ufffd?", field)]
+    assert questions == [("Who\ufffd?", field)]
 
 
 def test_a_description_is_listed_with_marks(served, mode):
