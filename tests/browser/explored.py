@@ -30,11 +30,11 @@ class Explored:
         """Go to a tab of the server."""
         self.box.get_by_role("tab", name=title).click()
 
-    def pick(self, label: str, name: str, *, shown: str = "") -> None:
-        """Pick a line of the list called *label*, and wait until *shown*, or *name*, is open."""
+    def pick(self, label: str, name: str, *, text: str = "") -> None:
+        """Pick a line of the list called *label*, and wait until *text*, or *name*, is open."""
         options = self.box.get_by_label(label, exact=True).get_by_role("option")
         options.filter(has_text=name).first.click()
-        main = self.box.locator(".toolbench-pane-main").get_by_text(shown or name)
+        main = self.box.locator(".toolbench-pane-main").get_by_text(text or name)
         main.locator("visible=true").first.wait_for()
 
     def open_tool(self, name: str) -> None:
@@ -45,8 +45,8 @@ class Explored:
 
     def click(self, button: str) -> None:
         """Click a button that can be seen."""
-        named = self.box.get_by_role("button", name=button, exact=True)
-        named.locator("visible=true").click()
+        control = self.box.get_by_role("button", name=button, exact=True)
+        control.locator("visible=true").click()
 
     def type_into(self, label: str, text: str) -> None:
         """Type into a field that can be seen."""
@@ -66,9 +66,9 @@ class Explored:
 
     def see(self, text: str) -> Locator:
         """Wait until a text can be seen."""
-        found = self.box.get_by_text(text).locator("visible=true").first
-        found.wait_for()
-        return found
+        element = self.box.get_by_text(text).locator("visible=true").first
+        element.wait_for()
+        return element
 
     def look(self, name: str) -> None:
         """Take pictures in both themes and widths."""
@@ -84,12 +84,12 @@ class Explored:
     def faults(self, state: str) -> list[str]:
         """What axe-core says of it, in both themes."""
         page = self.lab.tab.page
-        found = []
+        sentences = []
         for theme in THEMES:
             use_theme(page, theme)
             faults = violations(page, EXPLORER)
-            found += [f"{state}, {theme}: {fault}" for fault in faults]
-        return found
+            sentences += [f"{state}, {theme}: {fault}" for fault in faults]
+        return sentences
 
 
 @contextmanager

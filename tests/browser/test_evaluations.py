@@ -58,16 +58,16 @@ def test_a_failure_opens_into_the_panel_of_its_call(lab: NotebookPage, nbroot):
     lab.open("failures.ipynb")
     lab.run(0)
     lab.run(1)
-    seen = alive(lab, 1)
-    lab.wait_for_text("3 was expected, and 4 was sent", within=seen)
-    people = seen.get_by_label("people", exact=True)
+    view = alive(lab, 1)
+    lab.wait_for_text("3 was expected, and 4 was sent", within=view)
+    people = view.get_by_label("people", exact=True)
     expect(people).to_have_value("4")
-    seen.locator(".toolbench-items").get_by_role("option", name="Split 84 by 4").click()
+    view.locator(".toolbench-items").get_by_role("option", name="Split 84 by 4").click()
     expect(people).to_have_value("5")
     faults = look(lab, 1, "failure", ".jp-OutputArea-output:has(.toolbench-workbench)")
-    lab.type_into("people", "4", within=seen)
-    lab.click("Run", within=seen)
-    lab.wait_for_text("21.0", within=seen)
+    lab.type_into("people", "4", within=view)
+    lab.click("Run", within=view)
+    lab.wait_for_text("21.0", within=view)
     lab.run(2)
     assert lab.text(2).strip() == "[({'total': 84, 'people': 4}, '21.0')]"
     lab.save()
@@ -106,19 +106,19 @@ def test_rows_of_a_sweep_are_filtered_and_sorted(lab: NotebookPage, nbroot):
     lab.open("rows.ipynb")
     lab.run(0)
     lab.run(1)
-    seen = lab.output(1)
+    view = lab.output(1)
     table, field = (
-        seen.locator("table.toolbench-table"),
-        seen.get_by_label("Filter rows"),
+        view.locator("table.toolbench-table"),
+        view.get_by_label("Filter rows"),
     )
-    count = seen.get_by_role("status")
+    count = view.get_by_role("status")
     expect(count).to_have_text("10,000 of 10,000 rows")
     assert len(rows_of(table)) < 200
     field.press_sequentially("b>7 quotient=12 state:ok")
     expect(count).to_have_text("17 of 10,000 rows")
     assert {row[2] for row in rows_of(table)} == {"8", "9"}
-    seen.get_by_role("button", name="a", exact=True).click()
-    seen.get_by_role("button", name="a", exact=True).click()
+    view.get_by_role("button", name="a", exact=True).click()
+    view.get_by_role("button", name="a", exact=True).click()
     assert [int(row[1]) for row in rows_of(table)] == sorted(
         [*range(96, 104), *range(108, 117)], reverse=True
     )
@@ -137,7 +137,7 @@ def test_rows_of_a_sweep_are_filtered_and_sorted(lab: NotebookPage, nbroot):
     assert lab.tab.page.evaluate("rig.cells().length") == before
     field.fill("")
     expect(count).to_have_text("10,000 of 10,000 rows")
-    seen.locator(".toolbench-scroller").evaluate("b => b.scrollTo(0, b.scrollHeight)")
+    view.locator(".toolbench-scroller").evaluate("b => b.scrollTo(0, b.scrollHeight)")
     last = table.locator("tbody tr").last.get_by_role("cell")
     expect(last.nth(1)).to_have_text("0")  # it is still sorted, downwards
     assert len(rows_of(table)) < 200
@@ -151,14 +151,14 @@ def test_answers_of_an_evaluation_are_filtered(lab: NotebookPage, nbroot):
     lab.open("answers.ipynb")
     lab.run(0)
     lab.run(1)
-    seen = alive(lab, 1)
-    seen.get_by_text("All answers: 3,000").click()
-    count = seen.get_by_role("status").first
+    view = alive(lab, 1)
+    view.get_by_text("All answers: 3,000").click()
+    count = view.get_by_role("status").first
     expect(count).to_have_text("3,000 of 3,000 rows")
-    seen.get_by_label("Filter rows").fill('"Split 84 by 3" answer:wrong')
+    view.get_by_label("Filter rows").fill('"Split 84 by 3" answer:wrong')
     expect(count).to_have_text("800 of 3,000 rows")
     assert all(
         row[2] == "Split 84 by 3"
-        for row in rows_of(seen.locator("table.toolbench-table"))
+        for row in rows_of(view.locator("table.toolbench-table"))
     )
     assert lab.errors() == [] and lab.tab.console_errors == []

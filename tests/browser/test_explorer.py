@@ -16,22 +16,22 @@ class TestOnTheWay:
     ) -> None:
         """What a server asks before it answers stands in the tab that waits for it."""
         cells = (connect("shop", str(SHOP)), "%mcp explore shop")
-        with opened(lab, nbroot / "ontheway.ipynb", *cells) as shown:
-            shown.tab("Resources")
-            shown.pick("Resources", "shop://receipt")
-            shown.type_into("item", "pear")
-            shown.click("Read")
-            shown.see("Server 'shop' asks: Who are you?")
-            shown.look("explorer-asked")
-            faults = shown.faults("asked")
-            shown.type_into("name", "Ann")
-            shown.click("Accept")
-            shown.see("pear for Ann")
-            shown.tab("Prompts")
-            shown.pick("Prompts", "Thank")
-            shown.click("Get messages")
-            shown.click("Cancel question")
-            shown.see("as cancel.")
+        with opened(lab, nbroot / "ontheway.ipynb", *cells) as explorer:
+            explorer.tab("Resources")
+            explorer.pick("Resources", "shop://receipt")
+            explorer.type_into("item", "pear")
+            explorer.click("Read")
+            explorer.see("Server 'shop' asks: Who are you?")
+            explorer.look("explorer-asked")
+            faults = explorer.faults("asked")
+            explorer.type_into("name", "Ann")
+            explorer.click("Accept")
+            explorer.see("pear for Ann")
+            explorer.tab("Prompts")
+            explorer.pick("Prompts", "Thank")
+            explorer.click("Get messages")
+            explorer.click("Cancel question")
+            explorer.see("as cancel.")
             assert not faults, "\n".join(faults)
             assert own_errors(lab) == []
 
@@ -47,16 +47,16 @@ class TestAsAValue:
             "client",
         )
         path = nbroot / "value.ipynb"
-        with opened(lab, path, *cells) as shown:
-            self.by_keyboard(shown)
+        with opened(lab, path, *cells) as explorer:
+            self.by_keyboard(explorer)
             lab.save()
             lab.shut_down()
             lab.tab.page.goto("about:blank")
             lab.open(path.name)
-            shown.see("Order something; you are asked")
-            expect(shown.box.get_by_role("tab")).to_have_count(0)
-            assert "model not found" not in shown.box.inner_text()
-            shown.look("explorer-reopened")
+            explorer.see("Order something; you are asked")
+            expect(explorer.box.get_by_role("tab")).to_have_count(0)
+            assert "model not found" not in explorer.box.inner_text()
+            explorer.look("explorer-reopened")
         write_notebook(
             path, "%load_ext toolbench", cells[1], "%unload_ext toolbench", "client"
         )
@@ -67,43 +67,45 @@ class TestAsAValue:
         assert "MCPClient(" in lab.text(3)
         expect(lab.output(3).get_by_label("Servers")).to_have_count(0)
 
-    def by_keyboard(self, shown: Explored) -> None:
+    def by_keyboard(self, explorer: Explored) -> None:
         """Server, tab, tool, field, run: Tab, arrows, letters, Enter."""
-        keys = shown.lab.tab.page.keyboard
-        shown.box.get_by_label("Find a server").focus()
+        keys = explorer.lab.tab.page.keyboard
+        explorer.box.get_by_label("Find a server").focus()
         keys.type("sh")
         keys.press("Enter")
-        title = shown.box.locator("strong").get_by_text("shop", exact=True)
+        title = explorer.box.locator("strong").get_by_text("shop", exact=True)
         title.locator("visible=true").first.wait_for()
-        shown.see(
+        explorer.see(
             "Order something; you are asked"
         )  # its first tool is open: all is there
-        reach(shown, "tab", "Tools")
+        reach(explorer, "tab", "Tools")
         keys.press("ArrowRight")
         keys.press("Enter")
-        shown.box.get_by_role("listbox", name="Resources").wait_for()
+        explorer.box.get_by_role("listbox", name="Resources").wait_for()
         keys.press("ArrowLeft")
         keys.press("Enter")
-        reach(shown, "textbox", "Search")
+        reach(explorer, "textbox", "Search")
         keys.type("basket")
         keys.press("Enter")
-        title = shown.box.locator("strong", has_text="basket").locator("visible=true")
+        title = explorer.box.locator("strong", has_text="basket").locator(
+            "visible=true"
+        )
         title.first.wait_for()  # until then, the fields are another tool's
-        reach(shown, "textbox", "item")
+        reach(explorer, "textbox", "item")
         keys.type("pear")
-        reach(shown, "button", "Run")
+        reach(explorer, "button", "Run")
         keys.press("Enter")
-        shown.see("in the basket")
+        explorer.see("in the basket")
 
 
-def reach(shown: Explored, role: Any, name: str, presses: int = 40) -> None:
+def reach(explorer: Explored, role: Any, name: str, presses: int = 40) -> None:
     """Press Tab until the cursor is there."""
-    wanted = shown.box.get_by_role(role, name=name).locator("visible=true").first
-    wanted.wait_for()
+    target = explorer.box.get_by_role(role, name=name).locator("visible=true").first
+    target.wait_for()
     for _ in range(presses):
-        if wanted.evaluate("e => e === document.activeElement"):
+        if target.evaluate("e => e === document.activeElement"):
             return
-        shown.lab.tab.page.keyboard.press("Tab")
+        explorer.lab.tab.page.keyboard.press("Tab")
     msg = f"no way by Tab to the {role} {name!r}"
     raise AssertionError(msg)
 
@@ -140,17 +142,17 @@ class TestTraffic:
     ) -> None:
         """Only lines in sight are elements; the oldest is reached, and one is found by its text."""
         path = nbroot / "messages.ipynb"
-        with opened(lab, path, MANY_MESSAGES, "client") as shown:
-            shown.tab("Traffic")
-            messages = shown.box.get_by_role("listbox", name="Messages")
+        with opened(lab, path, MANY_MESSAGES, "client") as explorer:
+            explorer.tab("Traffic")
+            messages = explorer.box.get_by_role("listbox", name="Messages")
             lines = messages.get_by_role("option")
             expect(lines.first).to_contain_text("count")
             assert lines.count() <= LINES_DRAWN
             messages.evaluate("list => list.scrollTop = list.scrollHeight")
             expect(lines.filter(has_text="tools/list")).not_to_have_count(0)
             assert lines.count() <= LINES_DRAWN
-            shown.type_into("Containing", "counted 4321")
+            explorer.type_into("Containing", "counted 4321")
             expect(lines).to_have_count(1)
             lines.click()
-            shown.see("Received: response")
+            explorer.see("Received: response")
             assert own_errors(lab) == []

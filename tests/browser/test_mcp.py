@@ -33,216 +33,218 @@ class TestExplorer:
             "except Exception as error:\n    print(error)",
             "%mcp",
         )
-        with opened(lab, nbroot / "explorer.ipynb", *cells) as shown:
-            shown.see("newer protocol")
-            faults = shown.faults("at first")
-            shown.look("explorer-first")
-            self.calls(shown)
-            faults += shown.faults("tools")
-            shown.tab("Resources")
-            self.reads(shown)
-            faults += shown.faults("resources")
-            shown.tab("Prompts")
-            self.writes(shown)
-            faults += shown.faults("prompts")
-            shown.tab("Log")
-            shown.see("The server logged nothing.")
-            faults += shown.faults("log")
-            shown.tab("Traffic")
-            self.follows(shown)
-            faults += shown.faults("traffic")
-            shown.server("dead")
-            shown.see("missing API key")
-            shown.look("explorer-dead")
-            faults += shown.faults("dead")
+        with opened(lab, nbroot / "explorer.ipynb", *cells) as explorer:
+            explorer.see("newer protocol")
+            faults = explorer.faults("at first")
+            explorer.look("explorer-first")
+            self.calls(explorer)
+            faults += explorer.faults("tools")
+            explorer.tab("Resources")
+            self.reads(explorer)
+            faults += explorer.faults("resources")
+            explorer.tab("Prompts")
+            self.writes(explorer)
+            faults += explorer.faults("prompts")
+            explorer.tab("Log")
+            explorer.see("The server logged nothing.")
+            faults += explorer.faults("log")
+            explorer.tab("Traffic")
+            self.follows(explorer)
+            faults += explorer.faults("traffic")
+            explorer.server("dead")
+            explorer.see("missing API key")
+            explorer.look("explorer-dead")
+            faults += explorer.faults("dead")
             assert not faults, "\n".join(faults)
             assert own_errors(lab) == []
 
-    def calls(self, shown: Explored) -> None:
+    def calls(self, explorer: Explored) -> None:
         """A tool opens as its panel; one that is hired meanwhile is in the list."""
-        shown.open_tool("hire")
-        shown.type_into("name", "ann")
-        shown.click("Run")
-        shown.see("A person and the model read the same")
-        shown.see("The list changed: added ann.")
-        shown.open_tool("ann")
-        shown.see("ann says hello.")
-        shown.look("explorer-tools")
-        self.approves(shown)
+        explorer.open_tool("hire")
+        explorer.type_into("name", "ann")
+        explorer.click("Run")
+        explorer.see("A person and the model read the same")
+        explorer.see("The list changed: added ann.")
+        explorer.open_tool("ann")
+        explorer.see("ann says hello.")
+        explorer.look("explorer-tools")
+        self.approves(explorer)
 
-    def approves(self, shown: Explored) -> None:
+    def approves(self, explorer: Explored) -> None:
         """Who was hired is new on the server: its tools are called again once that is approved."""
-        shown.tab("Changes")
-        shown.see("the tool is new")
-        shown.click("Approve")
-        shown.see("its tools can be called again")
+        explorer.tab("Changes")
+        explorer.see("the tool is new")
+        explorer.click("Approve")
+        explorer.see("its tools can be called again")
 
-    def reads(self, shown: Explored) -> None:
+    def reads(self, explorer: Explored) -> None:
         """A resource, a template with completion, and news of what was subscribed to."""
-        shown.pick("Resources", "shop://news")
-        shown.click("Subscribe")
-        shown.click("Read")
-        shown.see("Nothing is")
-        assert shown.box.locator("strong", has_text="new").count()
-        shown.box.get_by_role("button", name="Unsubscribe").wait_for()
-        shown.tab("Tools")
-        shown.open_tool("announce")
-        shown.click("Run")
-        shown.box.get_by_role("tab", name="Resources (changed)").wait_for()
-        shown.tab("Resources")
-        shown.see("Changed on the server: shop://news")
-        shown.look("explorer-resources")
-        shown.pick("Resources", "template:", shown="template")
-        shown.type_into("item", "ap")
-        offered = shown.box.locator(
+        explorer.pick("Resources", "shop://news")
+        explorer.click("Subscribe")
+        explorer.click("Read")
+        explorer.see("Nothing is")
+        assert explorer.box.locator("strong", has_text="new").count()
+        explorer.box.get_by_role("button", name="Unsubscribe").wait_for()
+        explorer.tab("Tools")
+        explorer.open_tool("announce")
+        explorer.click("Run")
+        explorer.box.get_by_role("tab", name="Resources (changed)").wait_for()
+        explorer.tab("Resources")
+        explorer.see("Changed on the server: shop://news")
+        explorer.look("explorer-resources")
+        explorer.pick("Resources", "template:", text="template")
+        explorer.type_into("item", "ap")
+        offered = explorer.box.locator(
             "datalist option[data-value='apricots'], option[value='apricots']"
         )
         offered.first.wait_for(state="attached")
-        shown.click("Read")
-        shown.see("left")
-        shown.look("explorer-template")
+        explorer.click("Read")
+        explorer.see("left")
+        explorer.look("explorer-template")
 
-    def writes(self, shown: Explored) -> None:
+    def writes(self, explorer: Explored) -> None:
         """A prompt is a form, and its messages."""
-        shown.pick("Prompts", "Complain")
-        shown.type_into("about", "the weather")
-        shown.click("Get messages")
-        shown.see("Write a polite complaint about the weather.")
-        shown.look("explorer-prompts")
+        explorer.pick("Prompts", "Complain")
+        explorer.type_into("about", "the weather")
+        explorer.click("Get messages")
+        explorer.see("Write a polite complaint about the weather.")
+        explorer.look("explorer-prompts")
 
-    def follows(self, shown: Explored) -> None:
+    def follows(self, explorer: Explored) -> None:
         """Messages are filtered, opened, sent again and copied."""
-        shown.see("tools/list")
-        messages = shown.box.get_by_role("listbox", name="Messages")
-        shown.type_into("Containing", "hired")
+        explorer.see("tools/list")
+        messages = explorer.box.get_by_role("listbox", name="Messages")
+        explorer.type_into("Containing", "hired")
         lines = messages.get_by_role("option")
         # the filter is at work
         expect(lines.filter(has_not_text="hire")).to_have_count(0)
         lines.filter(has_text="tools/call hire").click()
-        shown.see("Sent: request")
-        shown.see("Received: response")
-        shown.look("explorer-traffic")
-        shown.click("All as text")
-        text = shown.box.get_by_label("Messages as text")
+        explorer.see("Sent: request")
+        explorer.see("Received: response")
+        explorer.look("explorer-traffic")
+        explorer.click("All as text")
+        text = explorer.box.get_by_label("Messages as text")
         expect(text).to_contain_text("hired")
         style = "e => getComputedStyle(e).overflowY"
         assert messages.evaluate(style) == "auto"  # it scrolls by itself
-        self.stays_open(shown)
+        self.stays_open(explorer)
 
-    def stays_open(self, shown: Explored) -> None:
+    def stays_open(self, explorer: Explored) -> None:
         """The open message is there while others come; a call is repeated in its panel."""
-        shown.click("Repeat")
-        shown.box.get_by_role(
+        explorer.click("Repeat")
+        explorer.box.get_by_role(
             "tab", name="Tools", exact=False, selected=True
         ).wait_for()
-        shown.see("A person and the model read the same")
-        shown.see("Sent: request")
+        explorer.see("A person and the model read the same")
+        explorer.see("Sent: request")
 
 
 class TestRuns:
     def test_ask_report_and_stop(self, lab: NotebookPage, nbroot: Path) -> None:
         """Accepted, declined, in rounds; a message written; stopped; in the other era as well."""
         cells = (connect("shop", str(SHOP)), "%mcp explore shop")
-        with opened(lab, nbroot / "asking.ipynb", *cells) as shown:
-            faults = self.accepts(shown)
-            self.declines(shown)
-            self.writes(shown)
-            self.stops(shown)
-            self.reconnects(shown)
+        with opened(lab, nbroot / "asking.ipynb", *cells) as explorer:
+            faults = self.accepts(explorer)
+            self.declines(explorer)
+            self.writes(explorer)
+            self.stops(explorer)
+            self.reconnects(explorer)
             assert not faults, "\n".join(faults)
             assert own_errors(lab) == []
 
-    def accepts(self, shown: Explored) -> list[str]:
+    def accepts(self, explorer: Explored) -> list[str]:
         """Two rounds of questions, one form each, and the server is named."""
-        shown.open_tool("order")
-        shown.type_into("item", "apple")
-        shown.click("Run")
-        shown.see("Server 'shop' asks: Which size?")
-        shown.look("explorer-question")
-        faults = shown.faults("question")
-        shown.choose("large")
-        shown.click("Accept")
-        shown.see("Really large?")
-        shown.choose("yes")
-        shown.click("Accept")
-        shown.see("ordered: large apple")
+        explorer.open_tool("order")
+        explorer.type_into("item", "apple")
+        explorer.click("Run")
+        explorer.see("Server 'shop' asks: Which size?")
+        explorer.look("explorer-question")
+        faults = explorer.faults("question")
+        explorer.choose("large")
+        explorer.click("Accept")
+        explorer.see("Really large?")
+        explorer.choose("yes")
+        explorer.click("Accept")
+        explorer.see("ordered: large apple")
         return faults
 
-    def declines(self, shown: Explored) -> None:
+    def declines(self, explorer: Explored) -> None:
         """A no is the server's to deal with."""
-        shown.click("Run")
-        shown.see("Server 'shop' asks: Which size?")
-        shown.click("Decline")
-        shown.see("elicitation was decline")
-        shown.click("Run")
-        shown.see("Server 'shop' asks: Which size?")
-        shown.click("Cancel question")
-        shown.see("elicitation was cancel")
+        explorer.click("Run")
+        explorer.see("Server 'shop' asks: Which size?")
+        explorer.click("Decline")
+        explorer.see("elicitation was decline")
+        explorer.click("Run")
+        explorer.see("Server 'shop' asks: Which size?")
+        explorer.click("Cancel question")
+        explorer.see("elicitation was cancel")
 
-    def writes(self, shown: Explored) -> None:
+    def writes(self, explorer: Explored) -> None:
         """The person writes what a model should."""
-        shown.open_tool("review")
-        shown.click("Run")
-        shown.see("user: Praise the shop.")
-        shown.box.locator(".toolbench-question").get_by_role("textbox").fill("Fine!")
-        shown.click("Accept")
-        shown.see("They say: Fine!")
+        explorer.open_tool("review")
+        explorer.click("Run")
+        explorer.see("user: Praise the shop.")
+        explorer.box.locator(".toolbench-question").get_by_role("textbox").fill("Fine!")
+        explorer.click("Accept")
+        explorer.see("They say: Fine!")
 
-    def stops(self, shown: Explored) -> None:
+    def stops(self, explorer: Explored) -> None:
         """Progress moves; Cancel is heard by the server."""
-        shown.open_tool("pack")
-        shown.type_into("boxes", "500")
-        shown.click("Run")
-        shown.see("box 3")
-        shown.look("explorer-progress")
-        shown.click("Cancel")
-        shown.see("cancelled")
-        shown.tab("Log")
-        shown.see("the shop was told to stop")
-        shown.tab("Traffic")
-        shown.see("notifications/cancelled")
+        explorer.open_tool("pack")
+        explorer.type_into("boxes", "500")
+        explorer.click("Run")
+        explorer.see("box 3")
+        explorer.look("explorer-progress")
+        explorer.click("Cancel")
+        explorer.see("cancelled")
+        explorer.tab("Log")
+        explorer.see("the shop was told to stop")
+        explorer.tab("Traffic")
+        explorer.see("notifications/cancelled")
 
-    def reconnects(self, shown: Explored) -> None:
+    def reconnects(self, explorer: Explored) -> None:
         """The older protocol has questions by URL; then the newer one again."""
-        shown.tab("Server")
-        shown.click("Use the older protocol")
-        shown.see("older protocol")
-        shown.see("MCP 2025-11-25")
-        shown.tab("Tools")
-        shown.open_tool("visit")
-        shown.click("Run")
-        shown.see("https://shop.invalid/in")
-        link = shown.box.get_by_role("link", name="Open the page at shop.invalid")
+        explorer.tab("Server")
+        explorer.click("Use the older protocol")
+        explorer.see("older protocol")
+        explorer.see("MCP 2025-11-25")
+        explorer.tab("Tools")
+        explorer.open_tool("visit")
+        explorer.click("Run")
+        explorer.see("https://shop.invalid/in")
+        link = explorer.box.get_by_role("link", name="Open the page at shop.invalid")
         assert link.get_attribute("rel") == "noopener noreferrer"
         assert link.get_attribute("target") == "_blank"
-        shown.look("explorer-url")
-        shown.click("Yes")
-        shown.see("visit: accept")
-        shown.click("Use the newer protocol")
-        shown.see("MCP 2026-07-28")
+        explorer.look("explorer-url")
+        explorer.click("Yes")
+        explorer.see("visit: accept")
+        explorer.click("Use the newer protocol")
+        explorer.see("MCP 2026-07-28")
 
 
 class TestApp:
     def test_is_previewed(self, lab: NotebookPage, nbroot: Path) -> None:
         """It gets the call and its result; what it calls is a run that the person sees."""
         cells = (connect("shop", str(SHOP)), "%mcp explore shop")
-        with opened(lab, nbroot / "app.ipynb", *cells) as shown:
-            shown.open_tool("basket")
-            shown.type_into("item", "pear")
-            shown.click("Run")
-            shown.see("A person and the model read the same")
-            shown.click("Preview its app")
+        with opened(lab, nbroot / "app.ipynb", *cells) as explorer:
+            explorer.open_tool("basket")
+            explorer.type_into("item", "pear")
+            explorer.click("Run")
+            explorer.see("A person and the model read the same")
+            explorer.click("Preview its app")
             app_in(lab).get_by_text("Basket of toolbench").wait_for()
             app_in(lab).get_by_text("pear: in the basket").wait_for()
-            shown.see("What the app did")
-            shown.see("hire")
-            shown.look("explorer-app")
-            faults = shown.faults("app")
+            explorer.see("What the app did")
+            explorer.see("hire")
+            explorer.look("explorer-app")
+            faults = explorer.faults("app")
             assert not faults, "\n".join(faults)
-            expect(shown.box.get_by_role("option", name="intruder")).to_have_count(1)
-            shown.tab("Resources")
-            shown.pick("Resources", "ui://shop/basket")
-            shown.click("Read")  # without a tool it is a preview, which can only read
+            expect(explorer.box.get_by_role("option", name="intruder")).to_have_count(1)
+            explorer.tab("Resources")
+            explorer.pick("Resources", "ui://shop/basket")
+            explorer.click(
+                "Read"
+            )  # without a tool it is a preview, which can only read
             app_host(lab).get_by_text("Refused: tools/call").wait_for()
 
     def test_cannot_get_out(self, lab: NotebookPage, nbroot: Path) -> None:
@@ -251,21 +253,21 @@ class TestApp:
         page.context.add_init_script(TRIPWIRE)
         with Trap() as trap:
             cells = (connect("shop", str(SHOP), trap.address), "%mcp explore shop")
-            with opened(lab, nbroot / "escape.ipynb", *cells) as shown:
+            with opened(lab, nbroot / "escape.ipynb", *cells) as explorer:
                 url = page.url
-                shown.tab("Resources")
-                shown.pick("Resources", "ui://shop/escape")
-                shown.click("Read")
+                explorer.tab("Resources")
+                explorer.pick("Resources", "ui://shop/escape")
+                explorer.click("Read")
                 app_in(lab).get_by_text("tried everything").wait_for()
-                shown.pick("Resources", "ui://shop/leave")
-                shown.click("Read")
+                explorer.pick("Resources", "ui://shop/leave")
+                explorer.click("Read")
                 poll(lambda: is_refused(lab), until="it may not leave", seconds=20)
                 assert trap.caught <= {"nothing"}
                 # the page itself, under no such policy, falls into the trap
                 page.evaluate(CONTROL, trap.port)
-                wanted = {"GET /control", "udp"}
-                poll(lambda: wanted <= trap.caught, until="it works", seconds=20)
-                assert trap.caught - {"nothing"} == wanted
+                traces = {"GET /control", "udp"}
+                poll(lambda: traces <= trap.caught, until="it works", seconds=20)
+                assert trap.caught - {"nothing"} == traces
                 assert page.evaluate("window.fired") == []
                 assert page.url == url
                 assert len(page.context.pages) == 1

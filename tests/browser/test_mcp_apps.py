@@ -16,55 +16,55 @@ SERVER = Path(__file__).parents[1] / "test_mcp" / "servers" / "app_shop.py"
 REFUSED = "storage session database cookie rtc open notebook host kernel"
 
 
-def show(shown: Explored, tool: str) -> None:
+def show(explorer: Explored, tool: str) -> None:
     """Run the tool *tool*, and show its app."""
-    shown.open_tool(tool)
-    shown.click("Run")
-    shown.see("A person and the model read the same")
-    shown.click("Preview its app")
+    explorer.open_tool(tool)
+    explorer.click("Run")
+    explorer.see("A person and the model read the same")
+    explorer.click("Preview its app")
 
 
 class TestCounter:
     def test_does_what_an_app_may(self, lab: NotebookPage, nbroot: Path) -> None:
         """It calls tools, reads, sends a message, grows, and asks to open a link."""
         cells = (connect("counter", str(SERVER)), "%mcp explore counter")
-        with opened(lab, nbroot / "counter.ipynb", *cells) as shown:
+        with opened(lab, nbroot / "counter.ipynb", *cells) as explorer:
             use_theme(lab.tab.page, "light")
-            show(shown, "show")
+            show(explorer, "show")
             app = app_in(lab)
             app.get_by_text("light, live").wait_for()
             app.get_by_text("count 0").wait_for()
             app.get_by_role("button", name="Add").click()
             app.get_by_text("count 1").wait_for()
-            shown.see("What the app did")
+            explorer.see("What the app did")
             app.get_by_role("button", name="Read").click()
             app.get_by_text("three rows").wait_for()
             app.get_by_role("button", name="For models").click()
             app.get_by_text("for_models is not for apps.").wait_for()
             app.get_by_role("button", name="Message").click()
-            shown.see("Count <b>on</b>")
-            self.asks(lab, shown)
+            explorer.see("Count <b>on</b>")
+            self.asks(lab, explorer)
             self.grows(lab)
-            shown.look("explorer-app-live")
-            faults = shown.faults("app")
+            explorer.look("explorer-app-live")
+            faults = explorer.faults("app")
             assert not faults, "\n".join(faults)
             assert own_errors(lab) == []
 
-    def asks(self, lab: NotebookPage, shown: Explored) -> None:
+    def asks(self, lab: NotebookPage, explorer: Explored) -> None:
         """The person refuses a call, lets one run, and refuses a link."""
         app = app_in(lab)
         app.get_by_role("button", name="Wipe").click()
-        shown.see("may delete or overwrite")
-        shown.look("explorer-app-asks")
-        shown.click("Keep it")
+        explorer.see("may delete or overwrite")
+        explorer.look("explorer-app-asks")
+        explorer.click("Keep it")
         app.get_by_text("the person declined").wait_for()
         app.get_by_role("button", name="Wipe").click()
-        shown.see("may delete or overwrite")
-        shown.click("Wipe")
+        explorer.see("may delete or overwrite")
+        explorer.click("Wipe")
         app.get_by_text("wiped").wait_for()
         app.get_by_role("button", name="Link").click()
-        shown.see("The app asks to open https://counter.invalid/more")
-        shown.click("Do not open")
+        explorer.see("The app asks to open https://counter.invalid/more")
+        explorer.click("Do not open")
         app.get_by_text("link refused").wait_for()
 
     def grows(self, lab: NotebookPage) -> None:
@@ -82,9 +82,9 @@ class TestAttack:
         with Trap() as trap:
             attack = connect("counter", str(SERVER), trap.address)
             cells = (attack, "%mcp explore counter")
-            with opened(lab, nbroot / "attack.ipynb", *cells) as shown:
+            with opened(lab, nbroot / "attack.ipynb", *cells) as explorer:
                 url = page.url
-                show(shown, "attack")
+                show(explorer, "attack")
                 app = app_in(lab)
                 app.get_by_text("attacked", exact=True).wait_for()
                 result = app.locator("#given").inner_text()
@@ -93,9 +93,9 @@ class TestAttack:
                 )
                 refused = app.locator("body").get_attribute("data-refused") or ""
                 assert set(REFUSED.split()) <= set(refused.split()), refused
-                expect(shown.box.get_by_text("may delete or overwrite")).to_have_count(
-                    0
-                )
+                expect(
+                    explorer.box.get_by_text("may delete or overwrite")
+                ).to_have_count(0)
                 expect(app_host(lab).locator("iframe")).to_have_count(1)
                 poll(
                     lambda: trap.caught <= {"nothing"}, until="all is quiet", seconds=20

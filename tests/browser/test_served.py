@@ -145,8 +145,8 @@ def test_calls_are_let_refused_answered(lab: NotebookPage, agent: Agent, nbroot:
     assert lent.result(60) == "for 14 days"
     lab.wait_for_text("for 14 days", within=panel)
 
-    listed = panel.get_by_role("listbox", name="Calls")
-    listed.focus()
+    calls = panel.get_by_role("listbox", name="Calls")
+    calls.focus()
     for key in ("ArrowDown", "Enter"):
         lab.tab.page.keyboard.press(key)
     press(panel, "Open in panel")

@@ -123,13 +123,13 @@ class TestExplorer:
         for name in ("one", "two", "other"):
             client.connect(name, light(name, "ping", "pong", "other"))
         explorer = Explorer(client)
-        seen = []
+        servers = []
         receive(search_field(explorer, "Servers"), value="o")
         for _ in range(3):
             enter(search_field(explorer, "Servers"))
             wait_for_ticker()
-            seen.append(explorer.server)
-        assert seen == ["two", "other", "one"]
+            servers.append(explorer.server)
+        assert servers == ["two", "other", "one"]
         receive(search_field(explorer, "Servers"), value="oth")
         enter(search_field(explorer, "Servers"))
         until(lambda: explorer.server == "other")
@@ -155,9 +155,9 @@ class TestExplorer:
         with pytest.raises(ServerError):
             client.connect("dead", misbehaving("exit-at-start"))
         explorer = Explorer(client, "dead")
-        said = page(explorer)
-        assert "did not connect" in said
-        assert "missing API key" in said
+        text = page(explorer)
+        assert "did not connect" in text
+        assert "missing API key" in text
         pick(listing(explorer, "Servers"), "one — connected")
         assert "missing API key" not in page(explorer)
 
@@ -206,9 +206,9 @@ class TestTools:
     def test_that_cannot_be_called_are_named(self, client):
         """With the reason, below those that can."""
         session = client.connect("odd", misbehaving("illegal-schemas"))
-        said = page(Explorer(client))
-        assert f"{len(session.tools.disabled)} listed tools cannot be called" in said
-        assert "inputSchema" in said
+        text = page(Explorer(client))
+        assert f"{len(session.tools.disabled)} listed tools cannot be called" in text
+        assert "inputSchema" in text
 
     def test_that_change_are_told(self, client):
         """The list says what changed; an open panel that is stale says so."""
@@ -300,17 +300,17 @@ class TestQuestions:
         until(lambda: "Accept" not in buttons(pane.detail))
 
     @pytest.mark.parametrize(
-        ("button", "said"),
+        ("button", "text"),
         [("Decline", "as decline"), ("Cancel question", "as cancel")],
     )
-    def test_of_a_prompt_may_be_declined_or_cancelled(self, explorer, button, said):
+    def test_of_a_prompt_may_be_declined_or_cancelled(self, explorer, button, text):
         """Each is the server's to deal with."""
         pane = go(explorer, "Prompts")
         choose(pane, "Thank")
         press(pane, "Get messages")
         until(lambda: button in buttons(pane.detail))
         click(buttons(pane.detail)[button])
-        until(lambda: said in page(pane.detail))
+        until(lambda: text in page(pane.detail))
 
     def test_are_cancelled_when_another_is_picked(self, explorer, shop):
         """Nobody waits for an answer that is wanted no more."""

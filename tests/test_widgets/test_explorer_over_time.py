@@ -98,8 +98,8 @@ class TestRecording:
 
 
 class TestChanges:
-    @pytest.mark.parametrize("kept", ["snapshot", "recording", "server"])
-    def test_are_shown_side_by_side_and_saved(self, client, opened, here, kept):
+    @pytest.mark.parametrize("source", ["snapshot", "recording", "server"])
+    def test_are_shown_side_by_side_and_saved(self, client, opened, here, source):
         """Compared with any of these, the words that changed are marked; the page is a file."""
         before = client.connect(
             "before", offering("Buy <b>one</b> item."), record=here / "r.jsonl"
@@ -109,9 +109,9 @@ class TestChanges:
         session = client.connect("shop", offering("Buy <b>two</b> items.", "unit"))
         pane = opened(ChangesPane, session)
         box = named(pane.widget, "Compare with")
-        assert other.get(kept, "before") in box.options
+        assert other.get(source, "before") in box.options
         assert "Save as HTML" in buttons(pane.widget)
-        type_into(box, other.get(kept, "before"))
+        type_into(box, other.get(source, "before"))
         click(buttons(pane.widget)["Compare"])
         until(lambda: "<ins>two</ins>" in page(pane.widget))
         assert "<del>one</del>" in page(pane.widget)

@@ -345,9 +345,9 @@ class TestEnd:
         assert wire.live == before
         served.resume()
         assert not caller.result().is_error
-        heard = len(wire.messages)
+        count = len(wire.messages)
         call(served, "look", {"what": "dog"})
-        assert len(wire.messages) == heard
+        assert len(wire.messages) == count
 
 
 class TestStill:

@@ -80,12 +80,12 @@ class TestLines:
 
         last = "tools/call no such tool"
         until(lambda: outcomes().get(last, "no answer yet") != "no answer yet")
-        said = outcomes()
-        assert said["tools/list"] == "7 tools"
-        assert re.fullmatch(r"result, \d+ characters", said["tools/call basket"])
-        asked = [line for line in lines(traffic) if line[3] == "tools/call basket"]
-        assert [line[2] for line in asked] == ["→"]
-        assert re.fullmatch(r"[\d,]+ ms", asked[0][5])
+        results = outcomes()
+        assert results["tools/list"] == "7 tools"
+        assert re.fullmatch(r"result, \d+ characters", results["tools/call basket"])
+        requests = [line for line in lines(traffic) if line[3] == "tools/call basket"]
+        assert [line[2] for line in requests] == ["→"]
+        assert re.fullmatch(r"[\d,]+ ms", requests[0][5])
 
     def test_are_filtered(self, explorer, traffic):
         """By who sent the first message, by kind, and by any text of either message."""
@@ -101,16 +101,18 @@ class TestLines:
 
     def test_of_10_000_messages_are_all_there(self, explorer, traffic):
         """And what was sent once is not sent again: a new message is one piece."""
-        kept = explorer.page.session.traffic
+        messages = explorer.page.session.traffic
         for number in range(9_900):
             text = json.dumps({"method": f"notifications/{number}"})
-            kept.note(
+            messages.note(
                 "received", text, kind="notification", method=f"notifications/{number}"
             )
         traffic.refresh()
         assert len(lines(traffic)) >= 9_900
         before = [widget.value for widget in pieces(traffic)]
-        kept.note("received", "{}", kind="notification", method="notifications/last")
+        messages.note(
+            "received", "{}", kind="notification", method="notifications/last"
+        )
         traffic.refresh()
         after = [widget.value for widget in pieces(traffic)]
         changed = [value for value in after if value not in before]
@@ -122,8 +124,8 @@ class TestLines:
         """Whatever a message says, it is text, in its own line."""
         some = PAYLOADS[part : part + 40]
         for payload in some:
-            kept = explorer.page.session.traffic
-            kept.note("received", payload, kind="noise", method=payload)
+            messages = explorer.page.session.traffic
+            messages.note("received", payload, kind="noise", method=payload)
         traffic.refresh()
         assert len(
             [line for line in lines(traffic) if "no message" in str(line)]
@@ -208,12 +210,12 @@ class TestOpenMessage:
 
     def test_with_a_secret_is_not_sent_again(self, explorer, traffic):
         """What is hidden here cannot be sent, and no mark is sent in its place."""
-        kept = explorer.page.session.traffic
+        messages = explorer.page.session.traffic
         text = '{"method": "ping", "params": {"token": "<secret-hidden>"}}'
-        kept.note("sent", text, kind="request", method="ping", request_id="x")
+        messages.note("sent", text, kind="request", method="ping", request_id="x")
         traffic.refresh()
         open_line(traffic, "ping")
-        before = len(kept)
+        before = len(messages)
         click(buttons(traffic.widget)["Repeat"])
         assert "holds a secret" in page(traffic.widget)
-        assert len(kept) == before
+        assert len(messages) == before
