@@ -11,13 +11,6 @@ import toolbench
 
 ROOT = Path(toolbench.__file__).parent
 TESTS = Path(__file__).parent
-# Where tests still have such names: the list may only become shorter.
-UNFINISHED = (
-    *("browser/explored", "browser/test_evaluations", "browser/test_explorer"),
-    *("browser/test_mcp", "browser/test_served", "test_compat", "test_evals/", "test_export/"),
-    *("test_mcp/", "test_serving/", "test_widgets/panes", "test_widgets/test_explorer"),
-    *("test_widgets/test_report_panel", "test_widgets/test_served", "test_widgets/test_traffic"),
-)  # fmt: skip
 # They hide who acts: the caller, the server, the person, the model.
 VAGUE = {"anybody", "nobody", "somebody", "whoever"}
 # As a name they say when a value came, and not what it is: `matches`, `message`, `text`, `arguments`.
@@ -88,12 +81,11 @@ def test_names_say_what_a_value_is():
 
 
 def test_names_in_tests_say_what_a_value_is():
-    """The same law for the tests, but for the folders that are not finished."""
+    """The same law holds for the tests."""
     files = {path.relative_to(TESTS).as_posix(): path for path in TESTS.rglob("*.py")}
     wrong = [
         (file, name)
         for file, path in sorted(files.items())
-        if not file.startswith(UNFINISHED)
         for name in names_of_values(ast.parse(path.read_text(encoding="utf-8")))
         if is_participle(name)
     ]
