@@ -1,4 +1,4 @@
-"""Tools of a notebook as packages, and a server's tools as a typed module."""
+"""Write tools of a notebook as packages, and a server's tools as a typed module."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""From a cell to a package: `export_package`."""
+"""Write tools of a notebook as a package: `export_package`."""
 
 import json
 import re
@@ -45,26 +45,27 @@ def export_package(
 ) -> Path:
     """Write *tools* of this notebook, or of a file, as a package that can be installed.
 
-    `definition.py` holds what a model is told, `impl.py` what does the work, each with the
-    imports, functions, classes and constants of the cells that it needs: found by reading the
-    code. Beside them are tests, pyproject.toml, a README, a notebook and an MCP server. The
-    package is called as the one tool, or as the folder. Nothing is run.
+    `definition.py` has the description for models, `impl.py` has the code that does the work.
+    Each has the imports, functions, classes and constants that it needs from the cells; they
+    are found in the source code, and nothing is run. Beside them are tests, pyproject.toml, a
+    README, a notebook and an MCP server. The package has the name of the only tool, or of the
+    folder.
 
     Args:
-        tools: One tool or several; those of `@tool`, of `ToolDefinition(...)` and of a class
-            with `create`.
-        folder: Where the project goes; it is made. `~` is the home directory.
-        tests: The recorded calls that become tests; those of `history()` if left out. Calls
-            with a secret never do.
-        openhands: Write for the OpenHands SDK, which then is all that the package needs.
-        overwrite: Replace files that are there and hold something else.
+        tools: One tool or several, made by `@tool`, by `ToolDefinition(...)` or by a class with
+            `create`.
+        folder: The folder of the project, which is created. `~` is the home directory.
+        tests: The recorded calls that become tests; if left out, the calls in `history()`. A
+            call with a secret never becomes a test.
+        openhands: Write for the OpenHands SDK; the package then needs it instead of toolbench.
+        overwrite: Replace existing files that have other content.
 
     Returns:
         The folder.
 
     Raises:
-        ExportError: If something it needs cannot be found or written down, if it would write
-            a secret, or a file is there: the sentence names all of it. Nothing is written then.
+        ExportError: If a needed part cannot be found or written, if a secret would be written,
+            or if a file exists already. The message names the causes, and nothing is written.
     """
     chosen = [tools] if isinstance(tools, ToolDefinition) else list(tools)
     folder = Path(folder).expanduser()
@@ -96,7 +97,7 @@ def files_of(
     tests: Iterable[RunRecord] | None,
     openhands: bool,
 ) -> Mapping[str, str]:
-    """Return the text of each file of the package, by its place in the project."""
+    """Return the text of each file of the package, by its path in the project."""
     parts = _parts(tools, openhands=openhands)
     package = _package_name(tools, folder)
     modules = modules_for(parts, package, openhands=openhands)

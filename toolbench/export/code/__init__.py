@@ -1,1 +1,1 @@
-"""Code that a person wrote, read: its statements, the names they use, and what those names need."""
+"""Read a person's code: its statements, the names they use, and the statements that names need."""

@@ -1,4 +1,4 @@
-"""What a statement puts into objects and calls, now or when its functions are called."""
+"""Find the objects that a statement changes, and its calls: now, or when its functions are called."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -39,16 +39,16 @@ MUTATORS = frozenset(
         "__setattr__",
     ]
 )
-"""The methods that change what they are called on."""
+"""The methods that change their object."""
 OWN = frozenset({"cls", "self"})
-"""What methods call their object or class."""
+"""The names that methods have for their object or class."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _PARTS_OF = frozenset({"get", "items", "setdefault", "values"})
-"""The methods that give what an object holds, not a copy of it."""
+"""The methods that return the parts of an object itself, not copies."""
 
 
 class Call(NamedTuple):
-    """A call: what it is called, the object it may be a method of, the names it is given."""
+    """A call: the name of the function, the object if it is a method, the names in its arguments."""
 
     function: str
     base: str
@@ -56,14 +56,14 @@ class Call(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What some code does beside returning a value.
+    """The effects of some code, beside the value that it returns.
 
     Attributes:
-        changes: The names of objects it puts something into.
-        sets: The names that it declares `global` and gives another value.
-        calls: What it calls.
-        parameters: The names under which a function is given objects, but for its own.
-        local: The names that mean something else in the function than outside of it.
+        changes: The names of the objects that it changes.
+        sets: The names that it declares `global` and sets to another value.
+        calls: Its calls.
+        parameters: The parameters of a function, except its own object or class.
+        local: The local names of the function, which have another meaning outside of it.
     """
 
     changes: frozenset[str] = _NONE
@@ -74,12 +74,12 @@ class Effect(NamedTuple):
 
 
 def effect_now(node: ast.stmt) -> Effect:
-    """Return what *node* does when it runs, without what its functions do later."""
+    """Return the effects of *node* when it runs, without the effects of its functions later."""
     return _effect([part for part, runs_later in _walk(node) if not runs_later])
 
 
 def effects_later(node: ast.stmt) -> dict[str, Effect]:
-    """Return what each function does that *node* defines, or a class does in its methods."""
+    """Return the effects of each function in *node*: a function itself, or the methods of a class."""
     functions = [node, *(node.body if isinstance(node, ast.ClassDef) else ())]
     return {
         part.name: _effect([inner for inner, later in _walk(part) if later], part.args)
@@ -89,7 +89,7 @@ def effects_later(node: ast.stmt) -> dict[str, Effect]:
 
 
 def aliases_in(node: ast.stmt) -> Iterator[tuple[str, str]]:
-    """Give pairs of names that mean one object after *node*, or of which one holds the other."""
+    """Yield pairs of names that mean the same object after *node*, or of which one holds the other."""
     for part in ast.walk(node):
         match part:
             case ast.Assign(targets=targets, value=value):
@@ -105,7 +105,7 @@ def aliases_in(node: ast.stmt) -> Iterator[tuple[str, str]]:
 
 
 def surely_given(statements: Iterable[ast.stmt]) -> frozenset[str]:
-    """Return the names to which *statements* give a value whichever way they take."""
+    """Return the names to which *statements* give a value on every path through them."""
     return _NONE.union(*map(_surely_given_by, statements))
 
 
@@ -200,7 +200,7 @@ def _call(function: ast.expr, arguments: frozenset[str]) -> Iterator[Call]:
 
 
 def base(node: ast.expr) -> Iterator[str]:
-    """Give the name that *node*, as in `a.b[0].c()`, starts with."""
+    """Yield the name at the start of *node*: `a` for `a.b[0].c()`."""
     part: ast.AST = node
     while isinstance(part, ast.Attribute | ast.Subscript | ast.Call | ast.Starred):
         part = part.func if isinstance(part, ast.Call) else part.value

@@ -1,4 +1,4 @@
-"""Secrets that stand in Python code: by the names beside them, by their shape, in its comments."""
+"""Find secrets in Python code: by the names beside them, by their shape, also in comments."""
 
 import ast
 import io
@@ -31,7 +31,7 @@ _SHORTEST = 3  # characters of a value: less is no secret
 
 
 class CodeSecret(NamedTuple):
-    """A secret in code: its line, and what it is called if that is why it is one."""
+    """A secret in code: its line, and its name if the name shows that it is a secret."""
 
     line: int
     name: str
@@ -54,7 +54,7 @@ def secrets_in_code(code: str) -> Iterator[CodeSecret]:
 
 
 def secrets_in_text(text: str, *, is_prose: bool = False) -> Iterator[str]:
-    """Yield the secrets in *text*; in prose also those in the middle of a sentence."""
+    """Yield the secrets in *text*; if it is prose, also secrets in the middle of a sentence."""
     yield from keys_in(text)
     pieces = {text.strip(), *map(str.strip, text.splitlines())}
     if is_prose:

@@ -1,4 +1,4 @@
-"""What statements do to the names of others, also by the functions of a person that they call."""
+"""The effects of statements on other statements' names, also through a person's functions."""
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ _CHANGE_ARGUMENTS = frozenset(
         "shuffle",
     ]
 )
-"""Python's functions that change what they are given."""
+"""Python's functions that change their arguments."""
 _WHEN_MADE = frozenset(
     [
         "__call__",
@@ -38,16 +38,16 @@ _WHEN_MADE = frozenset(
 
 
 class Effects:
-    """What each of *statements* changes of what others made."""
+    """The changes that each of *statements* makes to objects of other statements."""
 
     def __init__(self, statements: Sequence[Statement]) -> None:
-        """Look at none yet."""
+        """Store *statements*; nothing is computed yet."""
         self._statements = statements
         self._changed: dict[int, frozenset[str]] = {}
         self._set: dict[int, frozenset[str]] = {}
 
     def given(self, place: int) -> frozenset[str]:
-        """The names that have another value after the statement at *place*."""
+        """Return the names that have another value after the statement at *place*."""
         if place not in self._set:
             names = self._statements[place].names
             effects = self._with_called(names.effect, place)
@@ -55,18 +55,18 @@ class Effects:
         return self._set[place]
 
     def may_leave(self, place: int, name: str) -> bool:
-        """Whether *name* may mean after the statement at *place* what it meant before."""
+        """Tell whether *name* may still have its earlier value after the statement at *place*."""
         return name not in self._statements[place].names.surely
 
     def changed(self, place: int) -> frozenset[str]:
-        """The names of the objects that the statement at *place* changes."""
+        """Return the names of the objects that the statement at *place* changes."""
         if place not in self._changed:
             effect = self._statements[place].names.effect
             self._changed[place] = frozenset(self._changed_by(effect, place))
         return self._changed[place]
 
     def kept_by(self, places: Iterable[int]) -> frozenset[str]:
-        """The global names in which functions of the statements at *places* keep something."""
+        """Return the global names in which functions of the statements at *places* keep values."""
         all_names = set[str]()
         for place in places:
             names = self._statements[place].names

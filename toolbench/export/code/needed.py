@@ -1,4 +1,4 @@
-"""Which statements some names need, and what of it is nowhere to be found."""
+"""Find the statements that some names need, and the names that are missing."""
 
 import ast
 import builtins
@@ -16,7 +16,7 @@ _KNOWN = frozenset({*dir(builtins), "display", MAGIC})
 
 @dataclass(frozen=True)
 class Missing:
-    """A name that no statement gives a value, or not one that a file can have."""
+    """A name to which no statement gives a value, or none that can be in a file."""
 
     name: str
     used_by: str
@@ -28,20 +28,20 @@ class Missing:
 
 @dataclass
 class Needed:
-    """The statements that are needed, by their places, and what could not be found."""
+    """The needed statements, by their places, and the missing names."""
 
     statements: Sequence[Statement]
     places: set[int] = field(default_factory=set)
     missing: dict[str, Missing] = field(default_factory=dict)
 
     def in_order(self) -> list[Statement]:
-        """Return the statements in the order in which they ran, definitions that are equal once."""
+        """Return the statements in the order in which they ran; of equal definitions only one."""
         chosen = (self.statements[place] for place in sorted(self.places))
         return list(_without_copies(chosen))
 
     @property
     def names(self) -> frozenset[str]:
-        """The names that the statements give."""
+        """The names to which the statements give a value."""
         gives = (self.statements[place].names.gives for place in self.places)
         return frozenset[str]().union(*gives)
 
@@ -56,14 +56,14 @@ def needed_by(
 ) -> Needed:
     """Return the statements that *names* need.
 
-    A function sees what a name means last, a statement what it meant when it ran. Both count
-    for a function that a statement calls and that is used afterwards too.
+    A function uses the last value of a name; a statement uses the value at the time when it ran.
+    Both values count for a function that a statement calls and that is used later too.
 
     Args:
-        statements: All there are, in the order in which they ran.
-        names: What is needed.
-        user: Who needs it, for sentences about what is missing.
-        without: Names to leave alone: they will be defined by other code.
+        statements: All statements, in the order in which they ran.
+        names: The names that are needed.
+        user: The tool that needs them, for sentences about missing names.
+        without: Names to ignore: other code will define them.
         maybe: Names that are needed too if a statement gives them.
     """
     needed, effects = Needed(statements), Effects(statements)
@@ -186,7 +186,7 @@ def _without_copies(statements: Iterable[Statement]) -> Iterator[Statement]:
 
 
 def code_of(name: str) -> str:
-    """Return what defines *name* in the cells of this notebook; empty if that is not all there."""
+    """Return the code that defines *name* in this notebook's cells; empty if a part is missing."""
     shell = running_shell()
     statements = [] if shell is None else statements_of(shell.user_module)
     needed = needed_by(statements, [name], name)

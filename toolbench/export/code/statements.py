@@ -34,19 +34,19 @@ class Statement:
 
     @property
     def is_import(self) -> bool:
-        """Whether it imports, and nothing else."""
+        """Whether it is an import statement."""
         return isinstance(self.node, ast.Import | ast.ImportFrom)
 
     @property
     def is_definition(self) -> bool:
-        """Whether it is a function or a class."""
+        """Whether it defines a function or a class."""
         return isinstance(
             self.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
         )
 
 
 def statements_of(module: ModuleType) -> list[Statement]:
-    """Return the statements of *module*: of the cells, if it is that of the notebook.
+    """Return the statements of *module*; for the notebook's own module, those of its cells.
 
     Raises:
         OSError: If there is no source.

@@ -1,4 +1,4 @@
-"""The names that a statement gives, uses and changes, by Python's own table of symbols."""
+"""Find the names that a statement sets, uses and changes, with Python's own symbol table."""
 
 import ast
 import sys
@@ -20,16 +20,16 @@ _OF_MODULES = frozenset({"__name__", "__doc__", "__class__", "__debug__"})
 
 
 class Names(NamedTuple):
-    """What a statement has to do with names.
+    """The names in a statement, by their use.
 
     Attributes:
-        gives: Those that have another value after it.
-        now: Those it uses when it runs.
-        later: Those that its functions use when they are called.
-        quoted: Those in annotations in quotes, which need not mean anything.
-        surely: Those that it gives whichever way it takes.
-        effect: What it does to what others made.
-        functions: What each function does that it defines, when it is called.
+        gives: The names that have another value after it.
+        now: The names that it uses when it runs.
+        later: The names that its functions use when they are called.
+        quoted: The names in quoted annotations; they may be undefined.
+        surely: The names to which it gives a value on every path through it.
+        effect: Its effects on objects of other statements.
+        functions: The effects of each function that it defines, when the function is called.
     """
 
     gives: frozenset[str]
@@ -42,10 +42,10 @@ class Names(NamedTuple):
 
 
 def names_of(node: ast.stmt, code: str) -> Names:
-    """Return the names of the statement *node*, which is written as *code*.
+    """Return the names in the statement *node*, whose source is *code*.
 
     Raises:
-        SyntaxError: If it can only run in a notebook, as one that awaits.
+        SyntaxError: If it can only run in a notebook, for example with a top-level `await`.
     """
     table = symtable(code, "cell", "exec")
     now, later = set[str](), set[str]()
@@ -122,12 +122,12 @@ def used_in(code: str) -> frozenset[str]:
 
 
 def quoted_in(code: str) -> frozenset[str]:
-    """Return the names that annotations in quotes of *code* use."""
+    """Return the names in the quoted annotations of *code*."""
     return frozenset[str]().union(*(n.quoted for n in _all_names(code)))
 
 
 def given_in(code: str) -> frozenset[str]:
-    """Return the names that *code* gives."""
+    """Return the names to which *code* gives a value."""
     return frozenset[str]().union(*(n.gives for n in _all_names(code)))
 
 

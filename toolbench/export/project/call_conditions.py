@@ -1,4 +1,4 @@
-"""When a recorded call of a tool says what the exported tool does: what it needs, and what it keeps."""
+"""Decide whether a recorded call can test the exported tool: what the tool needs and keeps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from toolbench.export.tool_code.tool_parts import ToolParts
 
 @dataclass(frozen=True)
 class CallConditions:
-    """What a call of one tool depends on.
+    """The conditions of the calls of one tool.
 
     Attributes:
-        last_change: The number of the newest cell that gives the tool something it needs.
-        state: The names of a person's code in which a call keeps something for the next ones.
+        last_change: The number of the newest cell that defines a part which the tool needs.
+        state: The names in a person's code in which a call keeps values for later calls.
     """
 
     last_change: int = 0
@@ -24,7 +24,7 @@ class CallConditions:
 
 
 def conditions_of(part: ToolParts) -> CallConditions:
-    """Return what the calls of the tool of *part* depend on."""
+    """Return the conditions of the calls of the tool of *part*."""
     statements = part.statements
     names = used_in("\n\n".join((part.definition, part.implementation, part.create)))
     names |= part.types | part.lazy

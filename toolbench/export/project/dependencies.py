@@ -1,4 +1,4 @@
-"""What a package depends on: the distributions of the modules it imports, as they are installed."""
+"""Find the requirements of a package: the installed distributions of the modules it imports."""
 
 import re
 import sys
@@ -25,12 +25,12 @@ def requirements(
     """Return the requirements for *modules*, each with the installed version as its lower bound.
 
     Args:
-        modules: Whole names of imported modules.
+        modules: The full names of the imported modules.
         package: The package itself, which needs no requirement.
-        extras: The extra that is needed of a distribution.
+        extras: The extra that a distribution is needed with.
 
     Raises:
-        ExportError: If a module is of no distribution: it would not be there elsewhere.
+        ExportError: If a module belongs to no distribution, so that it cannot be installed elsewhere.
     """
     names = dict[str, str]()
     for module in sorted(modules):

@@ -1,4 +1,4 @@
-"""How a person's code is divided: what the definition needs, and what only the work needs."""
+"""Divide a person's code: the part that the definition needs, and the part for the work alone."""
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ _HOMES = frozenset(
     }
 )
 _OF_PYTHON = frozenset({"classmethod", "dict"})
-"""What written code takes of Python, under no other name."""
+"""Python's own names in written code, which cannot get another name."""
 _NONE = frozenset[str]()
 
 
@@ -46,7 +46,7 @@ class Half:
 
     @property
     def uses(self) -> frozenset[str]:
-        """The names it uses, Python's own too."""
+        """The names it uses, also Python's own."""
         names = [s.names for s in self.statements]
         used = _NONE.union(*(n.now | n.later | n.quoted for n in names))
         return used | used_in(self.written) | quoted_in(self.written)
@@ -54,16 +54,16 @@ class Half:
 
 @dataclass(frozen=True)
 class Division:
-    """Both halves, and what stands outside of them.
+    """Both halves of the code, and the parts outside of them.
 
     Attributes:
-        definition: What tools are called, what goes in, what comes out.
-        implementation: What they do.
+        definition: The names, inputs and outputs of the tools.
+        implementation: The work of the tools.
         imports: The import statements of the notebook or the file.
-        lazy: What a person's `create` uses.
-        making: The names that making the tools uses.
-        create: The expressions that make them.
-        aliases: What imported names are called whose own a person gave to something else.
+        lazy: The names that a person's `create` uses.
+        making: The names in the expressions that make the tools.
+        create: The expressions that make the tools.
+        aliases: Other names for imports whose own names a person uses for something else.
         future: The line that changes how annotations are read, if there is one.
     """
 
@@ -81,7 +81,7 @@ def divided(parts: Sequence[ToolParts], *, openhands: bool) -> Division:
     """Divide the code of *parts*, tools of one notebook or file.
 
     Raises:
-        ExportError: If something that is needed is nowhere, or cannot stand in a file.
+        ExportError: If a needed part is missing, or cannot be in a file.
     """
     statements = with_environment(parts[-1].statements)
     homes = frozenset(written_homes(openhands=openhands)) | RESULTS

@@ -1,4 +1,4 @@
-"""Tests made of the history: these calls, these results."""
+"""Make tests from the history: each repeats a call and expects its result."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,9 +24,9 @@ def calls_of(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the calls among *records* that can be made again, JSON-ready, and notes on others.
 
-    Left out are calls of an earlier definition of the tool or of what it needs, those with a
-    secret or with what JSON has no word for, those that were stopped, and calls that did not
-    always answer the same. Of a tool that keeps something, only those that did so twice count.
+    These calls are left out: calls of an earlier definition of the tool or of a part it needs;
+    calls with a secret, or with values that JSON cannot express; stopped calls; and calls whose
+    answers differed. If a tool keeps values, a call counts only after two equal answers.
     """
     records, calls, notes = list(records), list[dict[str, Any]](), list[str]()
     states = ("ok",) if openhands else ("ok", "error")
@@ -85,7 +85,7 @@ def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
 
 
 def offers_of(tools: Sequence[AnyTool]) -> dict[str, Any]:
-    """Return what a model is told of each tool."""
+    """Return the description of each tool for models."""
     return {
         tool.name: {"description": tool.description, "inputSchema": tool.parameters()}
         for tool in tools
@@ -95,7 +95,7 @@ def offers_of(tools: Sequence[AnyTool]) -> dict[str, Any]:
 def tests_for(
     package: str, variables: Sequence[str], *, has_calls: bool, openhands: bool
 ) -> str:
-    """Return the text of the tests of *package*, which need *variables* of the environment."""
+    """Return the text of the tests of *package*, which need these environment *variables*."""
     parts = [_HEAD, _OFFERED_BY_SDK if openhands else _OFFERED]
     if has_calls:
         parts.append(_CALLS)

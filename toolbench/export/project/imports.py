@@ -42,7 +42,7 @@ _SDK = {
 
 
 def written_homes(*, openhands: bool) -> Mapping[str, str]:
-    """Return from which module each name is that written code may use."""
+    """Return the module of each name that written code may use."""
     return {**_PYTHON, **(_SDK if openhands else _TOOLBENCH)}
 
 
@@ -56,13 +56,13 @@ def import_lines(
     """Return the lines that import *names*.
 
     Args:
-        names: What is to be imported; what has no home is left out.
+        names: The names to import; names without a known module are left out.
         statements: The import statements of the notebook; they come before *homes*.
-        homes: The modules of names that written code uses.
-        openhands: Take from the SDK what is toolbench's.
+        homes: The modules of the names that written code uses.
+        openhands: Import toolbench's names from the SDK.
 
     Raises:
-        ExportError: If the SDK has nothing of that name.
+        ExportError: If the SDK does not have one of the names.
     """
     lines = set[str]()
     for name in names:
@@ -129,10 +129,10 @@ def _refuse_toolbench(module: str, *, openhands: bool) -> None:
 
 
 def check_inner_imports(statements: Iterable[Statement], *, openhands: bool) -> None:
-    """Check that no function imports what the package cannot have.
+    """Check that no function imports a module that the package cannot have.
 
     Raises:
-        ExportError: If one does.
+        ExportError: If a function does.
     """
     for statement in statements:
         for node in ast.walk(statement.node):
@@ -153,7 +153,7 @@ def check_inner_imports(statements: Iterable[Statement], *, openhands: bool) -> 
 
 
 def modules_in(text: str) -> frozenset[str]:
-    """Return the modules that the Python *text* imports; of those it can do without, the ones here."""
+    """Return the modules that the Python *text* imports; an optional one only if it is installed."""
     tree = ast.parse(text)
     optional = {id(n) for part in ast.walk(tree) for n in _optional_imports(part)}
     modules = set[str]()
@@ -184,7 +184,7 @@ def _is_here(module: str) -> bool:
 
 
 def grouped(lines: Iterable[str], package: str) -> str:
-    """Return import *lines* in the usual groups: Python's own, those of others, the package's."""
+    """Return import *lines* in the usual groups: Python, other packages, the package itself."""
     groups: dict[int, list[str]] = {0: [], 1: [], 2: []}
     for line in lines:
         top = line.split()[1].partition(".")[0]

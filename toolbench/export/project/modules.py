@@ -16,7 +16,7 @@ def modules_for(
     """Return the text of each module of *package* with the tools of *parts*, by its file name.
 
     Raises:
-        ExportError: If something that is needed is nowhere, or cannot stand in a file.
+        ExportError: If a needed part is missing, or cannot be in a file.
     """
     division = divided(parts, openhands=openhands)
     imports = _Imports(division, package, openhands=openhands)

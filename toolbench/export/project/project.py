@@ -1,4 +1,4 @@
-"""What stands around the modules of a package: pyproject.toml, README.md, a notebook."""
+"""The files beside the modules of a package: pyproject.toml, README.md, a notebook."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,10 +19,10 @@ def pyproject_for(
 
     Args:
         package: The name of the import package.
-        summary: What it is, in a line.
-        requirements: What it needs.
-        extra: What its server needs besides.
-        python: The oldest Python it runs on.
+        summary: Its description, in one line.
+        requirements: Its requirements.
+        extra: The further requirements of its server.
+        python: The lowest version of Python that it supports.
     """
     name = package.replace("_", "-")
     return f"""\
@@ -62,7 +62,7 @@ def readme_for(
     *,
     openhands: bool,
 ) -> str:
-    """Return the text of README.md; *notes* say what a person should look at."""
+    """Return the text of README.md; *notes* name the parts that a person should check."""
     name, target = (
         package.replace("_", "-"),
         "the OpenHands SDK" if openhands else "toolbench",

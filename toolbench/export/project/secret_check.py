@@ -1,4 +1,4 @@
-"""No secret is written: not one of the session, and not one that stands in the code."""
+"""Check that no secret is written: no secret of the session, and no secret in the code."""
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,10 +19,10 @@ ENVIRONMENT = "environ"
 
 
 def with_environment(statements: Iterable[Statement]) -> list[Statement]:
-    """Return *statements*, of which `API_KEY = "..."` reads the environment instead.
+    """Return *statements*; each `API_KEY = "..."` with a secret reads the environment instead.
 
-    Only a text that is given to a variable alone is replaced: what else holds a secret is refused
-    by `check_statement`.
+    Only a text that is the whole value of a variable is replaced. `check_statement` refuses all
+    other statements with a secret.
     """
     statements = list(statements)
     names = [name for statement in statements for name in statement.names.gives]
@@ -51,7 +51,7 @@ def _reading(statement: Statement) -> Statement:
 
 
 def variables_in(modules: Mapping[str, str]) -> list[str]:
-    """Return the variables of the environment that *modules* read where a secret stood."""
+    """Return the environment variables that *modules* read in place of secrets."""
     nodes = (node for text in modules.values() for node in ast.parse(text).body)
     return sorted({name for node in nodes for name in _variable_of(node)})
 
@@ -68,10 +68,10 @@ def _variable_of(node: ast.stmt) -> Iterator[str]:
 
 
 def check_statement(statement: Statement) -> None:
-    """Check that *statement* holds no secret.
+    """Check that *statement* has no secret.
 
     Raises:
-        ExportError: If it does; it shows the line, without the secret.
+        ExportError: If it has one; the message shows the line without the secret.
     """
     for secret in secrets_in_code(statement.code):
         line = statement.code.splitlines()[secret.line - 1].strip()
@@ -89,10 +89,10 @@ def check_statement(statement: Statement) -> None:
 
 
 def check_text(text: str, place: str) -> None:
-    """Check that *text*, which is to be the file at *place*, holds no secret.
+    """Check that *text*, the content of the file at *place*, has no secret.
 
     Raises:
-        ExportError: If it does.
+        ExportError: If it has one.
     """
     if MARK in text or remembered.redactor.occurs_in(text):
         msg = (

@@ -1,4 +1,4 @@
-"""The MCP server that a package brings: its tools over stdio, by FastMCP."""
+"""The MCP server of a package: it serves the tools over stdio, with FastMCP."""
 
 
 def server_for(package: str, *, openhands: bool) -> str:

@@ -1,1 +1,1 @@
-"""A server's tools as a typed Python module."""
+"""Write a server's tools as a typed Python module."""

@@ -1,4 +1,4 @@
-"""JSON Schema as pydantic classes: text that type checkers and editors read."""
+"""Write a JSON Schema as pydantic classes, for type checkers and editors."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -45,7 +45,7 @@ _MOST_CHOICES = 200
 
 
 class ModelClasses:
-    """The classes of one module, each under a name of its own."""
+    """The classes of one module; each has a different name."""
 
     def __init__(self, names_in_use: set[str]) -> None:
         """Write none yet; none will have a name of *names_in_use*."""
@@ -56,14 +56,14 @@ class ModelClasses:
 
     @property
     def text(self) -> str:
-        """All classes."""
+        """The text of all classes."""
         return "\n\n\n".join(self._texts)
 
     def add(self, name: str, schema: Mapping[str, Any], about: str) -> str:
-        """Add the class of the objects that *schema* accepts; return its name.
+        """Add a class for the objects that *schema* accepts; return its name.
 
         Args:
-            name: What it is to be called.
+            name: The preferred name of the class.
             schema: The JSON Schema of an object.
             about: Its docstring.
         """
@@ -181,14 +181,14 @@ def _limited(hint: str, node: Node) -> str:
 
 
 def class_name(words: str) -> str:
-    """Return the name of a class for *words*."""
+    """Return the name of a class, made from *words*."""
     letters = "".join(c if c.isascii() and c.isalnum() else " " for c in words)
     name = "".join(w[:1].upper() + w[1:] for part in letters.split() for w in [part])
     return name if name[:1].isalpha() else f"Model{name}"
 
 
 def function_name(name: str, names_in_use: set[str]) -> str:
-    """Return the name of a function for a tool called *name*, that is not in *names_in_use*."""
+    """Return a function name for the tool called *name*; it is not in *names_in_use*."""
     plain = "_".join(words_of(name)) or "tool"
     return unique(safe_attribute(plain, names_in_use), names_in_use)
 
@@ -203,6 +203,6 @@ def unique(name: str, names_in_use: set[str]) -> str:
 
 
 def docstring(text: str) -> str:
-    """Return *text*, which a stranger wrote, as a docstring: nothing in it ends it."""
+    """Return *text*, which is not trusted, as a docstring; nothing in it can end the docstring."""
     plain = " ".join(text.split()) if len(text) < 80 else text.strip()
     return repr(plain or "No description.")

@@ -31,11 +31,11 @@ _ANYTHING: Mapping[str, Any] = {"type": "object"}
 
 
 class ToolServer(Protocol):
-    """A server as `client.servers["name"]` is one."""
+    """A server, such as `client.servers["name"]`."""
 
     @property
     def name(self) -> str:
-        """What it is called here."""
+        """Its name here."""
 
     @property
     def tools(self) -> Iterable[ToolDefinition[Any, Any]]:
@@ -47,21 +47,20 @@ def export_stubs(
 ) -> Path:
     """Write a typed module for the tools of a server: pydantic models, and a function for each.
 
-    A function takes the model of its arguments and calls the tool of the server that is
-    connected under the same name. The types are for editors and type checkers: what they have
-    no words for (patterns, formats, conditions) is checked by the call, against the schema of
-    the server.
+    A function takes the model of its arguments, and calls the tool of the connected server with
+    the same name. The types are for editors and type checkers. Rules that types cannot express
+    (patterns, formats, conditions) are checked at the call, by the schema of the server.
 
     Args:
         session: A connected server: `client.servers["name"]`.
         file: The module to write.
-        overwrite: Replace a file that holds something else.
+        overwrite: Replace a file that has other content.
 
     Returns:
         The file.
 
     Raises:
-        ExportError: If the file is there and holds something else, or cannot be written.
+        ExportError: If the file exists with other content, or cannot be written.
     """
     path = Path(file).expanduser()
     text = remembered.redactor.text(stubs_for(session.name, session.tools))

@@ -1,1 +1,1 @@
-"""What one tool becomes in a package: classes for its definition, an executor for its work."""
+"""The code of one tool in a package: classes for its definition, an executor for its work."""

@@ -1,4 +1,4 @@
-"""A tool that was made of a function by `@tool`: an action class and an executor are written."""
+"""Write the code of a tool that `@tool` made from a function: an action class and an executor."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ def parts_of_function(
     """Return the parts of *tool*, whose function the *statements* of *module* define.
 
     Raises:
-        ExportError: If they do not, or its arguments cannot be written as a class.
+        ExportError: If they do not define it, or its arguments cannot be written as a class.
     """
     function = innermost(tool.function)
     place, statements = _definition_of(tool, function, statements)

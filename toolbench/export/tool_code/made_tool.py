@@ -1,4 +1,4 @@
-"""A tool that was made by `ToolDefinition(...)`, or by a class with `create`."""
+"""Write the code of a tool that `ToolDefinition(...)` or a class with `create` made."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ def parts_of_made(
     *,
     openhands: bool,
 ) -> ToolParts:
-    """Return the parts of *tool*, made by a call that stands in the *statements* of *module*.
+    """Return the parts of *tool*, which a call in the *statements* of *module* made.
 
     Raises:
         ExportError: If there is no such call.
@@ -92,10 +92,10 @@ def parts_of_class(
     *,
     openhands: bool,
 ) -> ToolParts:
-    """Return the parts of *tool*, of a class with `create` that the *statements* define.
+    """Return the parts of *tool*; the *statements* define its class, which has `create`.
 
     Raises:
-        ExportError: If they do not.
+        ExportError: If they do not define it.
     """
     kind = type(tool)
     name = kind.__name__

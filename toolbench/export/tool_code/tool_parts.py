@@ -1,4 +1,4 @@
-"""The code that a tool becomes, and the values of it that are written down as they are."""
+"""The code of a tool in a package, and the text of its plain values."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -26,12 +26,12 @@ class ToolParts:
         tool: The tool.
         tool_class: The name of its class in the package.
         statements: The statements of the notebook, or the file, as they go into the package.
-        types: The names of a person's code that stand in the definition.
-        definition: Classes that were written for the definition; empty if a person's do.
-        implementation: What was written for the implementation; as above.
-        create: The expression that makes the tool, and those made with it.
-        lazy: The names of a person's code that only making the tool uses.
-        undecorated: The function that is no tool in the package, if there is one.
+        types: The names of a person's code that are used in the definition.
+        definition: Classes that were written for the definition; empty if a person's own are used.
+        implementation: Code that was written for the implementation; empty like `definition`.
+        create: The expression that makes the tool, and the tools made together with it.
+        lazy: The names of a person's code that are used only to make the tool.
+        undecorated: The function that is not a tool any more in the package, if there is one.
     """
 
     tool: AnyTool
@@ -46,24 +46,24 @@ class ToolParts:
 
 
 def written(name: str) -> str:
-    """Return what stands for *name* in written code until it is known what a person calls so."""
+    """Return a placeholder for *name* in written code, until the person's own names are known."""
     return f"{_WRITTEN}{name}"
 
 
 def with_names(code: str, names: Mapping[str, str]) -> str:
-    """Return *code* with what *names* says in the place of each written name, or the name itself."""
+    """Return *code* with each placeholder of `written` replaced by its name in *names*, or its own."""
     return re.sub(
         rf"\b{_WRITTEN}(\w+)", lambda match: names.get(match[1], match[1]), code
     )
 
 
 def stem_of(tool: AnyTool, parts: Iterable[str], names_in_use: set[str]) -> str:
-    """Return what the classes of *tool* are called, before `Action`, `Executor` and `Tool`.
+    """Return the beginning of the names of the classes of *tool*, as in `{}Action` and `{}Tool`.
 
     Args:
         tool: The tool.
-        parts: The names that are made of it, each as `{}Tool` or `make_{}_executor`.
-        names_in_use: What is called so already: the names of this tool are added.
+        parts: The names to make from it, such as `{}Tool` or `make_{}_executor`.
+        names_in_use: The names in use; the names of this tool are added.
     """
     words = re.split(r"[^A-Za-z0-9]+", tool.name)
     stem = "".join(word[:1].upper() + word[1:] for word in words).removesuffix("Tool")
@@ -93,7 +93,7 @@ def literal(value: Any, depth: int = 0) -> str:
 
 
 def text_literal(text: str) -> str:
-    """Return *text* as Python, with a line for each of its lines where that can be."""
+    """Return *text* as Python, with a line for each of its lines if that is possible."""
     plain = text.isprintable() or all(c.isprintable() or c == "\n" for c in text)
     if (
         "\n" not in text
@@ -115,15 +115,15 @@ def class_of(
     executor: str,
     name: str,
 ) -> str:
-    """Return the class of a tool that no person wrote one for.
+    """Return the code of a class for a tool without its own class.
 
     Args:
         tool: The tool.
-        stem: What its classes are called, before `Tool`.
+        stem: The beginning of the names of its classes.
         action: The name of its action type.
-        observation: The name of its observation type; that of ours if it has none.
+        observation: The name of its observation type; the name of our own if it has none.
         executor: The expression that makes its executor.
-        name: What has to be imported for that from the implementation.
+        name: The name to import from the implementation for this expression.
     """
     fields = {
         "description": constant_of(stem),
