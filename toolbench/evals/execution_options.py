@@ -8,7 +8,7 @@ from toolbench.errors import CaseError
 
 
 def check_options(*, repeats: Any, workers: Any, executor: Any) -> None:
-    """Check what a user gave.
+    """Check the options of a user.
 
     Raises:
         CaseError: If one of them cannot be used.

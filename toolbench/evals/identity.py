@@ -1,8 +1,8 @@
-"""A text for what a model, a tool or a value is: if it differs, saved work is not used again.
+"""Identify a model, a tool or a value by a text; if the text differs, saved work is not used.
 
-A function counts with its code, its defaults, and the values that it reads from outside; an
-object with its class and its attributes. What the code itself changes (a counter, a cache) is left
-out. An object that nothing tells from others gets a text that no other session has.
+The text of a function has its code, its defaults, and the values that it reads from outside; the
+text of an object has its class and its attributes. Values that the code itself changes (a counter,
+a cache) are left out. An object that cannot be identified gets a text that no other session has.
 """
 
 import ast
@@ -62,7 +62,7 @@ def value_text(value: Any) -> str:
 
 
 def tool_text(tool: ToolDefinition[Any, Any]) -> str:
-    """Return what *tool* is: its name, schema, and its server's entry or its code and state."""
+    """Return the text of *tool*: its name, its schema, and its server's entry or its code and state."""
     origin = tool.origin
     executor: Any = tool.executor
     if origin is not None:
@@ -74,7 +74,7 @@ def tool_text(tool: ToolDefinition[Any, Any]) -> str:
 
 
 def model_text(model: Model) -> str:
-    """Return what *model* is: its name, and its function, file, address or state."""
+    """Return the text of *model*: its name, and its function, file, address or state."""
     facts: list[Any] = [type(model).__qualname__, model.name]
     own = vars(model) if hasattr(model, "__dict__") else {}
     if isinstance(model, FunctionModel):

@@ -32,7 +32,7 @@ class InThisThread(Executor):
 def submitted(
     executor: Executor, function: Callable[..., Any], *args: Any
 ) -> "Future[Any]":
-    """Submit the work; where *executor* takes none any more, the future has the error."""
+    """Submit the work; if *executor* does not accept work any more, the future has the error."""
     try:
         return executor.submit(function, *args)
     except Exception as error:  # noqa: BLE001 - each kind of executor says it in its own way

@@ -1,4 +1,4 @@
-"""Work in a pool of processes: how a tool gets there, and a new pool for one that broke."""
+"""Send a tool to a pool of processes, and replace a pool that broke."""
 
 import pickle
 from collections.abc import Callable, Iterator
@@ -13,20 +13,20 @@ from toolbench.errors import CaseError
 from toolbench.runs.output.exception_text import sentence_of
 
 _IN_A_ROW = 20
-"""How often a pool may break while no call of it comes back: then it is not the fault of a call."""
+"""How often a pool may break without a finished call; after that, the calls are not the cause."""
 
 _WIDTH = 64  # requests given to a cluster at once
 
 
 @dataclass(frozen=True)
 class PickledTool:
-    """What a process makes a tool of that no module of it holds: one of a notebook's cell, say."""
+    """A pickled tool for another process, for example a tool from a notebook's cell."""
 
     data: bytes
 
     @contextmanager
     def resolved(self) -> Iterator[Any]:
-        """Give the tool; a process makes it once."""
+        """Yield the tool; each process loads it only once."""
         yield _loaded(self.data)
 
 
@@ -45,7 +45,7 @@ def is_process_pool(executor: Executor) -> bool:
 
 
 def for_processes(tool: ToolDefinition[Any, Any]) -> Any:
-    """Return what to send to a pool of processes for *tool*.
+    """Return *tool* in the form that is sent to a pool of processes.
 
     Raises:
         CaseError: If it cannot be sent.
@@ -67,10 +67,10 @@ def for_processes(tool: ToolDefinition[Any, Any]) -> Any:
 
 
 class Renewal:
-    """Pools that take the place of one that broke, of its kind; they are shut down in the end."""
+    """A maker of new pools, each in place of one that broke; all are shut down in the end."""
 
     def __init__(self, shut_down_later: Callable[..., object]) -> None:
-        """Have *shut_down_later* shut each pool down, once all is over."""
+        """Let *shut_down_later* shut down each pool at the end."""
         self._shut_down_later = shut_down_later
         self._breaks = 0
 
@@ -79,7 +79,7 @@ class Renewal:
         self._breaks = 0
 
     def of(self, pool: Any) -> Executor | None:
-        """Return a new pool like *pool*; None if that is of another kind, or new ones break too."""
+        """Return a new pool like *pool*; None if *pool* is of another kind, or if new pools break too."""
         self._breaks += 1
         if not is_process_pool(pool) or self._breaks > _IN_A_ROW:
             return None
@@ -94,20 +94,20 @@ class Renewal:
 
 
 def lasting(executor: Executor, shut_down_later: Callable[..., object]) -> Executor:
-    """Return *executor* in a form that does not raise where work is submitted after it broke."""
+    """Return *executor* in a form that accepts work without an error even after it broke."""
     if isinstance(executor, ThreadPoolExecutor):
         return executor
     return _LastingExecutor(executor, Renewal(shut_down_later))
 
 
 def room(executor: Executor) -> int:
-    """Return how many requests to give *executor* at once: when a pool breaks, all of them fail."""
+    """Return the number of requests for *executor* at once; all of them fail if a pool breaks."""
     workers: int = executor._max_workers if is_process_pool(executor) else _WIDTH // 2  # type: ignore[attr-defined]
     return 2 * workers
 
 
 class _LastingExecutor(Executor):
-    """What was in a pool that broke has failed; what is submitted then goes to a new one."""
+    """An executor with a pool that is replaced if it breaks; work that was in the old pool has failed."""
 
     def __init__(self, executor: Executor, renewal: Renewal) -> None:
         self._executor, self._renewal = executor, renewal

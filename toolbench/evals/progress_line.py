@@ -16,7 +16,7 @@ SOON = 3.0
 
 
 def announce(notes: Iterable[str], on_progress: OnProgress | None) -> None:
-    """Pass *notes* to *on_progress*; without one, warn where the caller's caller is."""
+    """Pass *notes* to *on_progress*; without it, warn at the line of the caller's caller."""
     for note in notes:
         if on_progress is None:
             warn(note, stacklevel=3)

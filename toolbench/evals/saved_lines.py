@@ -1,4 +1,4 @@
-"""A JSONL file of finished work, only appended to, so that work is not repeated."""
+"""A JSONL file of finished work, so that work is not repeated; lines are only appended."""
 
 import json
 import os
@@ -23,7 +23,7 @@ _SALT = re.compile(r"([0-9a-f]{16}):")
 
 
 class SavedLines:
-    """The file; a line that is not complete, as after a crash, is skipped.
+    """The file; an incomplete line, for example after a crash, is skipped.
 
     Keys are hashes with a random salt, which is the beginning of every key of the file.
     """
@@ -55,7 +55,7 @@ class SavedLines:
         return f"{self._salt}:{sha256(text.encode()).hexdigest()[:32]}"
 
     def stretched(self, *parts: Any) -> str:
-        """Return a hash of *parts* that takes long to make, so that no secret in it is guessed.
+        """Return a slow hash of *parts*, so that a secret in them cannot be guessed.
 
         Raises:
             ToolbenchError: If this Python has no such hash, as in Pyodide.
@@ -75,7 +75,7 @@ class SavedLines:
     def fitting(
         self, shape: type[BaseModel], is_wanted: Callable[[Json], bool]
     ) -> Iterator[Json]:
-        """Yield the wanted objects of the file that have *shape*; `notes` tells of the others.
+        """Yield the wanted objects of the file that have *shape*; `notes` describes the others.
 
         Raises:
             ToolbenchError: If it cannot be read.
@@ -97,7 +97,7 @@ class SavedLines:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader should know of lines that were not used; empty if there are none."""
+        """Notes about lines that were not used; empty if there are none."""
         if not self._damaged:
             return []
         count = len(self._damaged)
@@ -128,7 +128,7 @@ class SavedLines:
             raise ToolbenchError(msg) from None
 
     def add(self, key: str, data: Json) -> None:
-        """Append *data* under *key*; after the return, the system has the line.
+        """Append *data* under *key*; when this returns, the operating system has the line.
 
         Raises:
             ToolbenchError: If it cannot be written.

@@ -1,4 +1,4 @@
-"""Pair as many things as possible with others that fit: what a greedy choice may miss."""
+"""Make as many pairs of fitting things as possible; a greedy choice may find fewer."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 def most_pairs(
     rows: int, columns: int, fits: Callable[[int, int], bool]
 ) -> dict[int, int]:
-    """Return a column for as many rows as possible, none twice, by their indexes.
+    """Return a fitting column for as many rows as possible, by their indexes; no column twice.
 
     Source: Kuhn's algorithm for matchings in bipartite graphs, without recursion.
     """

@@ -1,4 +1,4 @@
-"""A list of cases as text and as HTML: a line a case, secrets hidden."""
+"""A list of cases as text and as HTML: one line for each case, secrets hidden."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -17,7 +17,7 @@ _COLUMNS = ("case", "prompt", "expected", "compared as", "forbidden", "tags")
 
 
 def expected_text(case: Case) -> str:
-    """Return the calls that *case* expects, in a line."""
+    """Return the calls that *case* expects, on one line."""
     calls = [
         f"{call.name}({_arguments(BY_NAMES.hide(call.arguments)[0])})"
         for call in case.calls

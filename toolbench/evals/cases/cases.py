@@ -133,10 +133,10 @@ class Cases(MutableSequence[Case]):
         return Cases(case for case in self._cases if set(tags) <= set(case.tags))
 
     def insert(self, index: int, value: Case | Mapping[str, Any]) -> None:
-        """Put a case before that at *index*.
+        """Insert a case before the case at *index*.
 
         Raises:
-            CaseError: If it is none.
+            CaseError: If it is not a case.
         """
         self._cases.insert(index, _case(value))
 

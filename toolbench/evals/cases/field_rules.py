@@ -79,7 +79,7 @@ EQUAL = FieldRule("equal")
 def equal_json(one: Any, other: Any) -> bool:
     """Compare two JSON values as JSON Schema does: 1 equals 1.0, and true is not 1.
 
-    The order of the keys of an object does not matter, that of a list does.
+    The order of the keys of an object does not matter; the order of a list matters.
     Source: JSON Schema 2020-12 Core, 4.2.2 Instance Equality.
     """
     if isinstance(one, bool) or isinstance(other, bool):

@@ -41,7 +41,7 @@ def propose(
 ) -> Iterator[Case]:
     """Yield *each* calls of every tool, and one case in which no tool should be called.
 
-    *on_absence* gets a sentence for each tool of which no call could be made.
+    *on_absence* gets a sentence for each tool for which no call could be made.
     """
     for tool in tools:
         texts: set[str] = set()

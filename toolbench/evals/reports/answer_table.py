@@ -1,4 +1,4 @@
-"""The answers of an evaluation as a table: a row a trial."""
+"""The answers of an evaluation as a table, with a row for each trial."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from toolbench.evals.trials.trial import Trial
 
 
 class AnswerTable:
-    """Walks like a DataFrame, so that it is shown as one."""
+    """A table of trials with the methods of a DataFrame, so that it is shown like one."""
 
     columns = (
         *("model", "case", "repeat", "expected", "called", "answer"),
@@ -20,7 +20,7 @@ class AnswerTable:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many rows and columns there are."""
+        """The numbers of rows and columns."""
         return len(self._trials), len(self.columns)
 
     def itertuples(
@@ -28,7 +28,7 @@ class AnswerTable:
         index: bool = True,  # noqa: FBT001, FBT002 - pandas' signature
         name: None = None,
     ) -> Iterator[tuple[Any, ...]]:
-        """Give the rows as pandas does, the number of the answer first."""
+        """Return the rows like pandas, with the number of the answer first."""
         rows = map(_row, self._trials)
         return ((n, *row) if index else row for n, row in enumerate(rows, 1))
 

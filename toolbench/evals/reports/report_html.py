@@ -160,7 +160,7 @@ def _failure(trial: Trial, report: "EvalReport") -> str:
 
 
 def expected_html(trial: Trial, report: "EvalReport") -> Html:
-    """Return what is not as expected, and what was expected."""
+    """Return the wrong parts of the answer, each with the expected value."""
     problems = "".join(notice(text, "danger") for text in trial.problems)
     expected = "".join(
         section(f"Expected: {call.name}", json_html(_hidden(call, report)))
@@ -183,7 +183,7 @@ def _answer(trial: Trial) -> str:
 
 
 def answer_text(trial: Trial) -> str:
-    """Return what the answer says beside its calls, as far as it is kept."""
+    """Return the text of the answer beside its calls, as far as it is kept."""
     if trial.message is None:
         return ""
     return "".join(read_message(trial.message).text).strip()[:_TEXT]
@@ -200,7 +200,7 @@ def _result_text(result: Json) -> str:
 
 
 def lint_html(trial: Trial, report: "EvalReport") -> Html:
-    """Return what lint says of the tools of a failure: it may explain it."""
+    """Return the findings of lint about the tools of a failure, which may explain the failure."""
     findings = report.findings
     tools = dict.fromkeys([*(c.name for c in trial.case.calls), *trial.called])
     tool_findings = [finding for name in tools for finding in findings.get(name, ())]

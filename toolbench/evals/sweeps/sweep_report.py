@@ -74,7 +74,7 @@ class Row:
 
 
 class SavedRow(BaseModel):
-    """What a line of a file needs so that a row can be made of it."""
+    """The fields that a line of a file needs to become a row."""
 
     model_config = ConfigDict(strict=True)
 

@@ -1,4 +1,4 @@
-"""Make the trial of one answer, or of a request that got none."""
+"""Make the trial of one answer, or of a request without an answer."""
 
 from asyncio import CancelledError as AsyncCancelledError
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ def trial_of(
         tools: The offered tools, by name.
         run_calls: Runs the calls of a scored answer, and returns their results.
         name: The name of the model.
-        case: What it was asked.
+        case: The case that it was asked.
         repeat: The number of the answer.
     """
     try:

@@ -10,8 +10,8 @@ from toolbench.errors import CaseError
 class Budget:
     """A limit for the cost of all answers; it reserves money for each request under way.
 
-    A request is expected to cost what the dearest answer of its model cost so far, or what was
-    estimated for it, whichever is more.
+    The expected cost of a request is the cost of its model's dearest answer so far, or the
+    estimate for the request, whichever is higher.
     """
 
     def __init__(self, limit: float | None) -> None:
@@ -52,12 +52,12 @@ class Budget:
     ) -> bool:
         """Tell whether the limit allows *request* too; if so, reserve money for it.
 
-        While nothing is known of what a model costs, only one request to it is made at a time.
+        While the cost of a model is unknown, only one request to it is made at a time.
 
         Args:
             request: Names the request, for `count`.
             model: The name of its model.
-            estimate: What it may cost, if its price is known.
+            estimate: Its estimated cost, if the price is known.
         """
         if not self.is_limited:
             return True
@@ -75,7 +75,7 @@ class Budget:
     def count(
         self, request: Hashable, model: str, cost: float | None, *, is_answer: bool
     ) -> None:
-        """Note the end of *request*, also of one from a file, and the cost of its answer."""
+        """Note the end of *request* and the cost of its answer, also for a request from a file."""
         self._running.pop(request, None)
         self._answers[model] += is_answer
         if cost is not None:

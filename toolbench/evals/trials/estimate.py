@@ -71,7 +71,7 @@ def request_costs(
     tools: Sequence[ToolDefinition[Any, Any]],
     system_prompt: str | None,
 ) -> Callable[[str, Case], float | None]:
-    """Return what estimates the cost of one request; None if the price is not known."""
+    """Return a function that estimates the cost of one request; None if the price is not known."""
     base = _base(models, tools, system_prompt)
 
     def cost(name: str, case: Case) -> float | None:

@@ -94,9 +94,9 @@ def evaluate(
             tools and prompt are not repeated: use the same file after an interrupt. The same
             model has the same name, and the same code, address, file or attributes (a
             `ScriptedModel`: the same name).
-        max_cost: US dollars, with those of the answers in *save*. No request is made that may
-            exceed it, as far as that is known: from the model's price, and its dearest answer so
-            far. What is under way then is still paid for.
+        max_cost: The limit in US dollars; the answers in *save* count too. A request that may
+            exceed it is not made, as far as the cost is known: from the model's price, and from
+            its dearest answer so far. Requests that already run are still paid for.
         system_prompt: The instructions for the models.
         workers: The most requests at once, in threads.
         retry_errors: Ask again if the file has only an error.

@@ -1,4 +1,4 @@
-"""Compare the tools that cases name with those that are offered."""
+"""Compare the tools that cases name with the tools that are offered."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -12,7 +12,7 @@ _MOST = 10  # names of each kind that get a sentence
 
 
 def absent_tools(cases: Iterable[Case], offered: Collection[str]) -> list[str]:
-    """Return a sentence for each tool that *cases* expect or forbid and that is not *offered*."""
+    """Return a sentence for each tool that *cases* expect or forbid, but that is not *offered*."""
     expected: Counter[str] = Counter()
     forbidden: Counter[str] = Counter()
     for case in cases:

@@ -1,4 +1,4 @@
-"""Make the models and the tools of an evaluation from what its user gave."""
+"""Make the models and the tools of an evaluation from the arguments of its user."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
@@ -16,7 +16,7 @@ def models_of(model: Any) -> dict[str, Model]:
     """Return the models by name.
 
     Raises:
-        CaseError: If there is none.
+        CaseError: If there is no model.
     """
     if isinstance(model, Mapping):
         models = {str(name): as_model(one) for name, one in model.items()}
@@ -30,7 +30,7 @@ def models_of(model: Any) -> dict[str, Model]:
 
 
 def tools_of(specs: Iterable[Any], undo: ExitStack) -> dict[str, AnyTool]:
-    """Return the tools, made as for an agent; *undo* closes those that are made here."""
+    """Return the tools, made as for an agent; *undo* closes the tools that are made here."""
     spec_list = [specs] if isinstance(specs, str) else specs
     toolset = Toolset(spec_list, ConversationState(), parts={})
     undo.callback(toolset.close)

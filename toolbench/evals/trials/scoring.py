@@ -76,7 +76,7 @@ def _sent(call: ToolCall) -> SentCall:
 
 
 def defaults_of(tool: AnyTool | None) -> Mapping[str, Any]:
-    """Return the defaults of the arguments that are in the schema of *tool*."""
+    """Return the defaults of the arguments in the schema of *tool*."""
     properties = {} if tool is None else tool.input_node.properties
     return {name: node.default for name, node in properties.items() if node.has_default}
 
@@ -92,7 +92,7 @@ def _kept(call: ToolCall, redactor: Redactor) -> Json:
 
 
 def secrecy_of(tool: AnyTool | None) -> Secrecy:
-    """Return the rules for the secrets of *tool*; names alone tell them if there is no such tool."""
+    """Return the rules for the secrets of *tool*; without such a tool, only names show secrets."""
     return BY_NAMES if tool is None else tool.secrecy
 
 

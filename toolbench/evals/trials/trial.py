@@ -34,7 +34,7 @@ class _SavedResult(BaseModel):
 
 
 class SavedTrial(BaseModel):
-    """What a line of a file needs so that a trial can be made of it."""
+    """The fields that a line of a file needs to become a trial."""
 
     model_config = ConfigDict(strict=True)
 
@@ -126,7 +126,7 @@ class Trial:
         return sum(known) if known else None
 
     def to_dict(self) -> Json:
-        """Return the trial as JSON data; of the case the title, and a prompt that had secrets."""
+        """Return the trial as JSON data, with the title of its case, and its prompt if that had secrets."""
         fields = {name: getattr(self, name) for name in _FIELDS}
         filled = {k: v for k, v in fields.items() if v not in (None, (), "")}
         return {

@@ -1,4 +1,4 @@
-"""The keys of trials in a file: trials with the same key were asked the same of the same model."""
+"""The keys of trials in a file: the same key means the same request to the same model."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ class TrialKeys:
         system_prompt: str | None,
         is_run: bool,
     ) -> None:
-        """Read what the keys are made of; with *is_run*, also what the tools do."""
+        """Read the parts of the keys; if *is_run*, the code of the tools too."""
         self._lines = lines
         work = [tool_text(tool) for tool in tools.values()] if is_run else None
         self._models = {
