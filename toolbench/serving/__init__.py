@@ -1,4 +1,4 @@
-"""Tools of this process, served to real agents over MCP."""
+"""Serve tools of this process to real agents over MCP."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Tell clients that the list of tools changed: in the stream each era has for that."""
+"""Notify clients that the list of tools changed, in the stream of their protocol."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,19 +16,19 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 
 class _Bus(InMemorySubscriptionBus):
-    """Also tells who begins to listen what they may have missed since they listed."""
+    """A bus that also notifies new listeners, who may have missed a change after they listed the tools."""
 
     def __init__(self) -> None:
         super().__init__()
         self._has_news = False
 
     async def publish(self, event: ServerEvent) -> None:
-        """Tell all listeners, and those that are to come."""
+        """Notify all listeners, and all later ones."""
         self._has_news = True
         await super().publish(event)
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """Register *listener*, and tell it if there was news before."""
+        """Register *listener*, and notify it if there was a change before."""
         unsubscribe = super().subscribe(listener)
         if self._has_news:
             listener(ToolsListChanged())
@@ -36,7 +36,7 @@ class _Bus(InMemorySubscriptionBus):
 
 
 class Announcements:
-    """The clients that want news; all of it runs in the loop of the server."""
+    """The clients to notify; all methods run in the loop of the server."""
 
     def __init__(self) -> None:
         """Begin without clients."""
@@ -48,7 +48,7 @@ class Announcements:
         self._is_due = False
 
     def add(self, ctx: ServerRequestContext[Any, Any]) -> None:
-        """Have the client of *ctx* hear news, if it is of the older era, until it leaves."""
+        """Notify the client of *ctx* from now on until it leaves, if it uses the older protocol."""
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return
         connection = ctx.session._connection
@@ -58,7 +58,7 @@ class Announcements:
             connection.exit_stack.callback(self._sessions.pop, key, None)
 
     def tell(self) -> None:
-        """Tell all clients; in a burst of news, those that come while it is told go together."""
+        """Notify all clients; changes that come during a notification are notified together."""
         self._is_due = True
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._tell())
@@ -74,5 +74,5 @@ class Announcements:
             self._task = None
 
     def close(self) -> None:
-        """End the streams of those who listen."""
+        """End the streams of the listeners."""
         self.listen.close()

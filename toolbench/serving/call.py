@@ -1,4 +1,4 @@
-"""One call that an agent makes of a served tool: the run, its questions, and a person's hand in it."""
+"""A call of a served tool by an agent: its run, its questions, and the decisions of a person."""
 
 from asyncio import AbstractEventLoop, Queue
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ CLIENT_PATIENCE = 600.0  # seconds an agent's person has for a question
 
 @dataclass(frozen=True)
 class ProgressEvent:
-    """The run got so far."""
+    """The progress of the run."""
 
     value: float
     total: float | None
@@ -43,7 +43,7 @@ class LogEvent:
 
 @dataclass(frozen=True)
 class QuestionEvent:
-    """The run asks the agent's person, and waits for `reply`."""
+    """A question of the run to the agent's person; the run waits for `reply`."""
 
     question: Question
     reply: "Future[Answer]"
@@ -51,7 +51,7 @@ class QuestionEvent:
 
 @dataclass(frozen=True)
 class EndEvent:
-    """The run is over, or a person answered in its place: the result of `tools/call`."""
+    """The result of `tools/call`: the run has ended, or a person answered in its place."""
 
     result: Mapping[str, Any]
 
@@ -60,19 +60,19 @@ Event = ProgressEvent | LogEvent | QuestionEvent | EndEvent
 
 
 class ServedRun(Run):
-    """A run whose progress and log lines also go to the agent that called."""
+    """A run that also sends its progress and log lines to the calling agent."""
 
     def __init__(
         self, tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any], call: Any
     ) -> None:
-        """Describe the run of *tool* that *call* asks for."""
+        """Make the run of *tool* for *call*."""
         self._call_of_agent = call
         super().__init__(tool, arguments, source="agent", asker=call.ask)
 
     def progress(
         self, value: float, total: float | None = None, message: str = ""
     ) -> None:
-        """Say how far the work is, to the agent too."""
+        """Report progress, also to the agent."""
         super().progress(value, total, message)
         text = self.progress_state.message
         value, total = self.progress_state.value, self.progress_state.total
@@ -82,18 +82,18 @@ class ServedRun(Run):
             self._call_of_agent.post(event)
 
     def log(self, message: str, level: str = "info") -> None:
-        """Add a line to the output of the run, and tell the agent."""
+        """Add a line to the output of the run, and send it to the agent."""
         super().log(message, level)
         text = self.secrets.redactor.text(str(message))
         self._call_of_agent.post(LogEvent(whole_characters(text), level))
 
     def changed(self) -> None:
-        """Note that there is something new to show, and tell those who show the call."""
+        """Note that there is a change to show, and notify the views of the call."""
         super().changed()
         self._call_of_agent.tell()
 
     def give_up(self) -> None:
-        """End the wait for the run, that of the agent too."""
+        """Stop waiting for the run; the agent stops waiting too."""
         super().give_up()
         text = f"{self.tool.name} was stopped, but does not end."
         outcome = Observation.from_text(text, is_error=True)
@@ -108,7 +108,7 @@ class _OpenQuestion:
 
 
 class ServedCall:
-    """A call as it arrived, runs and ends; any thread may look at it, and decide about it."""
+    """A call from its arrival to its end; any thread may read it and decide about it."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class ServedCall:
 
     @property
     def arguments(self) -> Mapping[str, Any]:
-        """The arguments as they were sent; what the schema calls secret is hidden."""
+        """The arguments as the agent sent them; secrets according to the schema are hidden."""
         arguments: Mapping[str, Any] = self.run.secrets.arguments
         return arguments
 
@@ -175,33 +175,33 @@ class ServedCall:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far, or took."""
+        """The seconds from its arrival to its end, or until now."""
         return self.run.seconds
 
     @property
     def started(self) -> datetime:
-        """When it arrived."""
+        """The time of its arrival."""
         return self.run.started
 
     @property
     def observation(self) -> Observation:
-        """What the agent got, or what there is so far; secrets of the call are hidden."""
+        """The answer to the agent, or the observation so far; secrets of the call are hidden."""
         outcome = self._by_hand or self.run.outcome
         return masked_observation(outcome, self.run.secrets.redactor)
 
     @property
     def questions(self) -> list[Question]:
-        """What waits for an answer in the notebook: whether the call may run, or what it asks."""
+        """The questions that wait in the notebook: whether the call may run, or questions of its tool."""
         return [one.question for one in list(self._open_questions)]
 
     @property
     def by_hand(self) -> bool:
-        """Whether the agent got what a person said in place of the tool."""
+        """Whether a person answered the agent in place of the tool."""
         return self._by_hand is not None
 
     @property
     def patience(self) -> float | None:
-        """Seconds that are left to answer the oldest question; None if there is none."""
+        """The seconds left to answer the oldest question; None without a question."""
         return next(
             (max(0.0, one.until - monotonic()) for one in list(self._open_questions)),
             None,
@@ -213,24 +213,24 @@ class ServedCall:
     # --- what a person decides --------------------------------------------------------
 
     def accept(self, content: Mapping[str, Any] | None = None) -> None:
-        """Answer the oldest question with *content*: yes, where it is whether the call may run."""
+        """Accept the oldest question with *content*; if it asks for consent, this means yes."""
         self._reply(Answer("accept", {"answer": True} if content is None else content))
 
     def refuse(self, reason: str = "") -> None:
-        """Do not let the call run, or stop it; the agent is told the *reason*."""
+        """Refuse the call, or stop it if it runs; the agent gets the *reason*."""
         if not self._reply(Answer("decline", {"reason": reason})):
             words = f": {reason}" if reason else ""
             self.stop(f"stopped by the person{words}")
 
     def answer(self, answer: Observation | Mapping[str, Any] | str) -> None:
-        """Give *answer* to the agent in place of what the tool would say.
+        """Give *answer* to the agent in place of the tool's result.
 
-        The tool does not run; if it runs already, it is stopped. A dict is what the tool could
-        have returned.
+        The tool does not run; if it runs already, it is stopped. A dict stands for a value that
+        the tool could have returned.
 
         Raises:
-            ToolbenchError: If the tool promises results of a certain structure, and *answer* is
-                neither that nor a failure.
+            ToolbenchError: If the tool has an output schema, and *answer* neither fits it nor is a
+                failure.
         """
         observation = observation_by_hand(self.run.tool, answer)
         if self.is_over:
@@ -246,14 +246,14 @@ class ServedCall:
         self.stop("answered by hand")
 
     def reply(self, question: Question, answer: Answer) -> bool:
-        """Give *answer* to *question*, one of `questions`; tell whether it was still open."""
+        """Give *answer* to *question*, one of `questions`; tell whether the question was still open."""
         return any(
             one.question is question and settle(one.reply, answer)
             for one in list(self._open_questions)
         )
 
     def stop(self, reason: str = "cancelled") -> None:
-        """Have the run stop."""
+        """Stop the run."""
         stop(self.run, reason)
 
     def _reply(self, answer: Answer) -> bool:
@@ -263,17 +263,17 @@ class ServedCall:
     # --- what the run and the server do -----------------------------------------------
 
     def begin(self, *, confirm: bool, asks_because: str = "") -> None:
-        """Start the run in a thread of its own.
+        """Start the run in a separate thread.
 
         Args:
-            confirm: Ask first where the policy wants it.
-            asks_because: Why a person is asked even where the policy allows the call.
+            confirm: Ask first if the policy requires it.
+            asks_because: A reason to ask a person even if the policy allows the call.
         """
         self.run.asks_because = asks_because
         start(self.run, confirm=confirm, work=self._work, then=self._end)
 
     def accept_if(self, asks_because: str) -> None:
-        """Let the call run if *asks_because* is all that it waits for."""
+        """Let the call run if it waits only because of *asks_because*."""
         if self.run.asks_because == asks_because:
             self.run.asks_because = ""
             self.accept()
@@ -301,16 +301,16 @@ class ServedCall:
         self.post(EndEvent(result))
 
     def tell(self) -> None:
-        """Tell those who show the call that there is something new."""
+        """Notify the views of the call that there is a change."""
         self._changed(self)
 
     def post(self, event: Event) -> None:
-        """Hand *event* to the loop that answers the agent."""
+        """Send *event* to the loop that answers the agent."""
         with suppress(RuntimeError):  # the server was closed: there is no agent to tell
             self._loop.call_soon_threadsafe(self.events.put_nowait, event)
 
     def ask(self, question: Question) -> Answer:
-        """Have *question* answered, by the agent's person or in the notebook."""
+        """Get an answer to *question*, from the agent's person or in the notebook."""
         reply: Future[Answer] = Future()
         forget = self.run.on_cancel(lambda: settle(reply, Answer("cancel")))
         try:
@@ -338,7 +338,7 @@ class ServedCall:
 
 
 def settle(reply: "Future[Answer]", answer: Answer) -> bool:
-    """Put *answer* into *reply*; tell whether it was the first."""
+    """Put *answer* into *reply*; tell whether it is the first answer."""
     try:
         reply.set_result(answer)
     except InvalidStateError:

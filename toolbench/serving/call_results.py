@@ -1,4 +1,4 @@
-"""What an agent gets for a call: the result of `tools/call`, from the tool or by hand."""
+"""Make the result of `tools/call` for an agent, from the tool or from a person's answer."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ _STRUCTURED = "structuredContent"
 def result_of(
     tool: ToolDefinition[Any, Any], observation: Observation
 ) -> dict[str, Any]:
-    """Return the result of `tools/call` for *observation*, with all that *tool* promises."""
+    """Return the result of `tools/call` for *observation*, in the structure that *tool* promises."""
     result = observation.to_mcp_result()
     # what another server's tool promises, its own result has, or nothing here does
     is_own = tool.source == ToolDefinition.source and tool.observation_type is not None
@@ -69,7 +69,7 @@ def _sent(
 
 
 def output_schema_of(tool: ToolDefinition[Any, Any]) -> Mapping[str, Any] | None:
-    """Return what *tool* promises of the structure of its results, if it promises anything."""
+    """Return the output schema that *tool* promises for its results; None without one."""
     schema: Mapping[str, Any] | None = tool.to_mcp_tool().get("outputSchema")
     promised = None if schema is not None else result_schema(tool)
     return schema if promised is None else promised.schema
@@ -78,10 +78,10 @@ def output_schema_of(tool: ToolDefinition[Any, Any]) -> Mapping[str, Any] | None
 def observation_by_hand(
     tool: ToolDefinition[Any, Any], answer: Observation | Mapping[str, Any] | str
 ) -> Observation:
-    """Return *answer*, which a person gives in place of *tool*, as the tool would.
+    """Return a person's *answer* in place of *tool*, in the form of the tool's own results.
 
     Raises:
-        ToolbenchError: If it is no failure and lacks what the tool promises.
+        ToolbenchError: If it is not a failure and does not fit the tool's output schema.
     """
     try:
         observation = (

@@ -1,4 +1,4 @@
-"""Questions of a run, as MCP asks the agent's person: elicitation."""
+"""Ask the agent's person the questions of a run, by MCP's elicitation."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ _SIMPLE = frozenset({"string", "number", "integer", "boolean"})
 
 
 def can_ask(ctx: ServerRequestContext[Any, Any], question: Question) -> bool:
-    """Tell whether the agent's program can put *question* to its person."""
+    """Tell whether the agent's program can show *question* to its person."""
     capabilities = ctx.session.client_capabilities
     elicitation = capabilities.elicitation if capabilities is not None else None
     modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
@@ -34,7 +34,7 @@ def can_ask(ctx: ServerRequestContext[Any, Any], question: Question) -> bool:
 
 
 def is_flat(schema: Mapping[str, Any]) -> bool:
-    """Tell whether *schema* is one that elicitation may ask for: fields of simple kinds."""
+    """Tell whether elicitation allows *schema*: only fields of simple types."""
     node = read(schema)
     has_references = next(references_in(schema), None) is not None
     return (
@@ -68,7 +68,7 @@ def request_for(question: Question) -> types.ElicitRequest:
 
 
 def answer_of(reply: Any, question: Question) -> Answer:
-    """Return what the agent's person said to *question*; what does not fit is a cancel."""
+    """Return the answer of the agent's person to *question*; an answer that does not fit is a cancel."""
     if not isinstance(reply, types.ElicitResult):
         return Answer("cancel", by_somebody=False)
     if reply.action != "accept":

@@ -1,4 +1,4 @@
-"""What the server answers to `tools/list` and `tools/call`, in both eras of the protocol."""
+"""Answer `tools/list` and `tools/call`, in both versions of the protocol."""
 
 import asyncio
 from collections import deque
@@ -42,7 +42,7 @@ _LEVELS = {"warn": "warning", "exception": "error", "fatal": "critical"}
 
 
 class Handlers:
-    """Answers requests; all of it runs in the loop of the server."""
+    """The handlers of requests; all methods run in the loop of the server."""
 
     def __init__(self, offer: Offer, news: Announcements, begin: Begin) -> None:
         """Serve the tools of *offer*; *begin* starts a call."""
@@ -55,7 +55,7 @@ class Handlers:
     async def list_tools(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """Answer `tools/list`, all on one page."""
+        """Answer `tools/list` with all tools on one page."""
         self._news.add(ctx)
         described = self._offer.described.values()
         return types.ListToolsResult(tools=[_as_tool(one) for one in described])

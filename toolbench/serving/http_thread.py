@@ -1,4 +1,4 @@
-"""A web server in a thread and a loop of its own, on a socket of this machine alone."""
+"""A web server in a separate thread with its own loop; only this machine can reach its socket."""
 
 import asyncio
 import os
@@ -73,7 +73,7 @@ class HttpThread:
         _threads.add(self)
 
     def start(self, app: Any) -> None:
-        """Serve *app*; return when it can be reached.
+        """Serve *app*; return when clients can reach it.
 
         Raises:
             ServerError: If it does not start.
@@ -137,7 +137,7 @@ class HttpThread:
             self.loop.call_soon_threadsafe(function, *args)
 
     def leave_behind(self) -> None:
-        """Hang up in a forked process: its copies of the sockets would keep clients waiting."""
+        """Close the sockets in a forked process, as these copies would keep clients waiting."""
         connections = (
             () if self._server is None else self._server.server_state.connections
         )

@@ -1,4 +1,4 @@
-"""The MCP server: FastMCP's web application, its guard on, with answers of our own."""
+"""The MCP server: FastMCP's web application with our guard and our own answers."""
 
 from asyncio import AbstractEventLoop
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _PATH = "/mcp"
 
 
 class Server:
-    """Serves an offer until it is closed."""
+    """A server of an offer; it runs until it is closed."""
 
     def __init__(
         self,
@@ -34,10 +34,10 @@ class Server:
 
         Args:
             offer: The tools.
-            name: What clients are told that the server is called.
-            token: What they have to show.
+            name: The name of the server for clients.
+            token: The token that clients must send.
             port: The port on 127.0.0.1; 0 takes a free one.
-            allowed_hosts: By which other names they may address it.
+            allowed_hosts: The other host names that clients may use.
             begin: Starts a call.
 
         Raises:
@@ -93,7 +93,7 @@ class Server:
         return None if described is None else described["inputSchema"]
 
     def announce_news(self) -> None:
-        """Tell clients, soon, if `tools/list` says other things by now."""
+        """Notify clients, soon, if the answer to `tools/list` has changed."""
         self._thread.call_soon(self._announce)
 
     def _announce(self) -> None:

@@ -1,4 +1,4 @@
-"""Which tools are served, each as it is defined now."""
+"""The served tools, each in its latest definition."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
@@ -20,29 +20,29 @@ from toolbench.serving.call_results import output_schema_of
 _log = logging.getLogger(__name__)
 AnyTool = ToolDefinition[Any, Any]
 Source = Callable[[], Iterable[AnyTool]]
-"""Returns the tools that one part of what is served stands for now."""
+"""Returns the present tools of one part of an offer."""
 
 
 class Offer:
-    """The tools that are served, under their names; looked up anew when one was defined."""
+    """The served tools by name; they are looked up again after a tool was defined."""
 
     def __init__(self, specs: Any) -> None:
-        """Offer what *specs* stand for; tools that are not for models are left out.
+        """Offer the tools of *specs*; tools that are not for models are left out.
 
         Args:
             specs: A tool, a class of tools, a `Tool` spec, a name, a function that returns
-                tools and is called again and again, or several of these.
+                tools and is called at each look, or several of these.
 
         Raises:
-            RegistrationError: If something is no tool, or two tools have one name.
-            ToolNotFoundError: If no tool goes by a name.
+            RegistrationError: If something is not a tool, or two tools have the same name.
+            ToolNotFoundError: If no tool has a given name.
         """
         self._lock = RLock()
         self._owned: list[AnyTool] = []
         self._sources = [*self._sources_of(specs)]
         self._is_stale = False
         self.version = 0
-        """Counts how often `tools/list` came to say other things."""
+        """Counts the changes of the answer to `tools/list`."""
         self._tools: dict[str, AnyTool] = {}
         self._described: dict[str, dict[str, Any]] = {}
         for tool in (tool for source in self._sources for tool in source()):
@@ -62,22 +62,22 @@ class Offer:
 
     @property
     def tools(self) -> Mapping[str, AnyTool]:
-        """The tools as they are defined now."""
+        """The tools in their latest definitions."""
         self.renew()
         return self._tools
 
     @property
     def described(self) -> Mapping[str, dict[str, Any]]:
-        """What `tools/list` says of each."""
+        """The entry of each tool in `tools/list`."""
         self.renew()
         return self._described
 
     def outdate(self) -> None:
-        """Look the tools up again before they are used next."""
+        """Look up the tools again before their next use."""
         self._is_stale = True
 
     def renew(self) -> None:
-        """Look the tools up if they may have changed."""
+        """Look up the tools if they may have changed."""
         if not self._is_stale:
             return
         with self._lock:

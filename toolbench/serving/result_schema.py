@@ -1,4 +1,4 @@
-"""What a function promises of its result: its return annotation, as FastMCP reads it."""
+"""The output schema of a function, made from its return annotation as FastMCP does."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,18 +24,18 @@ _PLAIN = (None, type(None), str, object, Any)
 
 @dataclass(frozen=True)
 class ResultSchema:
-    """An output schema, and how a result is written by it."""
+    """An output schema, and the function that writes a result in its form."""
 
     schema: Mapping[str, Any]
     adapter: TypeAdapter[Any]
 
     @property
     def wraps(self) -> bool:
-        """Whether the result is the one value of an object, as MCP wants objects."""
+        """Whether the result is wrapped as the only value of an object, as MCP requires an object."""
         return _WRAPS in self.schema
 
     def structured(self, result: Any) -> Any:
-        """Return *result* as data, which may yet not fit the schema."""
+        """Return *result* as data; it is not checked against the schema."""
         try:
             data = self.adapter.dump_python(
                 result, mode="json", by_alias=False, warnings=False, fallback=str
@@ -46,7 +46,7 @@ class ResultSchema:
 
 
 def result_schema(tool: ToolDefinition[Any, Any]) -> ResultSchema | None:
-    """Return what the function of *tool* promises of its result; None if it promises nothing."""
+    """Return the output schema of the function of *tool*; None if it promises none."""
     if tool.observation_type is not None or not isinstance(tool.executor, FunctionCall):
         return None
     function = tool.executor.function

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 Answerer = Literal["agent", "notebook"]
 Listener = Callable[[ServedCall | None], object]
-"""Hears of a call that changed, or that something else did."""
+"""Called with a call that changed, or with None after another change."""
 KEPT_CALLS = 1_000
-"""How many calls `Served.calls` holds; those before are in `history()`."""
+"""The number of calls in `Served.calls`; earlier calls are in `history()`."""
 _PAUSED = "calls are paused"
 _EACH = "each call of this server is asked about"
 
 
 class Served:
-    """Tools that are served now, until `close`."""
+    """A server of tools, which runs until `close`."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Served:
         answer_within: float,
         allowed_hosts: Sequence[str],
     ) -> None:
-        """Begin to serve; see `serve`."""
+        """Start to serve; see `serve`."""
         allowed_hosts = check_settings(
             name=name,
             port=port,
@@ -58,9 +58,9 @@ class Served:
         self.require = require
         """When a person is asked before a call: as the policy says, always, or never."""
         self.answer_within = answer_within
-        """Seconds a person has to answer here; after that a call is refused."""
+        """The seconds a person has to answer here; after that the call is refused."""
         self.questions_to: Answerer = "agent"
-        """Who answers what a tool asks while it runs: the agent's person, where its program can
+        """Who answers the questions of a running tool: the agent's person, if its program can
         ask one, or the person at this notebook."""
         self._lock = RLock()
         self._calls: deque[ServedCall] = deque()
@@ -68,7 +68,7 @@ class Served:
         self._listeners: tuple[Listener, ...] = ()
         self._is_paused = self._is_closed = False
         self.token = Token.new()
-        """What a client shows to be let in, as `Authorization: Bearer ...`."""
+        """The token that a client sends, as `Authorization: Bearer ...`."""
         self._offer = Offer(tools)
         self._server = _server_of(
             self._offer,
@@ -79,9 +79,9 @@ class Served:
             begin=self._begin,
         )
         self.url: str = self._server.url
-        """Where the tools are served, with streamable HTTP."""
+        """The URL of the server, for streamable HTTP."""
         self.proxy_hint = proxy_hint(self.url, allowed_hosts)
-        """How a client on another machine gets there, if JupyterHub or Binder is in between."""
+        """How a client on another machine reaches the server through JupyterHub or Binder."""
         self._file = ConnectionFile(name, self.url, self.token)
         try:
             self._file.write()
@@ -96,18 +96,18 @@ class Served:
 
     @property
     def tools(self) -> Mapping[str, ToolDefinition[Any, Any]]:
-        """The tools as they are served now, by name."""
+        """The served tools by name, in their latest definitions."""
         return self._offer.tools
 
     @property
     def calls(self) -> tuple[ServedCall, ...]:
-        """The calls that arrived, the newest last: the last 1,000, and all that are not over."""
+        """The last 1,000 calls and all that have not ended, newest last."""
         with self._lock:
             return tuple(self._calls)
 
     @property
     def count(self) -> int:
-        """How many calls arrived so far."""
+        """The number of calls that arrived so far."""
         return self._count
 
     @property
@@ -117,15 +117,15 @@ class Served:
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing is served any more."""
+        """Whether the server is closed."""
         return self._is_closed
 
     def client_config(self, client: Client = "mcp") -> ClientConfig:
-        """Return the configuration for *client*; `print` it, and paste what is printed.
+        """Return the configuration for *client*; `print` it, and paste the printed text.
 
         Args:
-            client: "claude" (Desktop and Code), "cursor", "vscode", "codex", or "mcp" for
-                whatever takes `mcpServers`, as OpenHands does.
+            client: "claude" (Desktop and Code), "cursor", "vscode", "codex", or "mcp" for any
+                client that reads `mcpServers`, such as OpenHands.
         """
         return ClientConfig(client, self.name)
 
@@ -142,37 +142,37 @@ class Served:
     # --- what a person does -------------------------------------------------------------
 
     def pause(self) -> None:
-        """Have calls that arrive from now on wait for a person, as long as `answer_within` says."""
+        """Let new calls wait for a person, for at most `answer_within` seconds."""
         self._is_paused = True
         self._tell()
 
     def resume(self) -> None:
-        """Let calls run again, those that wait for nothing else too."""
+        """Let calls run again, also calls that wait only because of `pause`."""
         self._is_paused = False
         for call in self.calls:
             call.accept_if(_PAUSED)
         self._tell()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call *listener* with each call that changes, and with None when something else does.
+        """Call *listener* with each call that changes, and with None after any other change.
 
-        It is called from any thread, and returns at once.
+        It is called from any thread, and must return at once.
 
         Returns:
-            A function that takes that back.
+            A function that removes the listener.
         """
         with self._lock:
             self._listeners = (*self._listeners, listener)
         return lambda: self._unlisten(listener)
 
     def look(self) -> None:
-        """Look whether other tools are to be served now, and tell the clients."""
+        """Look up the tools again, and notify the clients if they changed."""
         self._offer.outdate()
         self._server.announce_news()
         self._tell()
 
     def close(self) -> None:
-        """Stop serving: calls under way are stopped, and no thread, socket or file stays."""
+        """Stop the server: running calls are stopped, and no thread, socket or file stays."""
         if self._file.process != os.getpid():  # a fork of the process that serves
             return
         with self._lock:
@@ -271,29 +271,29 @@ def serve(
     answer_within: float = 60,
     allowed_hosts: Sequence[str] = (),
 ) -> Served:
-    """Serve *tools* over MCP to agents on this machine, and return what serves them.
+    """Serve *tools* over MCP to agents on this machine, and return the server.
 
-    Each call is a run in `history()` with the source "agent". A tool that is defined again is
-    served as it is then, and clients are told. Needs the extra `serve`.
+    Each call is a run in `history()` with the source "agent". If a tool is defined again, its
+    new definition is served, and clients are notified. This needs the extra `serve`.
 
     Args:
-        tools: Tools, classes of tools, `Tool` specs, names, a function that returns tools and
-            is called again when one was defined, or a list of these.
-        name: What clients call the server, and `toolbench connect` finds it by. The server
-            that began last under a name has it, until it is closed.
-        port: The port, on 127.0.0.1; 0 takes a free one.
-        require: When a person is asked before a call: as `policy` says, always, or never.
-            What the policy denies never runs.
-        answer_within: Seconds a person has to answer; after that the call is refused.
-        allowed_hosts: More names by which this machine may be addressed, as a proxy does:
-            each the whole name of a host, as "hub.example.org".
+        tools: Tools, classes of tools, `Tool` specs, names, a function that returns tools (it
+            is called again after a tool was defined), or a list of these.
+        name: The name of the server for clients and for `toolbench connect`. If several
+            servers have the same name, it means the one that started last, until it is closed.
+        port: The port on 127.0.0.1; 0 takes a free one.
+        require: When to ask a person before a call: as `policy` says, always, or never. A call
+            that the policy denies never runs.
+        answer_within: The seconds a person has to answer; after that the call is refused.
+        allowed_hosts: More host names that clients may use for this machine, for example
+            through a proxy: each is a full name, such as "hub.example.org".
 
     Raises:
         MissingExtraError: If the extra `serve` is not installed.
-        RegistrationError: If something is no tool, or two tools have one name.
-        ServerError: If the port is taken, or the name cannot be one.
-        ToolbenchError: If another setting cannot be as it is.
-        ToolNotFoundError: If no tool goes by a name.
+        RegistrationError: If something is not a tool, or two tools have the same name.
+        ServerError: If the port is taken, or the name is not valid.
+        ToolbenchError: If another setting is not valid.
+        ToolNotFoundError: If no tool has a given name.
     """
     return Served(
         tools,

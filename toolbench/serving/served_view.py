@@ -1,4 +1,4 @@
-"""What is served, and the calls of it, as text and as HTML that needs no kernel."""
+"""A server of tools and its calls, as text and as HTML that needs no kernel."""
 
 from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ _BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 1
 
 
 def served_bundle(served: "Served") -> dict[str, str]:
-    """Return what a cell shows of *served* where no widget can be: what it is, and its calls."""
+    """Return the view of *served* for a cell without widgets: the server and its calls."""
     calls = served.calls[-IN_A_CELL:]
     left_out = served.count - len(calls)
     lines = [repr(served)]
@@ -64,7 +64,7 @@ def _left_out(number: int) -> str:
 
 
 def head_html(served: "Served") -> Html:
-    """Return the line above the calls: what is served, where, and how many calls came."""
+    """Return the line above the calls: the served tools, the URL, and the number of calls."""
     word, tone = served_state(served)
     facts = [counted(len(served.tools), "tool"), counted(served.count, "call")]
     where = "" if served.is_closed else f"<code>{escape(served.url)}</code>"
@@ -77,14 +77,14 @@ def head_html(served: "Served") -> Html:
 
 
 def served_state(served: "Served") -> tuple[str, Tone]:
-    """Return in a word how *served* stands, and its colour."""
+    """Return the state of *served* in a word, and its colour."""
     if served.is_closed:
         return "stopped", "neutral"
     return ("paused", "warning") if served.is_paused else ("serving", "success")
 
 
 def clients_html(served: "Served") -> Html:
-    """Return the configurations to paste, folded; nothing in them is secret."""
+    """Return the configurations to paste, folded; they have no secrets."""
     style = f"{CODE_FONT};margin:0;white-space:pre-wrap;overflow-wrap:anywhere"
     cards = []
     for client in CLIENTS:
@@ -104,7 +104,7 @@ _rows: WeakKeyDictionary[ServedCall, Html] = WeakKeyDictionary()
 
 
 def subject(call: ServedCall) -> str:
-    """Return *call* on one line: who, what, with what; it is written once, however long it is."""
+    """Return *call* on one line: caller, tool, arguments; the line is made only once."""
     if call not in _subjects:
         _subjects[call] = _subject(call)
     return _subjects[call]
@@ -119,21 +119,21 @@ def _subject(call: ServedCall) -> str:
 
 
 def words(call: ServedCall) -> str:
-    """Return how *call* stands or ended, in a word or two."""
+    """Return the state or the end of *call*, in a word or two."""
     if call.by_hand:
         return "answered by hand"
     return "waits for you" if call.questions else state_words(call.state)
 
 
 def tone(call: ServedCall) -> Tone:
-    """Return the colour of that."""
+    """Return the colour for the state of *call*."""
     if call.by_hand or call.questions:
         return "warning"
     return _TONES.get(call.state, "neutral")
 
 
 def outcome(call: ServedCall) -> str:
-    """Return what came of *call*, on one line; only how it stands while it is not over."""
+    """Return the outcome of *call* on one line; before its end, only its state."""
     if not (call.is_over or call.by_hand):
         return words(call)
     return f"{words(call)}: {_brief(call.observation)}".removesuffix(": ")
@@ -159,7 +159,7 @@ def written_once(
     call: ServedCall,
     write: Callable[[ServedCall], Html],
 ) -> Html:
-    """Return what *write* makes of *call*; a call that is over is looked up in *written*."""
+    """Return `write(call)`; for a call that has ended, it is kept in *written*."""
     html = written.get(call)
     if html is None:
         html = write(call)
@@ -169,7 +169,7 @@ def written_once(
 
 
 def call_row(call: ServedCall) -> Html:
-    """Return *call* as a compact row that opens into all of it."""
+    """Return *call* as a compact row that opens and shows the whole call."""
     line = f"{CODE_FONT};{REMARK};overflow:hidden;text-overflow:ellipsis;white-space:nowrap"
     return Html(
         f'<details style="border:{LINE};border-radius:7px;margin:0 0 6px">'
@@ -182,11 +182,11 @@ def call_row(call: ServedCall) -> Html:
 
 
 def call_whole(call: ServedCall, *, limit: int) -> Html:
-    """Return all of *call*: tool, arguments, result, and what it printed.
+    """Return the whole *call*: tool, arguments, result, and printed output.
 
     Args:
         call: The call.
-        limit: Characters of each side of the result.
+        limit: The most characters of each side of the result.
     """
     facts = [
         words(call),
@@ -206,12 +206,12 @@ def call_whole(call: ServedCall, *, limit: int) -> Html:
 
 
 def printed_html(call: ServedCall, *, lines: int | None, limit: int) -> Html:
-    """Return what *call* printed so far; empty if that is nothing.
+    """Return the printed output of *call* so far; empty if there is none.
 
     Args:
         call: The call.
-        lines: How many of the last lines; None shows all.
-        limit: Characters of them.
+        lines: The number of last lines to show; None shows all.
+        limit: The most characters to show.
     """
     text = call.run.output.text
     if lines is not None:

@@ -1,1 +1,1 @@
-"""How clients get to what is served: address, token, configuration, bridge."""
+"""The way of clients to served tools: address, token, configuration, bridge."""

@@ -1,4 +1,4 @@
-"""`toolbench connect NAME`: a client's stdio on one side, a served notebook's HTTP on the other."""
+"""`toolbench connect NAME`: connect a client's stdio to the HTTP server of a notebook."""
 
 import os
 import sys
@@ -23,12 +23,12 @@ _LARGEST = 256 * 1024 * 1024  # bytes of one result
 
 
 def connect(name: str) -> None:
-    """Pass messages between stdio and what is served as *name*, until either side ends.
+    """Pass messages between stdio and the server *name*, until one side ends.
 
-    The process ends with what is served: the wait for the client's next line cannot be broken off.
+    When the server ends, the whole process ends: the wait for the client's next line cannot be stopped.
 
     Raises:
-        ServerError: If nothing is served under that name, or it is gone.
+        ServerError: If there is no server of that name, or it has ended.
     """
     connection, *others = connections(name)
     if others:

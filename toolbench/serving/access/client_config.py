@@ -1,4 +1,4 @@
-"""What a client's configuration says to reach a served notebook; nothing in it is secret."""
+"""The configuration with which a client reaches a served notebook; it has no secret."""
 
 import json
 import os
@@ -23,10 +23,11 @@ _PASSED_ON = ("XDG_STATE_HOME",)  # where the file with the token is, if it is m
 
 
 class ClientConfig(dict[str, Any]):
-    """A configuration: a dict for programs, and its text to paste for people.
+    """A configuration: a dict for programs, and a text that a person pastes.
 
-    It starts `toolbench connect NAME`, which reads URL and token from a file that only its
-    owner can read. So it holds no secret, and is still right when the kernel was restarted.
+    A client with it starts `toolbench connect NAME`, which reads the URL and the token from a
+    file that only its owner can read. So the configuration has no secret, and stays valid when
+    the kernel is restarted.
     """
 
     def __init__(self, client: Client, name: str) -> None:
@@ -52,7 +53,7 @@ class ClientConfig(dict[str, Any]):
 
     @property
     def place(self) -> str:
-        """Where the text is pasted."""
+        """The place where the text is pasted."""
         return _PLACES[self.client]
 
     def __str__(self) -> str:
@@ -72,7 +73,7 @@ def _entry(name: str) -> dict[str, Any]:
 
 
 def program() -> str:
-    """Return the `toolbench` of this environment: clients have a PATH of their own."""
+    """Return the path of this environment's `toolbench`, as clients have another PATH."""
     beside = str(Path(sys.executable).parent)
     return shutil.which("toolbench", path=beside) or "toolbench"
 

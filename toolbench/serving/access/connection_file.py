@@ -1,4 +1,4 @@
-"""Where a served notebook is found: a file of its owner's, with the URL and the token."""
+"""A private file with the URL and the token of a served notebook, so that clients find it."""
 
 import json
 import os
@@ -25,9 +25,9 @@ _DAMAGED = (OSError, ValueError, TypeError, LookupError, OverflowError, Recursio
 
 @dataclass(frozen=True)
 class ConnectionFile:
-    """What `toolbench connect NAME` reads: one server, and who serves there.
+    """The content of the file: one server, its process and its machine. `toolbench connect` reads it.
 
-    Each server has a file of its own, so several may have one name.
+    Each server has a separate file, so several servers may have the same name.
     """
 
     name: str
@@ -39,15 +39,15 @@ class ConnectionFile:
     """The name of its machine: others may share the home directory."""
     began: float = field(default_factory=time)
     id: str = field(default_factory=lambda: token_hex(4))
-    """Makes the file another than that of any other server."""
+    """Makes the name of the file different from that of any other server."""
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
+        """The path of the file."""
         return folder() / f"{self.name}~{self.id}.json"
 
     def write(self) -> None:
-        """Write the file, and remove those that killed processes left behind.
+        """Write the file, and remove the files of processes that were killed.
 
         Raises:
             ServerError: If it cannot be written.
@@ -75,7 +75,7 @@ class ConnectionFile:
             self.path.unlink(missing_ok=True)
 
     def remove_if_gone(self) -> bool:
-        """Remove the file if nothing serves there any more; tell whether that is so."""
+        """Remove the file if its server has ended; tell whether it has."""
         is_gone = self.is_here and not (is_running(self.process) and _is_open(self.url))
         if is_gone:
             self.remove()
@@ -83,17 +83,17 @@ class ConnectionFile:
 
     @property
     def is_here(self) -> bool:
-        """Whether it is served on this machine."""
+        """Whether the server is on this machine."""
         return self.machine == socket.gethostname()
 
     @property
     def is_current(self) -> bool:
-        """Whether the file is still there, and the process that wrote it goes on."""
+        """Whether the file still exists, and the process that wrote it still runs."""
         return self.path.exists() and is_running(self.process)
 
 
 def is_running(process: int) -> bool:
-    """Tell whether the process of that number goes on; where the system does not tell, it does."""
+    """Tell whether the process with this number runs; true if the system cannot tell."""
     if os.name != "posix":  # elsewhere the question would end it
         return True
     try:
@@ -120,15 +120,15 @@ def _is_open(url: str) -> bool:
 
 
 def folder() -> Path:
-    """Where the files are (on Linux below `XDG_STATE_HOME`)."""
+    """Return the folder of the files (on Linux below `XDG_STATE_HOME`)."""
     return user_state_path("toolbench") / "served"
 
 
 def check_name(name: Any) -> None:
-    """Refuse a *name* that no file and no client's configuration can have.
+    """Check that *name* can be in the name of a file and in a client's configuration.
 
     Raises:
-        ServerError: It says what a name is made of.
+        ServerError: If it cannot; the message names the allowed characters.
     """
     if not (isinstance(name, str) and _NAME.fullmatch(name)):
         msg = (
@@ -139,10 +139,10 @@ def check_name(name: Any) -> None:
 
 
 def connections(name: str) -> list[ConnectionFile]:
-    """Return what is served as *name* on this machine, the newest first; it is at least one.
+    """Return the servers called *name* on this machine, newest first; there is at least one.
 
     Raises:
-        ServerError: If there is none; it says what there is.
+        ServerError: If there is none; the message names other servers, if there are any.
     """
     check_name(name)
     known = list(_files(name))
@@ -165,7 +165,7 @@ def connections(name: str) -> list[ConnectionFile]:
 
 
 def gone(name: str) -> str:
-    """Return what to say where nothing is served as *name* any more."""
+    """Return the message for a server called *name* that has ended."""
     return (
         f"What was served as {name!r} cannot be reached: its kernel ended or was "
         "restarted. Run `%mcp serve` there again, and start this again."

@@ -1,4 +1,4 @@
-"""Who may call: the one that shows the token, from a page or program of this machine."""
+"""Let in only callers with the token, from a page or program of this machine."""
 
 from hashlib import sha256
 from hmac import compare_digest
@@ -10,7 +10,7 @@ from toolbench.serving.access.token import OWN_HEADER
 
 
 class OneToken(TokenVerifier):
-    """Lets in the caller with the right token; it keeps no more of the token than its hash."""
+    """A guard that lets in callers with the right token; it keeps only a hash of the token."""
 
     def __init__(self, token: str) -> None:
         """Let in callers with *token*."""
@@ -18,7 +18,7 @@ class OneToken(TokenVerifier):
         self._digest = sha256(token.encode()).digest()
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return what the rest of the server is told about a caller; None refuses it."""
+        """Return the description of the caller for the rest of the server; None refuses the caller."""
         digest = sha256(token.encode(errors="surrogateescape")).digest()
         if not compare_digest(digest, self._digest):
             return None
@@ -28,7 +28,7 @@ class OneToken(TokenVerifier):
 
 
 class OwnHeader:
-    """Has the server read the token in `OWN_HEADER`, where it is, as if it were in the usual one."""
+    """A wrapper of a server that also accepts the token in `OWN_HEADER`, not only in the usual header."""
 
     def __init__(self, app: Any) -> None:
         """Pass requests on to *app*."""

@@ -1,4 +1,4 @@
-"""What to allow where the kernel is behind JupyterHub or Binder: their proxy has another name."""
+"""A hint for kernels behind JupyterHub or Binder, whose proxy has another host name to allow."""
 
 import os
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ _BINDER = ("BINDER_LAUNCH_HOST", "BINDER_REPO_URL")
 
 
 def proxy_hint(url: str, allowed_hosts: Sequence[str]) -> str:
-    """Return how a client on another machine gets to *url* through the hub; empty without a hub.
+    """Return how a client on another machine reaches *url* through the hub; empty without a hub.
 
     Args:
-        url: Where the tools are served, on this machine.
-        allowed_hosts: By which other names they may be addressed.
+        url: The URL of the server on this machine.
+        allowed_hosts: The other host names that clients may use.
     """
     prefix = os.environ.get(_PREFIX)
     if not prefix:

@@ -1,4 +1,4 @@
-"""What `serve` is told: checked before anything is served, one sentence for what is wrong."""
+"""Check the settings of `serve` before the server starts; an error is one sentence."""
 
 import re
 from collections.abc import Iterable
@@ -20,11 +20,11 @@ _HOST = re.compile(rf"{_LABEL}(\.{_LABEL})*\.?", re.IGNORECASE)
 def check_settings(
     *, name: Any, port: Any, require: Any, answer_within: Any, allowed_hosts: Any
 ) -> tuple[str, ...]:
-    """Refuse settings of `serve` that cannot be; return the hosts.
+    """Check the settings of `serve`; return the allowed hosts.
 
     Raises:
-        ServerError: If the name cannot be one.
-        ToolbenchError: If another setting cannot be.
+        ServerError: If the name is not valid.
+        ToolbenchError: If another setting is not valid.
     """
     check_name(name)
     if not _is_whole(port) or not 0 <= port <= _LARGEST_PORT:

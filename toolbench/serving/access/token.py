@@ -1,4 +1,4 @@
-"""The secret that a client shows; a text that no display gives away."""
+"""The secret that a client sends; no display shows it."""
 
 from secrets import token_urlsafe
 from typing import Self
@@ -8,13 +8,13 @@ OWN_HEADER = "X-Toolbench-Token"
 
 
 class Token(str):
-    """A random text; its repr is a mark, as is what a cell shows of it."""
+    """A random text; its repr and its view in a cell are only a mark."""
 
     __slots__ = ()
 
     @classmethod
     def new(cls) -> Self:
-        """Return a token that was never used before."""
+        """Return a new token."""
         return cls(token_urlsafe(32))
 
     def __repr__(self) -> str:
