@@ -145,13 +145,13 @@ class MCPClient(Sequence[MCPToolDefinition]):
 
         Args:
             name: Its name here.
-            entry: A mapping as in a configuration, a URL, a FastMCP object, or `module:name`, or the path of its file.
+            entry: A mapping as in a configuration, a URL, a FastMCP object, `module:name`, or a file's path.
             mode: `auto`, `legacy`, or a version of the protocol.
             record: A file for all messages of the session; with `TOOLBENCH_REPLAY=1` in the
                 environment this file is replayed instead.
-            replay: A recording that gives the answers: *entry* is ignored, nothing is started.
-            timeout: Seconds for connecting, in the place of the client's.
-            roots: File URLs that the server may ask for, in the place of the client's.
+            replay: A recording that gives the answers; then *entry* is ignored, and nothing is started.
+            timeout: Seconds for connecting, instead of the client's.
+            roots: File URLs that the server may ask for, instead of the client's.
 
         Raises:
             ServerError: If it cannot be reached. The failed session stays in `servers`.

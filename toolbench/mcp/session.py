@@ -394,7 +394,7 @@ class MCPServerSession:
             value: The text typed so far.
             **others: The values of the other arguments.
 
-        Its `has_more` and `total` tell of others; it is empty if the server has none to offer.
+        `has_more` and `total` of the result tell whether there are others. Without any, it is empty.
         """
         place = self.connection, self._seconds
         return portal.call(complete, *place, target, argument, value, others)

@@ -14,7 +14,7 @@ _costs: WeakKeyDictionary[MCPToolDefinition, TokenCount] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class TokenBill:
-    """What each tool costs, and all of them together: name, description and arguments."""
+    """The cost of each tool and of all together: name, description and arguments."""
 
     total: TokenCount
     tools: dict[str, TokenCount]

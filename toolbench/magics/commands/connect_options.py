@@ -19,7 +19,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def add_options(connect: Any, modes: Sequence[str]) -> None:
-    """Add what a line of `connect` may have to its parser; *modes* are the protocols."""
+    """Add the options of `connect` to its parser; *modes* are the protocols."""
     connect.add_argument("name", nargs="?")
     connect.add_argument(
         "target", nargs="?", help="a URL, an object of the notebook, or module:name"

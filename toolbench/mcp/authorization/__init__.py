@@ -1,1 +1,1 @@
-"""Authorize at a server over HTTP: tokens that are kept, and what a refusal means."""
+"""Authorize at a server over HTTP: keep tokens, and explain refusals."""

@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 
 def log_out(session: "MCPServerSession") -> bool:
-    """Forget the tokens that are kept of a server and disconnect it, as it holds them too.
+    """Forget the kept tokens of a server, and disconnect it, as the connection holds them too.
 
     The server itself is not asked to revoke them.
 
     Returns:
-        Whether there were any.
+        Whether there were any tokens.
 
     Raises:
-        ServerError: If it is not reached by a URL.
+        ServerError: If the server has no URL.
     """
     entry = session.entry
     if entry.transport not in ("http", "sse"):

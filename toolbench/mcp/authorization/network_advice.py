@@ -1,4 +1,4 @@
-"""What to do about a server that the network does not let us reach."""
+"""Advice for a server that cannot be reached through the network."""
 
 import os
 import re
@@ -21,7 +21,7 @@ _DOWNLOADERS = frozenset(
 def network_advice(
     url: str, kind: str, text: str, variables: Mapping[str, str] = os.environ
 ) -> str:
-    """Return why *url* cannot be reached and what to do; empty if nothing more is known.
+    """Return why *url* cannot be reached, and what to do; empty if the reason is not known.
 
     Args:
         url: The URL of the server.
@@ -55,7 +55,7 @@ def network_advice(
 
 
 def download_advice(command: str) -> str:
-    """Return what to do if the start of *command* took too long; empty if it downloads nothing."""
+    """Return advice for a *command* that took too long to start; empty if it downloads nothing."""
     program = re.split(r"[/\\]", command)[-1].removesuffix(".exe").removesuffix(".cmd")
     if program not in _DOWNLOADERS:
         return ""

@@ -1,4 +1,4 @@
-"""What an HTTP answer that refuses a request means for a person."""
+"""Explain to a person an HTTP answer that refuses a request."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _SCOPE = re.compile(r'\bscope="([^"]*)"')
 def refusal(
     status: int, sent: Mapping[str, str], received: Mapping[str, str], body: str
 ) -> str:
-    """Return what a person can do after an answer with *status*; empty if that is not known.
+    """Return advice to a person after an answer with *status*; empty if there is none.
 
     Args:
         status: The HTTP status.

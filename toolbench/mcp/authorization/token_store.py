@@ -44,7 +44,7 @@ class TokenStore(AsyncKeyValue):
         collection: str | None = None,
         ttl: SupportsFloat | None = None,
     ) -> None:
-        """Keep *value* as the item *key*; the server, not *ttl*, decides how long it is of use."""
+        """Keep *value* as the item *key*. *ttl* is ignored: the server decides when a token expires."""
         self._hide(value)
         await _in_thread(self._put, f"{collection} {key}", dict(value))
 
@@ -55,7 +55,7 @@ class TokenStore(AsyncKeyValue):
     async def ttl(
         self, key: str, *, collection: str | None = None
     ) -> tuple[dict[str, Any] | None, float | None]:
-        """Return the item *key*, and no time: it is kept until it is replaced or deleted."""
+        """Return the item *key* and no time limit: it is kept until it is replaced or deleted."""
         return await self.get(key, collection=collection), None
 
     async def get_many(
@@ -85,7 +85,7 @@ class TokenStore(AsyncKeyValue):
     async def delete_many(
         self, keys: Sequence[str], *, collection: str | None = None
     ) -> int:
-        """Forget the items *keys*; return how many were there."""
+        """Forget the items *keys*; return the number of items that existed."""
         return sum([await self.delete(key, collection=collection) for key in keys])
 
     def _put(self, name: str, value: dict[str, Any] | None) -> bool:

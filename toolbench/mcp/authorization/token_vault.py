@@ -1,4 +1,4 @@
-"""Keep the tokens of servers for later kernels: in the keyring, else in a file of the user's own."""
+"""Keep the tokens of servers for later kernels: in the keyring, else in a private file of the user."""
 
 import json
 import logging
@@ -34,7 +34,7 @@ class TokenVault:
         self._lock = RLock()
 
     def items(self, server: str) -> Items:
-        """Return what is kept of *server*; empty if nothing is, or if it cannot be read."""
+        """Return the kept items of *server*; empty if there are none, or if they cannot be read."""
         with self._lock:
             keyring = keyring_here()
             text = None
@@ -45,7 +45,7 @@ class TokenVault:
             return _items(text)
 
     def put(self, server: str, items: Items) -> None:
-        """Keep *items* of *server* in the place of what was there."""
+        """Keep *items* of *server* in place of its earlier items."""
         with self._lock:
             if not items:
                 self.remove(server)
@@ -64,7 +64,7 @@ class TokenVault:
                 _log.warning("The token was not kept: %s.", error.strerror)
 
     def remove(self, server: str) -> bool:
-        """Forget what is kept of *server*; return whether there was anything."""
+        """Forget the kept items of *server*; return whether there were any."""
         with self._lock:
             was_there = bool(self.items(server))
             keyring = keyring_here()
@@ -74,7 +74,7 @@ class TokenVault:
             return was_there
 
     def forget_clients(self, server: str) -> None:
-        """Forget as what this client is registered at *server*; tokens stay."""
+        """Forget the registration of this client at *server*; tokens stay."""
         with self._lock:
             items = self.items(server)
             self.put(
@@ -93,7 +93,7 @@ class TokenVault:
 
 
 def registered_port(items: Items) -> int | None:
-    """Return the port that the client of *items* was registered with; None without one."""
+    """Return the port with which the client of *items* was registered; None without a port."""
     for item in items.values():
         uris = item.get("redirect_uris")
         if isinstance(uris, list) and uris:
@@ -105,7 +105,7 @@ def registered_port(items: Items) -> int | None:
 
 
 def keyring_here() -> Any:
-    """Return the module `keyring`, if it is installed and has a place for passwords; else None."""
+    """Return the module `keyring`, if it is installed and can store passwords; else None."""
     try:
         keyring = import_module("keyring")
         return keyring if keyring.get_keyring().priority > 0 else None

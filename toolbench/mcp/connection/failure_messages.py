@@ -50,7 +50,7 @@ class CallFailedError(Exception):
 
 
 class CallStoppedError(CallFailedError):
-    """The server stopped the call: that is no failure of the tool."""
+    """The server stopped the call; this is not a failure of the tool."""
 
 
 class BrokenError(ServerError):

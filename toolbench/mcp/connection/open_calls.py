@@ -143,7 +143,7 @@ class OpenCalls:
 
     @contextmanager
     def reopen(self, call: Call) -> Iterator[None]:
-        """Let the token of *call*, which was answered, find it again during the `with`."""
+        """Let the token of *call*, which has its answer already, find the call again during the `with`."""
         self._calls[call.token] = call
         try:
             yield

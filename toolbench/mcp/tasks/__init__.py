@@ -1,1 +1,1 @@
-"""Tool calls that a server runs as tasks: followed to their end, listed and cancelled."""
+"""Follow, list and cancel the tool calls that a server runs as tasks."""

@@ -49,7 +49,7 @@ class KeptTasks:
             self._write(dict(list(tasks.items())[-_MOST:]))
 
     def forget(self, identity: str) -> None:
-        """Forget the task *identity*; the server knows it no more."""
+        """Forget the task *identity*, which the server does not know any more."""
         with self._lock:
             tasks = self._read()
             if tasks.pop(identity, None) is not None:

@@ -37,7 +37,7 @@ class UnknownTaskError(CallFailedError):
 
 
 class TaskFollowing:
-    """The way of one task to its end; its coroutines run in the background loop."""
+    """A follower of one task until its end; its coroutines run in the background loop."""
 
     def __init__(
         self, over: ReconnectingConnection, task: TaskState, call: Call
@@ -87,7 +87,7 @@ class TaskFollowing:
 
         Raises:
             UnknownTaskError: If the server does not know it.
-            CallFailedError: If the server refuses to say.
+            CallFailedError: If the server refuses to tell its state.
             Exception: Any error of the connection.
         """
         try:

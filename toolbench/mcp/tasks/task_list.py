@@ -27,7 +27,7 @@ _SHORT = 8  # characters of an id in the name of a tool
 
 @dataclass(frozen=True)
 class MCPTask:
-    """A task of a server, as it was when it was looked at."""
+    """A task of a server, in the state of the last look."""
 
     id: str
     tool: str
@@ -52,7 +52,7 @@ class MCPTask:
         return self.status in ("completed", "failed", "cancelled")
 
     def refresh(self) -> "MCPTask":
-        """Return the task as it is now.
+        """Return the task in its present state.
 
         Raises:
             ServerError: If the server cannot be reached, or does not know the task any more.
@@ -60,7 +60,7 @@ class MCPTask:
         return portal.call(self._list.refreshed, self)
 
     def cancel(self) -> "MCPTask":
-        """Cancel the task at the server, and return it as it is then.
+        """Cancel the task at the server, and return it in its new state.
 
         Raises:
             ServerError: If the server refuses or cannot be reached.
@@ -68,7 +68,7 @@ class MCPTask:
         return portal.call(self._list.cancelled, self)
 
     def result(self) -> MCPToolObservation:
-        """Wait for the end of the task and return what the tool gave.
+        """Wait for the end of the task, and return the tool's result.
 
         The server's questions are answered as in a call. An interrupt cancels the task.
         """
@@ -83,10 +83,10 @@ class MCPTask:
 
 
 class TaskList(ItemList[MCPTask]):
-    """The tasks of one server: `tasks[0]`, `tasks["id"]`. They are asked for at each use.
+    """The tasks of one server: `tasks[0]`, `tasks["id"]`. Each use requests them from the server.
 
-    In the older protocol the server lists its tasks. In the newer one it does not, so these are
-    the tasks that this user started, also in an earlier kernel, as far as the server keeps them.
+    In the older protocol the server lists its tasks. In the newer protocol it does not: there the
+    list has the tasks that this user started, also in an earlier kernel, while the server has them.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class TaskList(ItemList[MCPTask]):
         return self._named(index) if isinstance(index, str) else self.items()[index]
 
     def items(self) -> list[MCPTask]:
-        """Ask for the tasks and return them, oldest first.
+        """Request the tasks from the server and return them, oldest first.
 
         Raises:
             ServerError: If the server cannot be reached.
@@ -208,7 +208,7 @@ class TaskList(ItemList[MCPTask]):
     # --- one task -----------------------------------------------------------------
 
     async def refreshed(self, task: MCPTask) -> MCPTask:
-        """Return *task* as it is now; await this in the background loop."""
+        """Return *task* in its present state; await this in the background loop."""
         one = KeptTask(task.id, task.tool, task.created)
         try:
             return self._task(await self._following(one).refreshed(), one)
@@ -225,7 +225,7 @@ class TaskList(ItemList[MCPTask]):
         return await self.refreshed(task)
 
     def result_of(self, task: MCPTask) -> MCPToolObservation:
-        """Wait for the end of *task* and return what the tool gave."""
+        """Wait for the end of *task*, and return the tool's result."""
         observation = MCPToolExecutor(_Waiter(self, task), task.tool or task.id)(
             MCPToolAction()
         )
@@ -252,7 +252,7 @@ class TaskList(ItemList[MCPTask]):
         )
 
     async def finished(self, raw: dict[str, Any], call: Call) -> dict[str, Any]:
-        """Return the result of a tool call that *raw* answered, also if it became a task.
+        """Return the result of the tool call that *raw* answered, even if the call became a task.
 
         Raises:
             CallFailedError: If the task has no result, for any reason.
@@ -264,7 +264,7 @@ class TaskList(ItemList[MCPTask]):
         return await self._to_the_end(state, call)
 
     async def wait_for(self, task: MCPTask, call: Call) -> dict[str, Any]:
-        """Return the result of *task*, as `finished` does, in the name of *call*."""
+        """Return the result of *task*, as `finished` does, for the request *call*."""
         one = KeptTask(task.id, task.tool)
         try:
             state = await self._following(one).refreshed()

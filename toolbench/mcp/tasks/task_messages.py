@@ -1,4 +1,4 @@
-"""The messages of tasks, which the SDK does not have: its sessions send them as they are."""
+"""The messages about tasks. The SDK has no types for them, so its sessions send them unchanged."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NoReturn
@@ -25,7 +25,7 @@ class _Started(Result):
 
 
 class TasksExtension(ClientExtension):
-    """Says that this client follows tasks. Source: MCP, SEP-2663.
+    """The declaration that this client follows tasks. Source: MCP, SEP-2663.
 
     The SDK declares an extension to servers of the older protocol too, unless it claims a result.
     """
@@ -61,7 +61,7 @@ async def about_task(
 async def plain_request(
     session: Any, method: str, params: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Send a request as it is."""
+    """Send a request unchanged."""
     request = Request[dict[str, Any] | None, str](
         method=method, params=dict(params) or None
     )
@@ -70,7 +70,7 @@ async def plain_request(
 
 
 def questions_of(requests: Mapping[str, Any]) -> InputRequiredResult:
-    """Return the questions of a task in the form in which a call has them.
+    """Return the questions of a task in the same form as the questions of a call.
 
     Raises:
         ValidationError: If they are not questions.

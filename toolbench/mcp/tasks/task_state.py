@@ -1,4 +1,4 @@
-"""What a server says of a task, in the words of either protocol."""
+"""The state of a task, read from a server's message in either protocol."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -62,12 +62,12 @@ class TaskState:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the task does not change any more."""
+        """Whether the task has ended, so that it cannot change any more."""
         return self.status in ENDED
 
     @property
     def pause(self) -> float:
-        """The seconds to wait before the state is asked for again, once the task runs for long."""
+        """The seconds to wait before the next request for the state, if the task already runs for long."""
         return min(max(self.interval or _ASKING, _SHORTEST), _LONGEST)
 
     @property

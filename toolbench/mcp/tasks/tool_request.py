@@ -11,12 +11,12 @@ RETENTION = 24 * 60 * 60 * 1000  # milliseconds that we ask a server to keep a t
 def tool_request(
     name: str, arguments: dict[str, Any], call: Call, *, as_task: bool
 ) -> Send:
-    """Return what sends the call of the tool *name*.
+    """Return a function that sends the call of the tool *name*.
 
     Args:
         name: The server's name for the tool.
-        arguments: Its arguments, as they are.
-        call: The call; its token names it to the server.
+        arguments: Its arguments, unchanged.
+        call: The call; the server knows it by its token.
         as_task: Ask for a task, as the older protocol does.
     """
 

@@ -32,8 +32,8 @@ _KEY_SETTINGS = ("private_key", "private_key_file")
 class BrowserOAuth(OAuth):
     """FastMCP's OAuth, which opens the authorization page only once, in the browser.
 
-    FastMCP itself first requests the page to check it. Servers count this as another
-    authorization. The time in which the person authorizes counts against no time limit.
+    FastMCP itself first requests the page to check it, and servers count this as another
+    authorization. While the person authorizes, time limits stand still.
     """
 
     inbox: Inbox | None = None
@@ -47,7 +47,7 @@ class BrowserOAuth(OAuth):
         webbrowser.open(authorization_url)
 
     async def callback_handler(self) -> Any:
-        """Wait until the person has authorized, and return what the server gave for it."""
+        """Wait until the person has authorized, and return the server's answer."""
         async with AsyncExitStack() as stack:
             if (call := current_call()) is not None:
                 await stack.enter_async_context(call.waiting_for_person())
