@@ -1,1 +1,1 @@
-"""What is served to agents, live: each call as it waits, runs and ends."""
+"""The live view of tools served to agents: each call while it waits, runs and ends."""

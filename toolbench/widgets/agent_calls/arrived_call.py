@@ -1,4 +1,4 @@
-"""A call that is open: all of it and, once it is over, its tool's panel filled with it."""
+"""An opened call: the whole call and, after its end, the panel of its tool with its values."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ _LIMIT = 20_000  # characters of each side of the result
 
 
 class ArrivedCall:
-    """Shows one call."""
+    """The view of one call."""
 
     def __init__(
         self, call: ServedCall, variables: Variables, close: Callable[[], object]
@@ -40,7 +40,7 @@ class ArrivedCall:
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the call as it is now."""
+        """Show the present state of the call."""
         put(self._whole, call_whole(self.call, limit=_LIMIT))
 
     def _open_panel(self) -> None:

@@ -1,4 +1,4 @@
-"""The calls that arrived, a line each."""
+"""The calls that arrived, one line for each."""
 
 from weakref import WeakKeyDictionary
 
@@ -13,7 +13,7 @@ _NOTHING = "No call has arrived yet."
 
 
 def call_lines(parts: Parts) -> MessageLines[ServedCall]:
-    """Return the lines of calls, made by *parts*; none is shown at first."""
+    """Return an empty list of lines for calls, made by *parts*."""
     return MessageLines(parts, line_html, noun="call", nothing=_NOTHING, pieces=_PIECES)
 
 
@@ -21,7 +21,7 @@ _lines: WeakKeyDictionary[ServedCall, Html] = WeakKeyDictionary()
 
 
 def line_html(call: ServedCall) -> Html:
-    """Return *call* as a line; that of a call that is over is not made again."""
+    """Return *call* as a line; after the end of the call it is not made again."""
     return written_once(_lines, call, _line_html)
 
 

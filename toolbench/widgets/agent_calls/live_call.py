@@ -1,4 +1,4 @@
-"""A call that waits for a person, or has run for a while: answer its question, or in its place."""
+"""A call that waits for a person, or that runs for long: answer its question, or the call itself."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -23,7 +23,7 @@ from toolbench.widgets.kit.parts import Parts, put
 
 
 class LiveCall:
-    """One call, what it asks, and the buttons for it."""
+    """One call with its question and its buttons."""
 
     def __init__(self, call: ServedCall) -> None:
         """Show *call*."""
@@ -57,7 +57,7 @@ class LiveCall:
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the call as it is now: only what changed is sent."""
+        """Show the present state of the call; only changes are sent."""
         question = next(iter(self.call.questions), None)
         if question is not self._question:
             self._question = question

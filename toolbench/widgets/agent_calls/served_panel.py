@@ -1,4 +1,4 @@
-"""The panel of what is served: how an agent gets there, and each call as it arrives."""
+"""The panel of a server of tools: how an agent connects, and each call that arrives."""
 
 from collections.abc import Callable, Sequence
 from threading import Lock, RLock
@@ -30,7 +30,7 @@ _SAVE_EVERY = 2.0  # seconds from one renewal of the saved output to the next
 
 
 class ServedPanel(w.VBox):
-    """What is served, live: the calls that wait for a person, and a line for each that arrived.
+    """The live view of a server: the calls that wait for a person, and a line for every call.
 
     Callbacks and news may come on any thread.
     """
@@ -89,7 +89,7 @@ class ServedPanel(w.VBox):
 
     @property
     def is_busy(self) -> bool:
-        """Nothing is lost when the panel closes: the calls go on."""
+        """False: the panel can be closed at any time, as the calls go on."""
         return False
 
     def _button(self, label: str, act: Callable[[], object]) -> w.Button:
@@ -129,7 +129,7 @@ class ServedPanel(w.VBox):
             return self._is_watched
 
     def refresh(self) -> None:
-        """Show all as it is now: only what changed is sent."""
+        """Show the present state; only changes are sent."""
         with self._news_lock:
             news, self._news, self._has_news = self._news, {}, False
         with self._lock:
@@ -221,7 +221,7 @@ class ServedPanel(w.VBox):
     # --- as a widget ------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close all widgets; what is served goes on."""
+        """Close all widgets; the server runs on."""
         self._forget()
         with self._lock:
             self._is_closed = True

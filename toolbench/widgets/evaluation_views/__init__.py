@@ -1,1 +1,1 @@
-"""Cases that are typed in a form; reports of evaluations whose failures open into panels."""
+"""A form for cases, and reports of evaluations whose failures can be opened as panels."""

@@ -16,7 +16,7 @@ Tools = Mapping[str, ToolDefinition[Any, Any]]
 
 
 class CallFields:
-    """A list to choose the tool from, and below it the form of that tool."""
+    """A list of tools, and below it the form of the chosen tool."""
 
     def __init__(
         self,
@@ -47,13 +47,13 @@ class CallFields:
 
     @property
     def name(self) -> str | None:
-        """The tool that is expected; None: none is."""
+        """The name of the expected tool; None if no call is expected."""
         name: str = self._tool.value
         return None if name == NO_CALL else name
 
     @property
     def arguments(self) -> list[str]:
-        """The names of the arguments of the tool, and of those that are filled."""
+        """The names of all arguments of the tool, and the names of the filled ones."""
         tool = self._tools.get(self.name or "")
         known = [] if tool is None else tool.input_node.properties
         filled = [] if self.form is None else self.form.value
@@ -61,21 +61,21 @@ class CallFields:
 
     @property
     def call(self) -> dict[str, Any] | None:
-        """The call, as a case takes it; None if none is expected."""
+        """The call in the form that a case takes; None if no call is expected."""
         if self.form is None:
             return None
         return {"name": self.name, "arguments": self.form.value}
 
     @property
     def is_wrong(self) -> bool:
-        """Whether something in the form cannot be expected: it is marked then."""
+        """Whether the form has a value that cannot be expected; such values are marked."""
         if self.form is None or not (self.form.errors or self.form.blocked):
             return False
         self.form.reveal_errors(focus=True)
         return True
 
     def recheck(self) -> None:
-        """Show what is wrong now; a rule has changed."""
+        """Check the form again, after a rule has changed."""
         if self.form is not None:
             self.form.show_problems([])
 

@@ -1,4 +1,4 @@
-"""The fields of one case: what is said, what should be called, and how that is compared."""
+"""The fields of one case: the prompt, the expected calls, and the rules to compare them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ _PROMPT = {
 
 
 class CaseFields:
-    """A case to type or to change; `case` is what is typed."""
+    """The fields to type or change a case; `case` is the typed case."""
 
     def __init__(
         self, case: Case | None, tools: Tools, edited: Callable[[], None]
@@ -94,7 +94,7 @@ class CaseFields:
         self._edited()
 
     def case(self) -> Case | None:
-        """Return the case that is typed; None if something is wrong, which is marked then."""
+        """Return the typed case; None if a field is wrong, which is then marked."""
         for form in (self._prompt, self._about):
             if form.errors or form.blocked:
                 form.reveal_errors(focus=True)

@@ -1,4 +1,4 @@
-"""Cases as a form: a list to pick from, and the fields of the one that is typed or changed."""
+"""A form for cases: a list of the cases, and the fields of the one that is typed or changed."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ _NEW = ""
 
 
 class CaseForm(w.VBox):
-    """Cases to type, change and remove. Callbacks may come on any thread."""
+    """A form to type, change and remove cases. Callbacks may come on any thread."""
 
     def __init__(
         self,
@@ -77,13 +77,13 @@ class CaseForm(w.VBox):
 
     @property
     def is_busy(self) -> bool:
-        """Nothing goes on in it."""
+        """False: no run goes on in the form."""
         return False
 
     # --- what the buttons do ----------------------------------------------------------
 
     def save(self) -> None:
-        """Add the case that is typed, or put it in the place of the one that was opened."""
+        """Add the typed case, or replace the opened case by it."""
         with self._lock:
             case = self._fields.case()
             if case is None:
@@ -98,7 +98,7 @@ class CaseForm(w.VBox):
             self._leave(_NEW if place is None else self._keys()[place])
 
     def confirm(self) -> None:
-        """Note that a person agrees with the proposal that is opened."""
+        """Note that a person agrees with the opened proposal."""
         with self._lock:
             place, case = self._place_of(self._open_key), self._fields.case()
             if place is not None and case is not None:
@@ -107,7 +107,7 @@ class CaseForm(w.VBox):
                 self._leave(self._keys()[place])
 
     def remove(self) -> None:
-        """Take the case that is opened out of the list."""
+        """Remove the opened case from the list."""
         with self._lock:
             place = self._place_of(self._open_key)
             if place is not None:
@@ -116,7 +116,7 @@ class CaseForm(w.VBox):
                 self._leave(_NEW)
 
     def new(self) -> None:
-        """Show empty fields, for one more case; what is typed elsewhere is kept."""
+        """Show empty fields for one more case; texts typed in other fields are kept."""
         with self._lock:
             self._open(_NEW)
             self._say("")
@@ -205,7 +205,7 @@ class CaseForm(w.VBox):
 
     @property
     def still(self) -> Html:
-        """What it shows, for a saved notebook."""
+        """The form as HTML, for a saved notebook."""
         return Html(self.cases._repr_mimebundle_()["text/html"])
 
     def close(self) -> None:

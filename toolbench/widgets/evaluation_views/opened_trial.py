@@ -1,4 +1,4 @@
-"""A trial that is opened: what was said, and each call in the panel of its tool."""
+"""An opened trial: its transcript, and each call in the panel of its tool."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ _MOST = 10  # calls of one answer that have a panel
 
 
 class OpenedTrial:
-    """The transcript of one answer, and below each call its panel: run it, change it."""
+    """The transcript of one answer, and below each call a panel to run and change the call."""
 
     def __init__(self, trial: Trial, report: EvalReport) -> None:
         """Open *trial* of *report*; nothing runs unless a person says so."""

@@ -1,4 +1,4 @@
-"""The report of an evaluation, live: a failure that is picked opens into its transcript and panels."""
+"""The live report of an evaluation: a picked failure opens with its transcript and panels."""
 
 from threading import RLock
 from typing import Any
@@ -16,7 +16,7 @@ from toolbench.widgets.kit.three_panes import STYLE, Panes
 
 
 class ReportPanel(w.VBox):
-    """The summary, and the failures to search and to open. Callbacks may come on any thread."""
+    """The summary, and a list to search and open failures. Callbacks may come on any thread."""
 
     def __init__(self, report: EvalReport) -> None:
         """Show *report*; the first failure is open."""
@@ -44,7 +44,7 @@ class ReportPanel(w.VBox):
 
     @property
     def opened(self) -> Trial | None:
-        """The failure that is open; None if there is none."""
+        """The open failure; None if no failure is open."""
         key = self._list.picked
         return None if key is None else self.report.failures[int(key)]
 

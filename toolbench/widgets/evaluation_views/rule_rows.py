@@ -1,4 +1,4 @@
-"""How the fields of an expected call are compared: a row for each argument."""
+"""The rules to compare the fields of an expected call, in a row for each argument."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +19,7 @@ _TIPS = {
 
 
 class RuleRows:
-    """A row for each argument, rows for paths inside of arguments, and what of other arguments."""
+    """A row for each argument, rows for paths inside arguments, and a checkbox for other arguments."""
 
     def __init__(
         self, parts: Parts, match: Mapping[str, Any], edited: Callable[[], None]
@@ -45,7 +45,7 @@ class RuleRows:
         self.widget = parts.column()
 
     def show(self, names: Iterable[str]) -> None:
-        """Show a row for each of the arguments *names*; what was chosen for one stays."""
+        """Show a row for each of the arguments *names*; earlier choices stay."""
         self._names = tuple(dict.fromkeys(names))
         for name in self._names:
             if name not in self._rows:
@@ -68,10 +68,10 @@ class RuleRows:
 
     @property
     def match(self) -> dict[str, Any]:
-        """The rules, as a case has them.
+        """The rules in the form of a case's `match`.
 
         Raises:
-            CaseError: If one cannot be used, or a path is no part of an argument.
+            CaseError: If a rule cannot be used, or a path is not a part of an argument.
         """
         rules = {name: self._rows[name].rule for name in self._names}
         for row in self._paths:
@@ -82,7 +82,7 @@ class RuleRows:
         return {path: rule for path, rule in rules.items() if rule != "equal"}
 
     def may_lack(self, name: str) -> bool:
-        """Tell whether the argument *name* needs no expected value, as it is compared now."""
+        """Tell whether the argument *name* needs no expected value under its present rule."""
         if self._rest.value:
             return True
         try:

@@ -40,7 +40,7 @@ class ByHand:
         self.widget = self._parts.column()
 
     def ask_for_answer(self) -> None:
-        """Ask for the answer, in place of the tool's."""
+        """Ask for an answer in place of the tool's result."""
         text = self._typed(
             w.Textarea, f"What {self._name} would have said", "toolbench-prose"
         )

@@ -1,4 +1,4 @@
-"""Messages of apps in the page, each brought to the bridge of its app."""
+"""Pass the messages of apps in the page to the bridge of each app."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -12,7 +12,7 @@ _LONGEST_NAME = 64  # characters
 
 
 class AppMessages:
-    """The open apps of this kernel by their random names; any thread may use it."""
+    """The open apps of this kernel by their random names; any thread may use this table."""
 
     def __init__(self) -> None:
         """Start without apps."""
@@ -20,19 +20,19 @@ class AppMessages:
         self._receivers: dict[str, Receiver] = {}
 
     def open(self, receiver: Receiver) -> str:
-        """Bring the messages of a new app to *receiver*; return the name of the app."""
+        """Pass the messages of a new app to *receiver*; return the name of the app."""
         name = token_hex(16)
         with self._lock:
             self._receivers[name] = receiver
         return name
 
     def close(self, name: str) -> None:
-        """Drop what still comes of the app *name*."""
+        """Drop all later messages of the app *name*."""
         with self._lock:
             self._receivers.pop(name, None)
 
     def receive(self, content: Any, send: Callable[[Any], object]) -> None:
-        """Deal with a message of the page; return at once. *send* sends to the page."""
+        """Handle a message of the page and return at once; *send* sends an answer to the page."""
         if not isinstance(content, Mapping):
             return
         name, frame = content.get("app"), content.get("frame")

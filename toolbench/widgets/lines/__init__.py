@@ -1,1 +1,1 @@
-"""Lists of messages and calls, a line for each, also very long lists; and their styles."""
+"""Lists of messages and calls with a line for each, also very long ones, and their styles."""

@@ -1,4 +1,4 @@
-"""Show the state of a run as a badge, and what no run can do here."""
+"""Show the state of a run as a badge, and the limits of runs without threads."""
 
 from typing import Any, get_args
 
@@ -22,7 +22,7 @@ def state_badge(name: str) -> Html:
 
 
 def limits_html(tool: ToolDefinition[Any, Any]) -> Html:
-    """Return the sentence about runs of *tool* without threads; empty where there are some."""
+    """Return a sentence about runs of *tool* without threads; empty if this Python has threads."""
     if have_threads() or tool.is_async:
         return Html("")
     text = (
