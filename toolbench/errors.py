@@ -4,9 +4,9 @@
     ├── ArgumentsError        the arguments of a call do not fit the tool's schema
     ├── BodyError             the text of a call is not the JSON, YAML or Python it should be
     ├── CaseError             a case of an evaluation, or a file of cases, cannot be used
-    ├── ConsentError          a yes was needed for many calls, and there was none
-    ├── ExportError           what was to become a package, or a module, cannot
-    ├── KindError             no class, or more than one, goes by that kind
+    ├── ConsentError          many calls together needed consent, and no consent was given
+    ├── ExportError           a tool cannot be written as a package or a module
+    ├── KindError             no class has that kind, or several have it
     ├── MissingExtraError     the feature needs a package that is not installed
     ├── ModelError            a model gave no answer
     │   ├── ModelConnectionError   ... its host could not be reached, or the connection broke

@@ -1,7 +1,7 @@
-"""What an error of the network is, whichever package raised it: by names and numbers, nothing imported.
+"""Recognise errors of the network from any package, by names and numbers, without imports.
 
 httpx, requests, urllib, aiohttp, anyio, websockets, MCP's SDK and the packages of providers each have
-errors of their own; what they have in common is what their classes are called and their status.
+their own errors. They have only the names of their classes and their status in common.
 """
 
 import errno
@@ -38,12 +38,12 @@ _NO_WAY = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN})
 
 
 def class_names(error: BaseException) -> list[str]:
-    """Return what the class of *error* is called, and those it is made of, its own first."""
+    """Return the name of the class of *error* and the names of its base classes, its own first."""
     return [kind.__name__ for kind in type(error).__mro__]
 
 
 def status_of(error: object) -> int | None:
-    """Return the HTTP status that *error* has, itself or in its response; None without one."""
+    """Return the HTTP status of *error* or of its response; None if there is none."""
     for holder in (error, getattr(error, "response", None)):
         for name in ("status_code", "code", "status"):
             status = getattr(holder, name, None)
@@ -53,9 +53,9 @@ def status_of(error: object) -> int | None:
 
 
 def error_kind(error: BaseException) -> ErrorKind | None:
-    """Return what kind of error of the network, or of a permission, *error* is; None if it is none.
+    """Return the kind of *error*, if it is about the network or a permission; None for other errors.
 
-    What it was raised from counts too (`raise ... from error`), and the first of a group.
+    Its cause (`raise ... from error`) counts too, and the first error of a group.
     """
     for cause in _stated_causes(error):
         kind = _kind(cause)

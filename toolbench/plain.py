@@ -115,7 +115,7 @@ def whole_characters(value: Any) -> Any:
 
 
 def sendable(value: Any) -> Any:
-    """Return *value* as JSON that every reader takes: `plain`, and of whole characters."""
+    """Return *value* as JSON that every reader accepts: `plain`, and without half characters."""
     return whole_characters(plain(value))
 
 

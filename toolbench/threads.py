@@ -1,4 +1,4 @@
-"""Whether this Python has threads; in a page (Pyodide) it has none, and work is done at once."""
+"""Check whether this Python has threads; in a page (Pyodide) it has none, and work is done at once."""
 
 import sys
 from collections.abc import Callable

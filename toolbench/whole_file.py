@@ -1,4 +1,4 @@
-"""Write a file completely or not at all: until the end, readers see the earlier content."""
+"""Write a file completely or not at all; readers see the earlier content until the write ends."""
 
 import os
 import stat
@@ -10,14 +10,14 @@ from secrets import token_hex
 def write_whole(
     path: Path, text: str, *, errors: str = "strict", is_private: bool = True
 ) -> None:
-    """Put *text* into the file at *path*, as UTF-8.
+    """Write *text* to the file at *path*, as UTF-8.
 
     Args:
-        path: The file; its folder has to be there. What was in it stays if this fails.
-        text: All that the file holds after that.
-        is_private: Whether only its owner can read the file; else who may read it stays as it is,
-            and a new one is as any other of this process.
-        errors: What becomes of characters that UTF-8 has no bytes for, as for `str.encode`.
+        path: The file; its folder must exist. If this fails, the old content stays.
+        text: The new content of the file.
+        is_private: Whether only its owner can read the file. If not, the permissions of an old
+            file stay, and a new file gets the usual permissions of this process.
+        errors: How to treat characters without bytes in UTF-8, as in `str.encode`.
 
     Raises:
         OSError: If it cannot be written; no other file is left.
@@ -38,12 +38,12 @@ def write_whole(
 
 
 def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
-    """Put *text* behind what is in the file at *path*, all of it or nothing.
+    """Append *text* to the file at *path*, completely or not at all.
 
-    Only its owner can read a file that is new; others may write to it meanwhile.
+    Only its owner can read a new file. Other programs may write to the file at the same time.
 
     Raises:
-        OSError: If it cannot be written; the file is as it was.
+        OSError: If it cannot be written; the file is unchanged.
     """
     data = text.encode("utf-8", errors)
     place = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

@@ -275,7 +275,7 @@ class Loop:
             self.end("answered")
 
     def take_over(self, event: MessageEvent, message: Json | None = None) -> None:
-        """Copy the event of a message that the model read, or of *message*, which the model wrote."""
+        """Copy *event*: a message that the model has read, or one that it wrote as *message*."""
         if message is None:
             self._read(event)
         else:

@@ -1,4 +1,4 @@
-"""Files of tools that were written for the OpenHands SDK, loaded with ours: `openhands()`."""
+"""Load files that were written for the OpenHands SDK with toolbench's classes: `openhands()`."""
 
 import builtins
 import logging
@@ -31,10 +31,9 @@ def openhands() -> Iterator[None]:
 
     Tools, actions, observations, executors, content and the registry are ours, and so are the
     runtime tools of the same names. What we do not have (`LLM`, events) can be imported, and
-    says so when it is used. Outside of `with` nothing is changed: an SDK that is installed is
-    found again. Only the modules that were loaded inside go on to import ours, where their
-    functions import: not so the functions of a notebook's cell. Other threads that import in
-    the meantime see the same.
+    says so when it is used. Outside of `with` nothing is changed: an installed SDK is found
+    again. A function of a module that was loaded inside still imports ours later; a function
+    of a notebook's cell does not. While the block runs, other threads import ours too.
     """
     hidden = {name: sys.modules.pop(name) for name in _loaded()}
     finder, before = _Finder(), builtins.__import__

@@ -1,4 +1,4 @@
-"""What files written for the OpenHands SDK import: its modules, and what is ours in them."""
+"""The modules that files written for the OpenHands SDK import, and the names of ours in each."""
 
 from collections.abc import Mapping
 

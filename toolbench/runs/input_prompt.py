@@ -90,6 +90,6 @@ def _value(text: str, field: Node) -> Any:
 
 
 def somebody_there() -> bool:
-    """Tell whether the front end of the running cell can answer: nbconvert's and nbval's cannot."""
+    """Tell whether the front end of the running cell can answer; those of nbconvert and nbval cannot."""
     kernel = getattr(running_shell(), "kernel", None)
     return bool(getattr(kernel, "_allow_stdin", True))  # as input() itself checks

@@ -1,7 +1,7 @@
 """Find a class by its kind: the bare class name, which saved objects contain.
 
 A class defined again (a notebook cell run twice) takes the place of the old one. If two
-modules each define a class of the same name, both are kept; only the bare name alone is an error.
+modules each define a class of the same name, both are kept, and the bare name is an error.
 A class made inside a function replaces no other class: each call makes a new one.
 """
 

@@ -66,9 +66,9 @@ class CallForms:
 
         The function has the name, the description and the typed parameters of the tool, and
         returns the observation. It takes arguments by keyword, or by position in the order of the
-        schema. By keyword only are those that are so in the function of the tool, and all after
-        the first argument without a default that follows one with a default. Each call is checked
-        like any call of the tool, and recorded if runs are recorded.
+        schema. Two kinds are keyword-only: arguments that are keyword-only in the tool's own
+        function; and, if a required argument follows an optional one, this argument and all
+        after it. Each call is checked and recorded like any call of the tool.
         """
 
         def call(*positional: Any, **arguments: Any) -> Any:

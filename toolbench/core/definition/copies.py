@@ -1,4 +1,4 @@
-"""A copy of a tool with another title or schema, as for a comparison of the two."""
+"""Copy a tool with another title or schema, for example to compare the two."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -18,7 +18,7 @@ _PARTS = ("title", "schema")
 def field_changes(
     tool: "ToolDefinition[Any, Any]", update: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return *update* as fields of *tool*: `title` and `schema` are parts of others.
+    """Return *update* as fields of *tool*: `title` and `schema` become parts of other fields.
 
     Raises:
         RegistrationError: If the tool has no such field, or a value cannot be used.
@@ -62,7 +62,10 @@ def _with_schema(
 
 
 class TranslatingExecutor(ToolExecutor[Action, Observation]):
-    """The executor of a tool with another schema: it gives the first tool, which it does not close, the arguments."""
+    """The executor of a copy with another schema: it passes the arguments to the first tool.
+
+    It does not close the first tool.
+    """
 
     def __init__(self, tool: "ToolDefinition[Any, Any]") -> None:
         """Call *tool*, whose executor it shares."""

@@ -54,9 +54,9 @@ class Unusable:
 class DeclaredResources:
     """The resources of one call, by name: `file:/etc/hosts`, `terminal:session`.
 
-    Calls that name the same resource run one after another; see `run_tools`. Declared without keys,
-    the call shares nothing with others. Not declared, it is unknown what the call shares. Source:
-    OpenHands SDK, `DeclaredResources`.
+    Calls that name the same resource run one after another; see `run_tools`. If the resources are
+    declared and there are no keys, the call shares nothing with others. If they are not declared,
+    it is unknown what the call shares. Source: OpenHands SDK, `DeclaredResources`.
     """
 
     keys: tuple[str, ...] = ()

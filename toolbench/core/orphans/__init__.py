@@ -1,1 +1,1 @@
-"""What becomes of programs that this process started, once it is gone."""
+"""End the programs that this process started after the process itself is gone."""

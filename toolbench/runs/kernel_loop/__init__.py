@@ -1,1 +1,1 @@
-"""What the kernel's loop does instead of threads, where there are none."""
+"""Use the kernel's loop instead of threads, on a Python without threads."""

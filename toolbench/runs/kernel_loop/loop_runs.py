@@ -1,6 +1,6 @@
 """Runs of async tools as tasks of the kernel's loop, for a Python without threads.
 
-Nothing can wait there: the tool is awaited first, and `perform` then records what came of it.
+Such a Python cannot block: the tool is awaited first, and then `perform` records the outcome.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _tasks = set[asyncio.Task[Any]]()  # the loop itself forgets tasks that wait
 
 
 def in_loop(work: Coroutine[Any, Any, Any]) -> None:
-    """Let the running loop do *work*."""
+    """Start *work* as a task of the running loop."""
     task = asyncio.get_running_loop().create_task(work)
     _tasks.add(task)
     task.add_done_callback(_tasks.discard)
@@ -33,9 +33,10 @@ async def outcome_of(
     timeout: float | None = None,
     stop: Callable[[Run, str], object],
 ) -> Callable[[Run], Observation]:
-    """Await the async tool of *run*; return the work for `perform`, which gives the outcome.
+    """Await the async tool of *run*; return a function for `perform` that returns the outcome.
 
-    A call that does not fit or may not run is not made: `perform` finds the same reason.
+    If the arguments do not fit or the call may not run, no call is made: `perform` finds the
+    same reason.
 
     Args:
         run: The run.

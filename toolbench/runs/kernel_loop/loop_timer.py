@@ -1,4 +1,4 @@
-"""Call something later: from a thread of its own or, without threads, from the kernel's loop."""
+"""Call a function later: in a separate thread or, without threads, in the kernel's loop."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,10 +11,10 @@ from toolbench.threads import have_threads
 def later(
     seconds: float, act: Callable[..., object], *args: Any
 ) -> Callable[[], object]:
-    """Call `act(*args)` after *seconds*, and return a function that takes this back.
+    """Call `act(*args)` after *seconds*; return a function that cancels the call.
 
-    Without threads it comes when the kernel's loop is free: after the cell or the run of a
-    plain function that goes on now. Without a loop it never comes.
+    Without threads the call waits until the kernel's loop is free, after the running cell or
+    plain function. Without a loop it never happens.
     """
     if have_threads():
         timer = Timer(seconds, act, args)
