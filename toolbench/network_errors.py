@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Literal
 
 ErrorKind = Literal["timeout", "network", "permission"]
-"""It took too long; something could not be reached, broke off or is busy; something is not allowed."""
+"""The kinds: a timeout; a host that cannot be reached, breaks off or is busy; a missing permission."""
 
 PASSING_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
-"""The HTTP statuses that say: not now."""
+"""The HTTP statuses of a refusal that may be over soon."""
 UNREACHED = frozenset(
     {
         *("ConnectError", "ConnectTimeout", "ClientConnectorError"),
@@ -29,7 +29,7 @@ CONNECTION = frozenset(
         *("ConnectionClosed", "URLError", "gaierror", "herror", "TimeoutError"),
     }
 )
-"""Classes of errors of the way to a host, or back."""
+"""Classes of errors on the way to a host, or back."""
 
 _TIMEOUTS = ("Timeout", "TimeoutError", "TimeoutException", "TimeoutExpired")
 _MCP = frozenset({"McpError", "MCPError"})

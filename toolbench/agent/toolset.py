@@ -97,7 +97,7 @@ class Toolset:
         skips: Callable[[AnyTool], bool] = lambda tool: False,
         mcp_config: Mapping[str, Any] | None = None,
     ) -> None:
-        """Make the tools of *specs*; those that are not for models are left out.
+        """Make the tools of *specs*; tools that are not for models are left out.
 
         Args:
             specs: Tools, classes of tools, `Tool` specs, names, functions, or lists of these.

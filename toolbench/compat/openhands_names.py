@@ -31,7 +31,7 @@ OURS: Mapping[str, str] = {
     "ThinkTool": "toolbench.core.builtins",
     "create_mcp_tools": "toolbench.mcp",
 }
-"""Where we have what the SDK calls so, in whichever of its modules."""
+"""The module of ours for each name of the SDK, from any of its modules."""
 
 _OF_SDK = [
     "agent",
@@ -141,4 +141,4 @@ ABSENT_FUNCTIONS = frozenset(
         "uninstall_skill",
     ]
 )
-"""The functions of the SDK that the same files import, and that are not here."""
+"""The functions of the SDK that the same files import, but that we do not have."""

@@ -78,7 +78,7 @@ _READ_PARTS = frozenset(
 )
 """The parts of an entry that are checked when it is read."""
 _OF_NO_LIST = frozenset({"name", "executor"})
-"""What a copy may have of its own, and still be the tool that its server lists."""
+"""The fields that a copy may change and still be the tool that its server lists."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -95,7 +95,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     output_schema: Any = field(default=None, repr=False)
     icons: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     entry: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """What the server's list says of it, word for word; nothing of a copy that says other things."""
+    """Its entry in the server's list, word for word; empty for a copy with other contents."""
     notes: tuple[str, ...] = ()
     """Problems in the server's description of the tool; these parts were left out."""
     server_version: str = ""

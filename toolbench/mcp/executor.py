@@ -51,7 +51,7 @@ class Caller(Protocol):
     answerer: Answerer | None
     """Answers the server's questions outside of `answering`."""
     notices: list[str]
-    """What the next result has to tell the person; whoever tells it takes it away."""
+    """Notes for the person in the next result, which removes them from here."""
 
     @property
     def era(self) -> Literal["modern", "legacy"] | None:

@@ -96,7 +96,7 @@ class MCPServerSession:
         )
         """The connection to the server, with its status, mode and process."""
         self.notices = self.connection.notices
-        """What the next result of a call has to tell the person, once."""
+        """Notes for the person in the next result of a call, which removes them from here."""
         self._subscriptions = Subscriptions(self.connection, timeout)
         self.tools = ToolList(self)
         """The tools: a sequence; `disabled` has those that cannot be called."""

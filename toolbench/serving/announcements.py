@@ -42,7 +42,7 @@ class Announcements:
         """Begin without clients."""
         self._bus = _Bus()
         self.listen = ListenHandler(self._bus)
-        """Answers `subscriptions/listen` of the newer era."""
+        """The handler of `subscriptions/listen` in the newer protocol."""
         self._sessions: dict[str, ServerSession] = {}
         self._task: asyncio.Task[None] | None = None
         self._is_due = False

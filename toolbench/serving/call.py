@@ -121,21 +121,21 @@ class ServedCall:
         asks_client: Callable[[Question], bool],
         changed: Callable[["ServedCall"], object] = lambda call: None,
     ) -> None:
-        """Prepare the run; `begin` sets it going.
+        """Prepare the run; `begin` starts it.
 
         Args:
             tool: The tool that is called.
             arguments: The arguments, as the agent sent them.
-            client: What the agent's program is called.
-            answer_within: Seconds a person has for a question in the notebook.
+            client: The name of the agent's program.
+            answer_within: The seconds a person has for a question in the notebook.
             loop: The loop that waits for the events of the call.
             asks_client: Whether a question goes to the agent's person.
-            changed: Is called, from any thread, when there is something new to show of it.
+            changed: Called from any thread after a change that views should show.
         """
         self.client = client
-        """What the agent's program says it is called; empty if it says nothing."""
+        """The name that the agent's program reports; empty if it reports none."""
         self.key = token_hex(16)
-        """By this the agent names the call when it comes back with answers."""
+        """The name of the call with which the agent sends answers later."""
         self.events: Queue[Event] = Queue()
         self._answer_within = answer_within
         self._loop = loop

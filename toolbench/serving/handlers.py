@@ -36,7 +36,7 @@ Begin = Callable[
 ]
 """Makes a call of a tool with arguments for a client, and starts it."""
 MOST_QUESTIONS = 32
-"""Questions that wait for agents' persons at a time; the oldest of more is cancelled."""
+"""The most questions that wait for agents' persons; if there are more, the oldest is cancelled."""
 _QUESTION = "question"
 _LEVELS = {"warn": "warning", "exception": "error", "fatal": "critical"}
 

@@ -30,7 +30,7 @@ class Server:
         allowed_hosts: Sequence[str],
         begin: Begin,
     ) -> None:
-        """Begin to serve *offer*.
+        """Start to serve *offer*.
 
         Args:
             offer: The tools.

@@ -16,7 +16,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.plain import plain
 
 WRAPPED = "result"
-"""The key of a result that is no object itself."""
+"""The key of a result that is not an object itself."""
 _WRAPS = "x-fastmcp-wrap-result"
 _NO_DATA = (Schema, TextContent, ImageContent, Iterator, AsyncIterator, Awaitable)
 _PLAIN = (None, type(None), str, object, Any)

@@ -248,7 +248,7 @@ class Served:
 
 
 open_servers: list[Served] = []
-"""What is served by this process now."""
+"""The open servers of this process."""
 
 
 def _server_of(offer: Offer, **settings: Any) -> Any:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from toolbench.serving.served import Served
 
 IN_A_CELL = 50
-"""Calls that a saved notebook shows."""
+"""The number of calls that a saved notebook shows."""
 _NAME = 40  # characters of the name of a client
 _BRIEF = 160  # characters of the arguments, and of the result, in a row
 _LIMIT = 5_000  # characters of each side of a result

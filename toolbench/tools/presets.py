@@ -15,7 +15,7 @@ _OLDER = {
     "file_editor": ("StrReplaceEditorTool", "str_replace_editor"),
     "ipython": ("ipython",),
 }
-"""What the seeds call the tools, by package: it resolves, and is not listed."""
+"""The seeds' names of the tools, by package: they can be resolved, but are not listed."""
 
 
 def register_default_tools(registry: ToolRegistry | None = None) -> list[str]:
@@ -127,7 +127,7 @@ _SWITCHES = {
     "enable_think": "think",
     "enable_finish": "finish",
 }
-"""What OpenHands calls the switches, and the tools they are of."""
+"""OpenHands' names of the switches, with the tool of each."""
 
 
 def _switch(name: str) -> str:

@@ -11,11 +11,11 @@ STEMS = {
     "web_read": "WebRead",
     "browser": "Browser",
 }
-"""What the classes of each package begin with, in the order the tools are offered."""
+"""The beginning of the names of the classes of each package, in the order of the tools."""
 
 FOR_AGENTS = {
     "ask_human": "AskHuman",
     "edit_file": "EditFile",
     "request_condensation": "CondensationRequest",
 }
-"""The same for tools that are of use in a conversation with a model only."""
+"""The same for tools that are useful only in a conversation with a model."""

@@ -18,7 +18,7 @@ from weakref import ref
 
 T = TypeVar("T")
 LOOK_AGAIN = 0.5
-"""Seconds from one look at whether a thread lives to the next."""
+"""The seconds between two checks whether a thread lives."""
 
 
 class _Outcome(NamedTuple):

@@ -66,7 +66,7 @@ class Context:
         )
         self._messages = list(self._head)
         self.turns: list[Turn] = []
-        """What was said, oldest first: a list that only grows, until another takes its place."""
+        """The turns, oldest first: a list that only grows, until a new list replaces it."""
         self._counted, self._tokens = 0, 0
         self._counted_of: list[Turn] | None = None
 

@@ -62,7 +62,7 @@ _STRUCTURE = frozenset(
 )
 """Keywords of a schema, and of the tool around it, whose values are names and words of its language."""
 _LIMITS = frozenset({"const", "enum", "pattern"})
-"""Keywords whose values a call has to fit: a mark in them would be a wrong demand."""
+"""Keywords whose values a call has to fit: with a mark in them, the schema would be wrong."""
 _REMARK = "A value that is allowed here is secret, and not said."
 _SAMPLES = frozenset({"default", "example", "examples"})
 _TEXTS = frozenset({"detail", "error", "reason", "summary", "text", "thought"})

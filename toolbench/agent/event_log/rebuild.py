@@ -63,7 +63,7 @@ class Rebuild:
         self._answers: list[AnswerEvent] = []
         self._answered: set[int] = set()
         self._missing: list[AnswerEvent] = []
-        """Answers to calls of earlier rounds that have none: an interrupt took them."""
+        """Answers to calls of earlier rounds whose own answers were lost by an interrupt."""
 
     def take(self, event: Event) -> None:
         """Copy *event* with its number; skip a second answer to the same call."""

@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 
 REFUSALS = frozenset({400, 413, 415, 422})
-"""The HTTP statuses that say: not this request, however often it is sent."""
+"""The HTTP statuses of a request that fails each time it is sent."""
 IMAGE_WORDS = re.compile(
     r"\b(?:images?|image_url|vision|multi-?modal)\b", re.IGNORECASE
 )
-"""What providers say that take none, under any status: llama.cpp with 500, OpenRouter with 404."""
+"""The messages of providers that take no images, with any status: llama.cpp 500, OpenRouter 404."""
 _GROWTH = 1.1  # by how much it grows before a condensation that failed is tried again
 
 

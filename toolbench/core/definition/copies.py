@@ -68,7 +68,7 @@ class TranslatingExecutor(ToolExecutor[Action, Observation]):
     """
 
     def __init__(self, tool: "ToolDefinition[Any, Any]") -> None:
-        """Call *tool*, whose executor it shares."""
+        """Call *tool*, and share its executor."""
         self.tool = tool
 
     def __call__(self, action: Action, conversation: Any = None) -> Any:

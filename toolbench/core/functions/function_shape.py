@@ -16,7 +16,7 @@ from toolbench.core.schema import Action, Observation
 from toolbench.errors import RegistrationError
 
 CONVERSATION = "conversation"
-"""The parameter that is not the model's: it receives the conversation."""
+"""The parameter that receives the conversation; it is not an argument for the model."""
 
 
 @dataclass(frozen=True)

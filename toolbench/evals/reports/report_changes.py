@@ -108,7 +108,7 @@ def compared(after: "EvalReport", before: "EvalReport") -> Comparison:
 
 
 Key = tuple[str, str]
-"""What tells a case from others: its title and its prompt. It may hold a secret."""
+"""The identity of a case: its title and its prompt. It may hold a secret."""
 Results = Mapping[Key, tuple[int, int]]
 """The number of passed and of all answers, for each case."""
 

@@ -144,7 +144,7 @@ class _Sweep:
         self._lines: SavedLines | None = None
         self._rows: dict[int, Row] = {}
         self.notes: list[str] = []
-        """What a person should know before anything is called."""
+        """Notes for a person, to show before the first call."""
         self._size = 1  # calls of the next batch
         self._stop = Event()
         self._again: list[_Batch] = []

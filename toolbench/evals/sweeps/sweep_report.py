@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _MAX_ROWS = 10  # rows in the text of a report
 OWN_COLUMNS = ("repeat", "state", "error", "seconds")
-"""The columns that tell of the call itself."""
+"""The columns about the call itself."""
 
 
 class _SavedTable(BaseModel):

@@ -161,7 +161,7 @@ class _Evaluation:
             for name, model in models.items()
         }
         self.notes = absent_tools(cases, tools)
-        """What a person should know before anything is asked."""
+        """Notes for a person, to show before the first request."""
         self._lines: SavedLines | None = None
         self._keys: TrialKeys | None = None
         self._trials: dict[Task, Trial] = {}

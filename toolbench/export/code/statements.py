@@ -11,10 +11,10 @@ from toolbench.export.code.symbol_names import Names, names_of
 from toolbench.runs.shell import running_shell
 
 MAGIC = "get_ipython"
-"""What IPython makes of magics; a file has none."""
+"""The functions into which IPython turns magics; a file does not have them."""
 _MAIN = "__name__ == '__main__'"
 _WHOLE_CELLS = frozenset({"capture", "time"})
-"""The cell magics whose body runs as it is."""
+"""The cell magics whose body runs unchanged."""
 _ASKING = frozenset({"input", "getpass"})
 
 
@@ -26,9 +26,9 @@ class Statement:
     node: ast.stmt = field(repr=False)
     names: Names = field(repr=False)
     obstacle: str = ""
-    """Why it cannot stand in a file, if it cannot; a part of a sentence."""
+    """The reason why it cannot be in a file, as a part of a sentence; empty if it can."""
     is_tool: bool = False
-    """Whether it is a function that a decorator makes a tool of."""
+    """Whether it is a function that a decorator turns into a tool."""
     cell: int = 0
     """The number of its cell; 0 in a file."""
 

@@ -15,7 +15,7 @@ from toolbench.runs.history.record import RunRecord
 from toolbench.wording import counted
 
 MOST_CALLS = 50
-"""How many calls of one tool become tests: the newest."""
+"""The most calls of one tool that become tests; the newest are used."""
 _OWN = {"content", "is_error", "kind"}  # of every observation
 
 

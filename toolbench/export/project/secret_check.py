@@ -15,7 +15,7 @@ from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.remembered import remembered
 
 ENVIRONMENT = "environ"
-"""What code that reads a secret imports from `os`."""
+"""The name that code imports from `os` to read a secret."""
 
 
 def with_environment(statements: Iterable[Statement]) -> list[Statement]:

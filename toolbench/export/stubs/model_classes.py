@@ -48,7 +48,7 @@ class ModelClasses:
     """The classes of one module; each has a different name."""
 
     def __init__(self, names_in_use: set[str]) -> None:
-        """Write none yet; none will have a name of *names_in_use*."""
+        """Start without classes; no class will get a name in *names_in_use*."""
         self._names_in_use = names_in_use
         self._texts: list[str] = []
         self._classes: dict[tuple[int, str], str] = {}

@@ -13,7 +13,7 @@ from toolbench.wording import snake_case
 
 AnyTool = ToolDefinition[Any, Any]
 PACKAGE = "_this_package_"
-"""Stands for the name of the package in code that is written before it has one."""
+"""A placeholder for the name of the package, in code that is written before the name is known."""
 _WRITTEN = "_written_by_toolbench_"
 _WIDTH = 76
 

@@ -38,7 +38,7 @@ class PureValidator:
 
         Args:
             schema: The schema.
-            root: The address that it has of its own, if any.
+            root: Its own address, if it has one.
             part: The key; empty for the whole.
 
         Raises:

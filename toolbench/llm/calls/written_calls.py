@@ -25,7 +25,7 @@ _MARK = re.compile(
 _END = re.compile(r"</(?:tool_call|tools|function_call)>")
 _SKIPPED = re.compile(rf"(?:{_MARK.pattern}|{_END.pattern}|```\w*|[\s;,])+")
 _INVENTED = re.compile(r"</tool_call>\s*<tool_response>")
-"""A model that goes on like this invents the answer to its call."""
+"""The marks of an answer that a model invents after its own call."""
 _OVER = ("<|im_end|>", "<|eom_id|>", "<|eot_id|>", "<|end|>", "<|end_of_text|>", "</s>")
 _BETWEEN = "\t\r\n ;,`"
 _NAME = re.compile(r'"(?:name|function)"\s*:\s*"([^"\\]*)"')

@@ -6,7 +6,7 @@ from typing import Any
 from toolbench.llm.calls.messages import plain
 
 IMAGE = "[an image]"
-"""What stands for an image of the model where its provider takes none back."""
+"""The text in place of a model's image, for a provider that does not accept its own images."""
 
 
 def images_in(message: Mapping[str, Any]) -> list[str]:

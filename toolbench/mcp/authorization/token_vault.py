@@ -18,7 +18,7 @@ _SERVICE = "jupyter-toolbench"
 _log = logging.getLogger(__name__)
 
 Items = dict[str, dict[str, Any]]
-"""What is kept of one server: tokens and the registration of the client, by name."""
+"""The kept items of one server: tokens and the registration of the client, by name."""
 
 
 class TokenVault:

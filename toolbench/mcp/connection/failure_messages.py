@@ -29,7 +29,7 @@ _ABOUT_THE_CLIENT = (401, 403, 407)  # HTTP: who asks is not known or not allowe
 _FIRST = ("initialize", "server/discover")  # methods that every MCP server knows
 
 _AUTHORIZATION = ("OAuth", "ClientNotFoundError", "ExpiredClientRegistrationError")
-"""How the classes of errors of an authorization begin."""
+"""The beginnings of the names of error classes for authorization."""
 
 _PARSE_REASON = re.compile(r"Failed to parse JSON response: .*\n\s*(.*?)(?: \[type=|$)")
 
@@ -46,7 +46,7 @@ class CallFailedError(Exception):
         super().__init__(text)
         self.asides = asides
         self.status_code: int | None = None
-        """The HTTP status that the server answered with, if that is why."""
+        """The HTTP status of the server's answer, if this is the reason."""
 
 
 class CallStoppedError(CallFailedError):

@@ -27,7 +27,7 @@ class HttpFailure:
     is_answer: bool = False
     """Whether the body is an MCP error: the server itself answered."""
     hint: str = ""
-    """What a person can do, if that is known."""
+    """Advice for a person; empty if there is none."""
 
     def __str__(self) -> str:
         body = " ".join(self.body.split())

@@ -69,7 +69,7 @@ class ReconnectingConnection:
         self.error: str | None = None
         """Why the server could not be reached, and what to do."""
         self.notices: list[str] = []
-        """What the next result of a call has to tell the person, once: what a restart lost."""
+        """Notes for the person in the next result of a call: the things that a restart lost."""
         self._roots = roots
         self._greet = greet
         self._state: Status = "new"

@@ -43,7 +43,7 @@ class MCPTask:
     ttl: float | None
     """The seconds that the server keeps it; None if it does not say."""
     interval: float | None
-    """The seconds from one look to the next that the server asks for; None if it does not say."""
+    """The seconds between two looks, as the server wants it; None if it does not say."""
     _list: "TaskList" = field(repr=False, compare=False)
 
     @property

@@ -32,7 +32,7 @@ class TaskState:
     ttl: float | None
     """The seconds that the server keeps the task from its start; None if it does not say."""
     interval: float | None
-    """The seconds from one question for the state to the next; None if the server does not say."""
+    """The seconds between two requests for the state; None if the server does not say."""
     raw: Mapping[str, Any]
 
     @classmethod

@@ -26,7 +26,7 @@ class _Group(NamedTuple):
     digits: bytes
     start: int
     end: int
-    """Where what is masked with them ends: with the line, if the bytes stand there as text too."""
+    """The end of the masked part: the end of the line, if the line also has the bytes as text."""
 
 
 class DumpMatcher:

@@ -34,7 +34,7 @@ class CellProgress:
     """
 
     def __init__(self, name: str) -> None:
-        """Draw for the tool *name*, in this thread."""
+        """Draw the progress of the tool *name*, in this thread."""
         self._name = name
         self._thread = current_thread()
         self._due: float | None = None

@@ -31,7 +31,7 @@ class ClientConfig(dict[str, Any]):
     """
 
     def __init__(self, client: Client, name: str) -> None:
-        """Make the configuration of *client* for what is served as *name*.
+        """Make the configuration of *client* for the server *name*.
 
         Raises:
             ToolbenchError: If there is no such client.

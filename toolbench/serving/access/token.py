@@ -4,7 +4,7 @@ from secrets import token_urlsafe
 from typing import Self
 
 OWN_HEADER = "X-Toolbench-Token"
-"""Takes the token too: a hub in between takes `Authorization` for a token of its own."""
+"""Another header for the token, as a hub may expect its own token in `Authorization`."""
 
 
 class Token(str):

@@ -24,7 +24,7 @@ from toolbench.widgets.lines.message_style import STYLE as MESSAGE_STYLE
 from toolbench.wording import counted
 
 MOST = 10
-"""Calls that wait or run, and are shown with their buttons; of many, those that came first."""
+"""The most waiting or running calls with buttons; if there are more, the oldest have them."""
 _SOON = 0.5  # seconds a call runs before it gets buttons
 _SAVE_EVERY = 2.0  # seconds from one renewal of the saved output to the next
 
@@ -39,8 +39,8 @@ class ServedPanel(w.VBox):
         """Show *served*.
 
         Args:
-            served: What is served.
-            variables: Where results are kept; those of the notebook if left out.
+            served: The server.
+            variables: The variables that keep results; those of the notebook if left out.
         """
         self._served, self._variables = served, variables or Variables()
         self._lock = RLock()

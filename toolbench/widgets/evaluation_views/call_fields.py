@@ -26,14 +26,14 @@ class CallFields:
         may_lack: Callable[[str], bool],
         edited: Callable[[], None],
     ) -> None:
-        """Show *call*; None: no call is expected.
+        """Show *call*; None means that no call is expected.
 
         Args:
-            parts: What makes the widgets.
-            tools: The tools to choose from, by name; a call of another one can be shown, too.
-            call: What is expected.
+            parts: The factory of the widgets.
+            tools: The tools to choose from, by name; a call of another tool can be shown too.
+            call: The expected call.
             may_lack: Tells whether an argument needs no value.
-            edited: Is called after each change.
+            edited: Called after each change.
         """
         self._tools, self._may_lack, self._edited = tools, may_lack, edited
         other = [call.name] if call is not None and call.name not in tools else []

@@ -37,11 +37,11 @@ class CaseForm(w.VBox):
         """Show *cases*; a `Cases` is changed in place.
 
         Args:
-            tools: The tools that calls are expected of.
-            cases: What there is already.
+            tools: The tools of the expected calls.
+            cases: The cases at the start.
         """
         self.cases = cases if isinstance(cases, Cases) else Cases(cases)
-        """The cases, as they are now."""
+        """The present cases."""
         self._tools = {tool.name: tool for tool in tools}
         self._lock = RLock()
         self._debounce = Debounce()

@@ -27,7 +27,7 @@ class OpenedTrial:
     """The transcript of one answer, and below each call a panel to run and change the call."""
 
     def __init__(self, trial: Trial, report: EvalReport) -> None:
-        """Open *trial* of *report*; nothing runs unless a person says so."""
+        """Open *trial* of *report*; a call runs only after a person starts it."""
         self._parts = parts = Parts()
         self._panels: list[ToolPanel] = []
         calls = [

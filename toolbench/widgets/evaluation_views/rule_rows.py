@@ -24,7 +24,7 @@ class RuleRows:
     def __init__(
         self, parts: Parts, match: Mapping[str, Any], edited: Callable[[], None]
     ) -> None:
-        """Show *match*, by widgets of *parts*; *edited* is called when something is changed."""
+        """Show *match* in widgets of *parts*; *edited* is called after each change."""
         self._parts, self._edited = parts, edited
         self._rows: dict[str, _RuleRow] = {}
         self._paths: list[_PathRow] = []

@@ -18,7 +18,7 @@ from toolbench.widgets.kit.parts import SUBMIT, Parts
 KEEP = "toolbench-keep"
 """The class of the answer that changes nothing; the page's module gives it the focus."""
 REMEMBER = "Do not ask about this tool again in this session"
-"""The label of what makes a yes hold for the session."""
+"""The label of the checkbox that lets a yes count for the session."""
 _LOOK = 0.05  # seconds between looks whether the run is to stop
 _LEAVE = "Neither accept nor decline; the tool or server decides how to go on"
 

@@ -60,7 +60,7 @@ class MessageLines(Generic[T]):
         self._box = parts.column(kind="toolbench-lines")
         self._box.tabbable = True
         self.widgets = [self._head, self._box]
-        """What is to be shown, one below the other."""
+        """The widgets to show, one below the other."""
 
     def restart(self, items: Iterable[T]) -> None:
         """Show *items* in place of all earlier items."""

@@ -21,4 +21,4 @@ STYLE = Html(f"""<style>
 .toolbench-live .toolbench-traffic :is(.toolbench-lines, .toolbench-key) {{ display: none; }}
 .toolbench-opened:has(*) {{ border-top: {LINE}; padding-top: 6px; margin-top: 4px; }}
 </style>""")
-"""The style sheet, part of that of `three_panes`."""
+"""The style sheet, a part of the style sheet of `three_panes`."""

@@ -9,7 +9,7 @@ from toolbench.runs.input_prompt import somebody_there
 from toolbench.widgets.kit.parts import STYLE, Parts
 
 _FEATURE = "kernel subshells"
-"""What a kernel calls it (JEP 91) that a click is heard while a cell runs."""
+"""The kernel's name (JEP 91) of the feature that lets a click arrive while a cell runs."""
 
 
 class StopButton:

@@ -21,7 +21,7 @@ _BRIEF = 160  # characters of the arguments
 
 
 Decide = Callable[[Callable[[], object]], object]
-"""Does what a person decided, in a thread of its own."""
+"""Carries out a person's decision in a separate thread."""
 
 
 class WaitingCall:
