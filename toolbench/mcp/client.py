@@ -16,9 +16,10 @@ from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.config.reader import read_config, read_entry
 from toolbench.mcp.definition import MCPToolDefinition
 from toolbench.mcp.elicitation import Answerer, handler_of
-from toolbench.mcp.recording.recorder import is_replaying, open_recorders
+from toolbench.mcp.recording.recorder import open_recorders
 from toolbench.mcp.recording.recording import Recording
 from toolbench.mcp.recording.replayed import (
+    is_replaying,
     recorded_answerer,
     replay_config,
     replay_entry,

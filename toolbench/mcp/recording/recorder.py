@@ -31,14 +31,8 @@ from toolbench.redaction import MARK
 from toolbench.redaction.marks import numbered_mark
 from toolbench.redaction.redactor import Redactor
 
-_VARIABLE = "TOOLBENCH_REPLAY"
 _log = logging.getLogger(__name__)
 _MOST_SECRETS = 10_000  # secrets of one file with their own number
-
-
-def is_replaying() -> bool:
-    """Tell whether `TOOLBENCH_REPLAY` is set, so that `record=` replays the file."""
-    return os.environ.get(_VARIABLE, "").strip().lower() not in ("", "0", "no", "false")
 
 
 class Recorder:

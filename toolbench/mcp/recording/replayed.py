@@ -1,5 +1,6 @@
-"""Make entries of a configuration for the servers of a recording."""
+"""Replay a recording: whether it is wanted, and entries of a configuration for its servers."""
 
+import os
 from typing import Any
 
 from toolbench.errors import ServerError
@@ -7,6 +8,13 @@ from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.elicitation import Answerer
 from toolbench.mcp.recording.player import Player
 from toolbench.mcp.recording.recording import Recording
+
+_VARIABLE = "TOOLBENCH_REPLAY"
+
+
+def is_replaying() -> bool:
+    """Tell whether `TOOLBENCH_REPLAY` is set, so that `record=` replays the file."""
+    return os.environ.get(_VARIABLE, "").strip().lower() not in ("", "0", "no", "false")
 
 
 def replay_entry(recording: Recording, server: str | None = None) -> ServerEntry:
