@@ -1,10 +1,9 @@
 """The report of an evaluation: its trials, rates and failures."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -13,20 +12,18 @@ from rich.text import Text
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import shorten, text_line
 from toolbench.display.render import to_text
-from toolbench.errors import MissingExtraError
 from toolbench.evals.reports.confusion import Confusion
 from toolbench.evals.reports.junit import junit_xml
 from toolbench.evals.reports.report_changes import Comparison, compared
-from toolbench.evals.reports.report_html import page, report_html
+from toolbench.evals.reports.report_entries import ReportEntries
+from toolbench.evals.reports.report_html import report_html
+from toolbench.evals.reports.report_page import page, written
 from toolbench.evals.reports.summary import Summary
 from toolbench.evals.trials.estimate import Estimate
 from toolbench.evals.trials.trial import Trial
 from toolbench.llm.lint import Finding, lint_tools
 from toolbench.plain import clip
 from toolbench.wording import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MAX_LINES = 10  # failures in the text of a report
 _WIDTH = 110
@@ -37,7 +34,7 @@ _STOPS = {
 }
 
 
-class EvalReport(Sequence[Trial]):
+class EvalReport(ReportEntries[Trial]):
     """The trials of an evaluation, in the order of cases, with their statistics."""
 
     def __init__(
@@ -54,47 +51,37 @@ class EvalReport(Sequence[Trial]):
         seconds: float = 0.0,
     ) -> None:
         """Make a report of *trials*; users get it from `evaluate`."""
-        self._trials = list(trials)
+        super().__init__(
+            trials, planned=planned, stopped=stopped, notes=notes, seconds=seconds
+        )
         self.models = tuple(models)
         """The names of the models."""
         self.tools = {tool.name: tool for tool in tools}
         """The offered tools, by name."""
-        self.planned = planned
-        """The planned number of answers."""
         self.estimate = estimate
         """The estimate made before the start."""
-        self.stopped = stopped
-        """Why it ended early, "interrupted" or "max_cost"; None if it did not."""
-        self.seconds = seconds
-        """The total time, in seconds."""
         self._is_cost_unknown = is_cost_unknown
-        self._notes = tuple(notes)
 
     # --- what it says ------------------------------------------------------------------
 
     @cached_property
     def summary(self) -> Summary:
         """The rates of each model, with their intervals."""
-        return Summary(self._trials, self.models)
+        return Summary(self, self.models)
 
     @cached_property
     def confusion(self) -> Confusion:
         """Which tool was called when another was expected, for all models together."""
-        return Confusion(self._trials)
+        return Confusion(self)
 
     def confusion_of(self, model: str) -> Confusion:
         """Return which tool *model* called when another was expected."""
-        return Confusion(trial for trial in self._trials if trial.model == model)
+        return Confusion(trial for trial in self if trial.model == model)
 
     @cached_property
     def failures(self) -> list[Trial]:
         """The trials whose answer is not as expected."""
-        return [trial for trial in self._trials if trial.passed is False]
-
-    @cached_property
-    def errors(self) -> list[Trial]:
-        """The trials without an answer, because the model or the network failed."""
-        return [trial for trial in self._trials if trial.error is not None]
+        return [trial for trial in self if trial.passed is False]
 
     @cached_property
     def findings(self) -> dict[str, list[Finding]]:
@@ -122,7 +109,7 @@ class EvalReport(Sequence[Trial]):
             notices.append(
                 "Some answers do not say what they cost: max_cost could not count them."
             )
-        cases = {id(trial.case): trial.case for trial in self._trials}
+        cases = {id(trial.case): trial.case for trial in self}
         proposals = sum(case.is_proposal for case in cases.values())
         if proposals:
             notices.append(
@@ -145,17 +132,9 @@ class EvalReport(Sequence[Trial]):
 
     # --- as something else -----------------------------------------------------------
 
-    def to_dataframe(self) -> "pd.DataFrame":
-        """Return a row per trial.
-
-        Raises:
-            MissingExtraError: If pandas is not installed.
-        """
-        try:
-            import pandas as pd  # noqa: PLC0415 - an extra
-        except ImportError as error:
-            raise MissingExtraError(extra="pandas") from error
-        return pd.DataFrame([_row(trial) for trial in self._trials], columns=_COLUMNS)
+    def _table_columns(self) -> dict[str, list[Any]]:
+        rows = [_row(trial) for trial in self]
+        return {name: [row[name] for row in rows] for name in _COLUMNS}
 
     def to_html(self, path: str | PathLike[str] | None = None) -> str:
         """Return the report as one page that needs no kernel, with every failure.
@@ -164,7 +143,7 @@ class EvalReport(Sequence[Trial]):
             path: A file to which the page is also written.
         """
         text = page("Evaluation", report_html(self, most=None))
-        return _written(text, path)
+        return written(text, path)
 
     def to_junit(self, path: str | PathLike[str] | None = None) -> str:
         """Return the report as JUnit XML, for a CI.
@@ -172,7 +151,7 @@ class EvalReport(Sequence[Trial]):
         Args:
             path: A file to which it is also written.
         """
-        return _written(junit_xml(self._trials), path)
+        return written(junit_xml(self), path)
 
     def to_text(self) -> str:
         """Return the summary and the first failures as text."""
@@ -202,21 +181,6 @@ class EvalReport(Sequence[Trial]):
             )
         return "\n".join(lines)
 
-    # --- as a sequence -----------------------------------------------------------------
-
-    @overload
-    def __getitem__(self, index: int) -> Trial: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Trial]: ...
-    def __getitem__(self, index: int | slice) -> Trial | list[Trial]:
-        return self._trials[index]
-
-    def __iter__(self) -> Iterator[Trial]:
-        return iter(self._trials)
-
-    def __len__(self) -> int:
-        return len(self._trials)
-
     def __repr__(self) -> str:
         failed, errors = len(self.failures), len(self.errors)
         return (
@@ -244,9 +208,3 @@ def _row(trial: Trial) -> dict[str, Any]:
         "arguments": [call["arguments"] for call in trial.calls],
         "problems": "; ".join(trial.problems),
     }
-
-
-def _written(text: str, path: str | PathLike[str] | None) -> str:
-    if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
-    return text

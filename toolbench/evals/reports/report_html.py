@@ -1,11 +1,9 @@
 """Write a report of an evaluation as HTML without scripts, for use without a kernel."""
 
-from collections.abc import Iterable
-from html import escape as escape_text
 from typing import TYPE_CHECKING, Any
 
-from toolbench.display.escape import NO_MATHS, Html, escape
-from toolbench.display.html.css import LINE, REMARK, TEXT_COLOR, TEXT_FONT
+from toolbench.display.escape import Html, escape
+from toolbench.display.html.css import LINE, REMARK
 from toolbench.display.json_tree import json_html
 from toolbench.display.page import (
     badge,
@@ -14,13 +12,13 @@ from toolbench.display.page import (
     notice,
     section,
     short,
-    whole_page,
 )
 from toolbench.display.tables import LATER, table_html
 from toolbench.evals.cases.call_match import ExpectedCall
 from toolbench.evals.reports.answer_table import AnswerTable
 from toolbench.evals.reports.confusion import Confusion
 from toolbench.evals.reports.html_table import text_table
+from toolbench.evals.reports.report_page import framed, scrolled
 from toolbench.evals.trials.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.messages import read_message
@@ -36,11 +34,6 @@ IN_A_CELL = 50
 _TEXT = 5_000  # characters of an answer
 
 
-def page(title: str, body: str) -> str:
-    """Return *body* as a whole HTML page."""
-    return whole_page(escape_text(title), body, width="70rem")
-
-
 def report_html(report: "EvalReport", *, most: int | None = IN_A_CELL) -> Html:
     """Return the report as HTML: the summary, confused tools, and each failure, folded.
 
@@ -54,26 +47,17 @@ def report_html(report: "EvalReport", *, most: int | None = IN_A_CELL) -> Html:
         _errors(report, most),
         _answers(report, most),
     ]
-    return _box(parts)
+    return framed(parts)
 
 
 def overview_html(report: "EvalReport") -> Html:
     """Return the report without its failures: the summary, confusion, errors and all answers."""
-    return _box(
+    return framed(
         [
             *_overview(report),
             _errors(report, IN_A_CELL),
             _answers(report, IN_A_CELL, later=LATER),
         ]
-    )
-
-
-def _box(parts: Iterable[str]) -> Html:
-    style = (
-        f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
-    )
-    return Html(
-        f'<div {NO_MATHS} data-toolbench-report style="{style}">{"".join(parts)}</div>'
     )
 
 
@@ -95,10 +79,7 @@ def _answers(report: "EvalReport", most: int | None, *, later: int = 0) -> Html:
         return Html("")
     frame = AnswerTable(report)
     table = table_html(frame, rows=LATER if most is None else most, later=later)
-    html = Html(
-        f'<div data-toolbench-frame style="max-height:32em;overflow:auto">{table}</div>'
-    )
-    return fold(f"All answers: {len(report):,}", html)
+    return fold(f"All answers: {len(report):,}", scrolled(table))
 
 
 def _head(report: "EvalReport") -> str:

@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import CaseError, MissingExtraError, did_you_mean
-from toolbench.evals.sweeps.sweep_report import OWN_COLUMNS
+from toolbench.evals.sweeps.sweep_row import OWN_COLUMNS
 
 if TYPE_CHECKING:
     from toolbench.evals.sweeps.sweep_report import SweepReport

@@ -38,7 +38,8 @@ from toolbench.evals.progress_line import ProgressLine, announce
 from toolbench.evals.saved_lines import SavedLines
 from toolbench.evals.sweeps.argument_grid import Calls
 from toolbench.evals.sweeps.sweep_call import Result, make_calls
-from toolbench.evals.sweeps.sweep_report import Row, SavedRow, SweepReport
+from toolbench.evals.sweeps.sweep_report import SweepReport
+from toolbench.evals.sweeps.sweep_row import Row, SavedRow
 from toolbench.jsonschema.types import Json
 from toolbench.plain import plain
 from toolbench.redaction.detection.secrecy import Secrecy

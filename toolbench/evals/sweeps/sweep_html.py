@@ -4,17 +4,19 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from toolbench.display.escape import NO_MATHS, Html, escape
-from toolbench.display.html.css import LINE, REMARK, TEXT_COLOR, TEXT_FONT
+from toolbench.display.escape import Html, escape
+from toolbench.display.html.css import LINE, REMARK
 from toolbench.display.html.images import read_image
 from toolbench.display.page import notice, section
 from toolbench.display.tables import LATER, table_html
 from toolbench.evals.reports.html_table import text_table
+from toolbench.evals.reports.report_page import framed, scrolled
+from toolbench.evals.sweeps.sweep_row import Row
 from toolbench.plain import clip
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
-    from toolbench.evals.sweeps.sweep_report import Row, SweepReport
+    from toolbench.evals.sweeps.sweep_report import SweepReport
 
 _ROWS = 50  # in a cell, before the page draws more as they are scrolled to
 _PAGE_ROWS = 10_000
@@ -48,15 +50,8 @@ def sweep_html(report: "SweepReport", *, is_page: bool = False) -> Html:
             if is_page
             else table_html(report, rows=_ROWS, later=LATER)
         )
-        parts.append(
-            f'<div data-toolbench-frame style="max-height:32em;overflow:auto">{table}</div>'
-        )
-    style = (
-        f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
-    )
-    return Html(
-        f'<div {NO_MATHS} data-toolbench-report style="{style}">{"".join(parts)}</div>'
-    )
+        parts.append(scrolled(table))
+    return framed(parts)
 
 
 def _pictures(report: "SweepReport") -> str:
@@ -73,7 +68,7 @@ def _pictures(report: "SweepReport") -> str:
     )
 
 
-def _picture(row: "Row") -> str:
+def _picture(row: Row) -> str:
     title = ", ".join(f"{name}={clip(v, 40)}" for name, v in row.arguments.items())
     parts = [read_image(url).html for url in row.images]
     if row.table is not None:

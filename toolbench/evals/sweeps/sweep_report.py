@@ -2,92 +2,23 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
-
-from pydantic import BaseModel, ConfigDict
+from typing import Any
 
 from toolbench.display.caps import text_line
 from toolbench.display.tables import table_text
-from toolbench.errors import MissingExtraError
-from toolbench.evals.reports.report_html import page
+from toolbench.evals.reports.report_entries import ReportEntries
+from toolbench.evals.reports.report_page import page, written
 from toolbench.evals.sweeps.sweep_html import sweep_html
-from toolbench.jsonschema.types import Json
+from toolbench.evals.sweeps.sweep_row import OWN_COLUMNS, Row
 from toolbench.plain import str_of
 from toolbench.wording import counted
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 _MAX_ROWS = 10  # rows in the text of a report
-OWN_COLUMNS = ("repeat", "state", "error", "seconds")
-"""The columns about the call itself."""
 
 
-class _SavedTable(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    columns: list[str]
-    rows: list[list[str]]
-    shape: str
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One call and its result."""
-
-    arguments: Mapping[str, Any]
-    """The arguments, with secrets hidden."""
-    repeat: int
-    state: str
-    """"ok"; "error" (the tool failed), "invalid" (the arguments do not fit), "lost" (the worker)."""
-    seconds: float
-    fields: Mapping[str, Any]
-    """The fields of the result, or `result` alone."""
-    text: str = ""
-    """The text for a model, if it is more than the only field."""
-    error: str | None = None
-    images: Sequence[str] = ()
-    """Images as `data:` or `https:` URLs."""
-    table: Json | None = None
-    """The first rows of a returned table: `columns`, `rows`, `shape`."""
-
-    @classmethod
-    def of(
-        cls, arguments: Mapping[str, Any], repeat: int, result: Mapping[str, Any]
-    ) -> "Row":
-        """Return the row of a *result* from `make_calls` or from a file."""
-        return cls(
-            arguments,
-            repeat,
-            str(result.get("state", "error")),
-            float(result.get("seconds", 0.0)),
-            result.get("fields") or {},
-            result.get("text", ""),
-            result.get("error"),
-            tuple(result.get("images", ())),
-            result.get("table"),
-        )
-
-
-class SavedRow(BaseModel):
-    """The fields that a line of a file needs to become a row."""
-
-    model_config = ConfigDict(strict=True)
-
-    state: str
-    seconds: float
-    fields: dict[str, Any] | None = None
-    text: str = ""
-    error: str | None = None
-    images: list[str] = []
-    table: _SavedTable | None = None
-
-
-class SweepReport(Sequence[Row]):
+class SweepReport(ReportEntries[Row]):
     """The rows of a sweep, in the order of the calls."""
 
     def __init__(
@@ -103,24 +34,14 @@ class SweepReport(Sequence[Row]):
         seconds: float = 0.0,
     ) -> None:
         """Make a report of *rows*; users get it from `sweep`."""
+        super().__init__(
+            rows, planned=planned, stopped=stopped, notes=notes, seconds=seconds
+        )
         self.tool = tool
         """The name of the tool."""
-        self._rows = rows
         self._arguments = arguments
         self.axes = tuple(axes)
         """The arguments with more than one value."""
-        self.planned = planned
-        """The planned number of calls."""
-        self.stopped = stopped
-        """Why it ended early, in words; None if it did not."""
-        self.seconds = seconds
-        """The total time, in seconds."""
-        self._notes = tuple(notes)
-
-    @cached_property
-    def errors(self) -> list[Row]:
-        """The rows of calls that failed."""
-        return [row for row in self._rows if row.error is not None]
 
     @cached_property
     def argument_columns(self) -> dict[str, str]:
@@ -128,7 +49,7 @@ class SweepReport(Sequence[Row]):
 
         An argument called `repeat`, `state`, `error` or `seconds` is `argument.<name>`.
         """
-        names = _names((row.arguments for row in self._rows), self._arguments)
+        names = _names((row.arguments for row in self), self._arguments)
         columns: dict[str, str] = {}
         for name in names:
             others = {*OWN_COLUMNS, *(n for n in names if n != name), *columns.values()}
@@ -143,31 +64,22 @@ class SweepReport(Sequence[Row]):
         `state`, `error`, `seconds`), is `result.<name>`; such an argument is `argument.<name>`.
         """
         columns: dict[str, list[Any]] = {
-            column: [row.arguments.get(name) for row in self._rows]
+            column: [row.arguments.get(name) for row in self]
             for name, column in self.argument_columns.items()
         }
-        if any(row.repeat > 1 for row in self._rows):
-            columns["repeat"] = [row.repeat for row in self._rows]
-        for name in _names((row.fields for row in self._rows), ()):
+        if any(row.repeat > 1 for row in self):
+            columns["repeat"] = [row.repeat for row in self]
+        for name in _names((row.fields for row in self), ()):
             others = {*columns, *self.argument_columns, *OWN_COLUMNS}
             column = _free(name, "result", others)
-            columns[column] = [row.fields.get(name) for row in self._rows]
-        columns["state"] = [row.state for row in self._rows]
-        columns["error"] = [row.error for row in self._rows]
-        columns["seconds"] = [row.seconds for row in self._rows]
+            columns[column] = [row.fields.get(name) for row in self]
+        columns["state"] = [row.state for row in self]
+        columns["error"] = [row.error for row in self]
+        columns["seconds"] = [row.seconds for row in self]
         return columns
 
-    def to_dataframe(self) -> "pd.DataFrame":
-        """Return a row for each call, with a column for each argument and each field of the result.
-
-        Raises:
-            MissingExtraError: If pandas is not installed.
-        """
-        try:
-            import pandas as pd  # noqa: PLC0415 - an extra
-        except ImportError as error:
-            raise MissingExtraError(extra="pandas") from error
-        return pd.DataFrame(self.columns)
+    def _table_columns(self) -> dict[str, list[Any]]:
+        return self.columns
 
     def to_html(self, path: str | PathLike[str] | None = None) -> str:
         """Return the report as one page that needs no kernel.
@@ -176,9 +88,7 @@ class SweepReport(Sequence[Row]):
             path: A file to which the page is also written.
         """
         text = page(f"Sweep of {self.tool}", sweep_html(self, is_page=True))
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
-        return text
+        return written(text, path)
 
     @property
     def notices(self) -> list[str]:
@@ -208,19 +118,6 @@ class SweepReport(Sequence[Row]):
         columns = self.columns | {"error": texts, "seconds": seconds}
         numbered = enumerate(zip(*columns.values(), strict=True))
         return ((n, *row) if index else row for n, row in numbered)
-
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
-        return self._rows[index]
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self._rows)
-
-    def __len__(self) -> int:
-        return len(self._rows)
 
     def __repr__(self) -> str:
         return (

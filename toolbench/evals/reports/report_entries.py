@@ -1,0 +1,75 @@
+"""What the report of an evaluation and that of a sweep have in common: their entries, in order."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+
+from toolbench.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class _Entry(Protocol):
+    @property
+    def error(self) -> str | None: ...
+
+
+Entry = TypeVar("Entry", bound=_Entry)
+
+
+class ReportEntries(Sequence[Entry]):
+    """The entries of a report, in the order in which they were planned."""
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        *,
+        planned: int,
+        stopped: str | None,
+        notes: Sequence[str],
+        seconds: float,
+    ) -> None:
+        """Make a report of *entries*, in their order."""
+        self._entries = list(entries)
+        self.planned = planned
+        """The planned number of entries."""
+        self.stopped = stopped
+        """Why it ended early (an evaluation: "interrupted" or "max_cost"); None if it did not."""
+        self.seconds = seconds
+        """The total time, in seconds."""
+        self._notes = tuple(notes)
+
+    @cached_property
+    def errors(self) -> list[Entry]:
+        """The entries with an error: an answer that never came, or a call that failed."""
+        return [entry for entry in self._entries if entry.error is not None]
+
+    def _table_columns(self) -> dict[str, list[Any]]:
+        """Return the columns of the table, each with a value for each entry."""
+        raise NotImplementedError
+
+    def to_dataframe(self) -> "pd.DataFrame":
+        """Return the entries as a table, with a row for each.
+
+        Raises:
+            MissingExtraError: If pandas is not installed.
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise MissingExtraError(extra="pandas") from error
+        return pd.DataFrame(self._table_columns())
+
+    @overload
+    def __getitem__(self, index: int) -> Entry: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Entry]: ...
+    def __getitem__(self, index: int | slice) -> Entry | list[Entry]:
+        return self._entries[index]
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)

@@ -1,0 +1,39 @@
+"""The frame of every report: in a cell, as a page, in a file."""
+
+from collections.abc import Iterable
+from html import escape as escape_text
+from os import PathLike
+from pathlib import Path
+
+from toolbench.display.escape import NO_MATHS, Html
+from toolbench.display.html.css import LINE, TEXT_COLOR, TEXT_FONT
+from toolbench.display.page import whole_page
+
+
+def page(title: str, body: str) -> str:
+    """Return *body* as a whole HTML page."""
+    return whole_page(escape_text(title), body, width="70rem")
+
+
+def framed(parts: Iterable[str]) -> Html:
+    """Return *parts* of a report as HTML, one below the other in a frame."""
+    style = (
+        f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
+    )
+    return Html(
+        f'<div {NO_MATHS} data-toolbench-report style="{style}">{"".join(parts)}</div>'
+    )
+
+
+def scrolled(table: Html) -> Html:
+    """Return *table* in a frame of some height that scrolls."""
+    return Html(
+        f'<div data-toolbench-frame style="max-height:32em;overflow:auto">{table}</div>'
+    )
+
+
+def written(text: str, path: str | PathLike[str] | None) -> str:
+    """Return *text*, and write it to the file *path* if there is one."""
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text
