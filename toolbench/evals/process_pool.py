@@ -2,7 +2,7 @@
 
 import pickle
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -66,51 +66,26 @@ def for_processes(tool: ToolDefinition[Any, Any]) -> Any:
         raise CaseError(msg) from error
 
 
-class Renewal:
-    """A maker of new pools, each in place of one that broke; all are shut down in the end."""
-
-    def __init__(self, shut_down_later: Callable[..., object]) -> None:
-        """Let *shut_down_later* shut down each pool at the end."""
-        self._shut_down_later = shut_down_later
-        self._breaks = 0
-
-    def note_success(self) -> None:
-        """Note that a call came back."""
-        self._breaks = 0
-
-    def of(self, pool: Any) -> Executor | None:
-        """Return a new pool like *pool*; None if *pool* is of another kind, or if new pools break too."""
-        self._breaks += 1
-        if not is_process_pool(pool) or self._breaks > _IN_A_ROW:
-            return None
-        new_pool: Executor = type(pool)(
-            pool._max_workers,
-            mp_context=pool._mp_context,
-            initializer=pool._initializer,
-            initargs=pool._initargs,
-        )
-        self._shut_down_later(new_pool.shutdown, wait=False, cancel_futures=True)
-        return new_pool
-
-
-def lasting(executor: Executor, shut_down_later: Callable[..., object]) -> Executor:
-    """Return *executor* in a form that accepts work without an error even after it broke."""
-    if isinstance(executor, ThreadPoolExecutor):
-        return executor
-    return _LastingExecutor(executor, Renewal(shut_down_later))
-
-
 def room(executor: Executor) -> int:
     """Return the number of requests for *executor* at once; all of them fail if a pool breaks."""
     workers: int = executor._max_workers if is_process_pool(executor) else _WIDTH // 2  # type: ignore[attr-defined]
     return 2 * workers
 
 
-class _LastingExecutor(Executor):
-    """An executor with a pool that is replaced if it breaks; work that was in the old pool has failed."""
+class LastingExecutor(Executor):
+    """An executor that goes on in a new pool of processes after its pool broke.
 
-    def __init__(self, executor: Executor, renewal: Renewal) -> None:
-        self._executor, self._renewal = executor, renewal
+    Work that was in the broken pool has failed: its futures hold the error.
+    """
+
+    def __init__(
+        self, executor: Executor, shut_down_later: Callable[..., object]
+    ) -> None:
+        """Work in *executor*; let *shut_down_later* shut down each new pool at the end."""
+        self._executor, self._shut_down_later = executor, shut_down_later
+        self._breaks = 0
+        self.is_broken = False
+        """Whether no new pool takes the place of the broken one: new ones break too, or it is no pool."""
 
     def submit(
         self, function: Callable[..., Any], /, *args: Any, **kwargs: Any
@@ -119,16 +94,30 @@ class _LastingExecutor(Executor):
         try:
             future = self._executor.submit(function, *args, **kwargs)
         except BrokenExecutor as error:
-            new_executor = self._renewal.of(self._executor)
-            if new_executor is None:
+            if not self._renew():
                 failed: Future[Any] = Future()
                 failed.set_exception(error)
                 return failed
-            self._executor = new_executor
-            future = new_executor.submit(function, *args, **kwargs)
+            future = self._executor.submit(function, *args, **kwargs)
         future.add_done_callback(self._note)
         return future
 
+    def _renew(self) -> bool:
+        """Take a new pool like the broken one, and tell whether there is one."""
+        self._breaks += 1
+        pool: Any = self._executor
+        if not is_process_pool(pool) or self._breaks > _IN_A_ROW:
+            self.is_broken = True
+            return False
+        self._executor = type(pool)(
+            pool._max_workers,
+            mp_context=pool._mp_context,
+            initializer=pool._initializer,
+            initargs=pool._initargs,
+        )
+        self._shut_down_later(self._executor.shutdown, wait=False, cancel_futures=True)
+        return True
+
     def _note(self, future: "Future[Any]") -> None:
         if not future.cancelled() and future.exception() is None:
-            self._renewal.note_success()
+            self._breaks = 0

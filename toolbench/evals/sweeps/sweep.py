@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -30,7 +30,7 @@ from toolbench.evals.lanes import (
     submitted,
 )
 from toolbench.evals.process_pool import (
-    Renewal,
+    LastingExecutor,
     for_processes,
     is_process_pool,
 )
@@ -149,7 +149,6 @@ class _Sweep:
         self._size = 1  # calls of the next batch
         self._stop = Event()
         self._again: list[_Batch] = []
-        self._executors: dict[_Batch, Executor] = {}
 
     def _calls(self) -> Iterator[_Call]:
         times: Counter[str] = Counter()
@@ -225,7 +224,7 @@ class _Sweep:
             undo.callback(line.erase)
             lane = self._lane(executor, workers, undo)
             try:
-                stopped = self._work(lane, line, Renewal(undo.callback))
+                stopped = self._work(lane, line)
             except KeyboardInterrupt:
                 stopped = "It was interrupted"
                 self._stop.set()
@@ -275,12 +274,11 @@ class _Sweep:
             tool = for_processes(tool)
         width = 2 * (getattr(executor, "_max_workers", None) or _WIDTH)
         submit = partial(self._submit, tool, self._stop if is_near else None)
-        return Lane(executor, batches, submit, width)
+        return Lane(LastingExecutor(executor, undo.callback), batches, submit, width)
 
     def _submit(
         self, tool: Any, stop: Event | None, executor: Executor, batch: _Batch
     ) -> "Future[list[Result]]":
-        self._executors[batch] = executor
         arguments = [dict(call.arguments) for call in batch.calls]
         return submitted(executor, make_calls, tool, arguments, stop)
 
@@ -297,32 +295,21 @@ class _Sweep:
         if waiting:
             yield _Batch(tuple(waiting))
 
-    def _work(
-        self, lane: Lane[_Batch], line: ProgressLine, renewal: Renewal
-    ) -> str | None:
+    def _work(self, lane: Lane[_Batch], line: ProgressLine) -> str | None:
         """Make all calls, those of failed workers again; return why it ended early, if it did."""
         width = lane.width
         while True:
             for batch, future in completed([lane], draw=line.draw):
-                executor = self._executors.pop(batch)
                 try:
                     results: list[Result] = future.result()
-                except BrokenExecutor as error:
-                    if lane.executor is executor:
-                        new_executor = renewal.of(executor)
-                        if new_executor is None:
-                            return f"The executor broke ({sentence_of(error)})"
-                        lane.executor = new_executor
-                    self._lost(batch, error, line, is_alone=lane.width == 1)
-                    width = 1
-                    continue
                 except KeyboardInterrupt:
                     raise
                 except BaseException as error:  # noqa: BLE001 - whatever a cluster says of a lost worker
+                    if getattr(lane.executor, "is_broken", False):
+                        return f"The executor broke ({sentence_of(error)})"
                     self._lost(batch, error, line, is_alone=lane.width == 1)
                     width = 1
                     continue
-                renewal.note_success()
                 self._add(batch, results, line)
             if not self._again:
                 return None

@@ -23,7 +23,7 @@ from toolbench.evals.lanes import (
     ended,
     submitted,
 )
-from toolbench.evals.process_pool import lasting, room
+from toolbench.evals.process_pool import LastingExecutor, room
 from toolbench.evals.progress_line import ProgressLine, announce
 from toolbench.evals.reports.eval_report import EvalReport
 from toolbench.evals.saved_lines import SavedLines
@@ -307,8 +307,10 @@ class _Evaluation:
             else:
                 together.append(name)
         if together and executor is not None:
-            width, executor = room(executor), lasting(executor, undo.callback)
-            lanes.append(self._lane(together, executor, width, is_elsewhere=True))
+            # a token of this process does not travel
+            is_near = isinstance(executor, ThreadPoolExecutor)
+            there = LastingExecutor(executor, undo.callback)
+            lanes.append(self._lane(together, there, room(executor), is_near=is_near))
         elif together:
             width = workers if is_limited else 2 * workers  # none waits that costs
             lanes.append(self._lane(together, _threads(workers, undo), width))
@@ -320,12 +322,9 @@ class _Evaluation:
         executor: Executor,
         width: int,
         *,
-        is_elsewhere: bool = False,
+        is_near: bool = True,
     ) -> Lane[Task]:
-        # a token of this process does not travel
-        is_near = not is_elsewhere or isinstance(executor, ThreadPoolExecutor)
-        token = self._token if is_near else None
-        submit = partial(self._submit, token)
+        submit = partial(self._submit, self._token if is_near else None)
         return Lane(executor, self._todo(names), submit, width)
 
     def _submit(
