@@ -1,16 +1,14 @@
 """The definition of glob: its action, its observation, its description."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.definition.declarations import DeclaredResources, ToolAnnotations
 from toolbench.core.schema import Action, Observation
-from toolbench.core.tool import ToolDefinition
+from toolbench.tools.search.search_tool import SearchTool, search_annotations
 
 
 class GlobAction(Action):
@@ -62,54 +60,18 @@ Examples: {"pattern": "**/test_*.py"}, {"pattern": "*.{yaml,yml,toml}"}, \
 {"pattern": "src/**/index.ts", "path": "/repo/web"}"""
 
 
-class GlobTool(ToolDefinition[GlobAction, GlobObservation]):
+class GlobTool(SearchTool[GlobAction, GlobObservation]):
     """A tool that finds files by glob patterns. Source of the names: OpenHands, `glob`."""
 
-    def declared_resources(
-        self,
-        action: GlobAction,
-    ) -> DeclaredResources:
-        """Return no resources: searches only read, so any number may run at once.
-
-        Source: OpenHands SDK, `GlobTool`.
-        """
-        return DeclaredResources()
+    description = _DESCRIPTION
+    action_type = GlobAction
+    observation_type = GlobObservation
+    annotations = search_annotations("Glob")
 
     @classmethod
-    def create(
-        cls, conv_state: Any = None, *, working_dir: str | Path | None = None
-    ) -> Sequence[Self]:
-        """Return the tool.
-
-        Args:
-            conv_state: Has the working directory, which is searched if a call gives no path.
-            working_dir: The directory to search instead.
-
-        Raises:
-            ValueError: If there is no such directory.
-        """
+    def _new_executor(cls, conv_state: Any, working_dir: str | Path | None) -> Any:
         from toolbench.tools.glob.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
             GlobExecutor,
         )
-        from toolbench.tools.search.place import (  # noqa: PLC0415 - as above
-            check_working_dir,
-        )
 
-        executor = GlobExecutor(conv_state, working_dir=working_dir)
-        check_working_dir(executor.working_dir)
-        where = f"\n\nThe working directory is {executor.working_dir}."
-        return [
-            cls(
-                description=_DESCRIPTION + where,
-                action_type=GlobAction,
-                observation_type=GlobObservation,
-                annotations=ToolAnnotations(
-                    title="Glob",
-                    readOnlyHint=True,
-                    destructiveHint=False,
-                    idempotentHint=True,
-                    openWorldHint=False,
-                ),
-                executor=executor,
-            )
-        ]
+        return GlobExecutor(conv_state, working_dir=working_dir)

@@ -1,21 +1,16 @@
 """The definition of grep: its action, its observation, its description."""
 
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
-from toolbench.core.definition.declarations import (
-    DeclaredResources,
-    ToolAnnotations,
-    Unusable,
-)
+from toolbench.core.definition.declarations import Unusable
 from toolbench.core.schema import Action, Observation
-from toolbench.core.tool import ToolDefinition
+from toolbench.tools.search.search_tool import SearchTool, search_annotations
 
 
 class GrepAction(Action):
@@ -66,7 +61,7 @@ changed last first. It shows no lines: view the files, or search them in the ter
 
 The pattern is a Python regular expression. It is looked for anywhere in each line by itself, \
 so it cannot reach over a line end; `^` and `$` are the ends of the line. Case never matters. \
-Put a backslash before `. ( ) [ ] {{ }} * + ? | ^ $ \\` to mean the character.
+Put a backslash before `. ( ) [ ] { } * + ? | ^ $ \\` to mean the character.
 
 Left out: what .gitignore files exclude; files and directories beginning with a dot, unless \
 `include` writes the dot, as in `.env*`; links; binary files. To search an ignored or hidden \
@@ -75,24 +70,17 @@ directory, give it as `path`.
 At most 100 files are returned; narrow `pattern`, `path` or `include` if there are more. Use \
 glob to find files by name.
 
-Examples: {{"pattern": "def \\\\w+_token\\\\("}}, {{"pattern": "TODO|FIXME", "include": "*.py"}}, \
-{{"pattern": "timeout:\\\\s*30", "path": "/repo/deploy", "include": "*.{{yml,yaml}}"}}
-
-The working directory is {working_dir}."""
+Examples: {"pattern": "def \\\\w+_token\\\\("}, {"pattern": "TODO|FIXME", "include": "*.py"}, \
+{"pattern": "timeout:\\\\s*30", "path": "/repo/deploy", "include": "*.{yml,yaml}"}"""
 
 
-class GrepTool(ToolDefinition[GrepAction, GrepObservation]):
+class GrepTool(SearchTool[GrepAction, GrepObservation]):
     """A tool that finds files by their text. Source of the names: OpenHands, `grep`."""
 
-    def declared_resources(
-        self,
-        action: GrepAction,
-    ) -> DeclaredResources:
-        """Return no resources: searches only read, so any number may run at once.
-
-        Source: OpenHands SDK, `GrepTool`.
-        """
-        return DeclaredResources()
+    description = _DESCRIPTION
+    action_type = GrepAction
+    observation_type = GrepObservation
+    annotations = search_annotations("Grep")
 
     @classmethod
     def is_usable(cls) -> bool | Unusable:
@@ -105,39 +93,9 @@ class GrepTool(ToolDefinition[GrepAction, GrepObservation]):
         return True
 
     @classmethod
-    def create(
-        cls, conv_state: Any = None, *, working_dir: str | Path | None = None
-    ) -> Sequence[Self]:
-        """Return the tool.
-
-        Args:
-            conv_state: Has the working directory, which is searched if a call gives no path.
-            working_dir: The directory to search instead.
-
-        Raises:
-            ValueError: If there is no such directory.
-        """
+    def _new_executor(cls, conv_state: Any, working_dir: str | Path | None) -> Any:
         from toolbench.tools.grep.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
             GrepExecutor,
         )
-        from toolbench.tools.search.place import (  # noqa: PLC0415 - as above
-            check_working_dir,
-        )
 
-        executor = GrepExecutor(conv_state, working_dir=working_dir)
-        check_working_dir(executor.working_dir)
-        return [
-            cls(
-                description=_DESCRIPTION.format(working_dir=executor.working_dir),
-                action_type=GrepAction,
-                observation_type=GrepObservation,
-                annotations=ToolAnnotations(
-                    title="Grep",
-                    readOnlyHint=True,
-                    destructiveHint=False,
-                    idempotentHint=True,
-                    openWorldHint=False,
-                ),
-                executor=executor,
-            )
-        ]
+        return GrepExecutor(conv_state, working_dir=working_dir)

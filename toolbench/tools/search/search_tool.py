@@ -1,0 +1,59 @@
+"""What the tools that search a directory have in common: how they are made, and that they only read."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from toolbench.core.definition.declarations import DeclaredResources, ToolAnnotations
+from toolbench.core.executor import ActionT, ObservationT
+from toolbench.core.tool import ToolDefinition
+from toolbench.tools.search.place import check_working_dir
+
+
+def search_annotations(title: str) -> ToolAnnotations:
+    """Return the hints of a tool that only reads files, with *title*."""
+    return ToolAnnotations(
+        title=title,
+        readOnlyHint=True,
+        destructiveHint=False,
+        idempotentHint=True,
+        openWorldHint=False,
+    )
+
+
+class SearchTool(ToolDefinition[ActionT, ObservationT]):
+    """A tool that searches a directory; a subclass has its types, its text and its executor."""
+
+    def declared_resources(
+        self,
+        action: ActionT,
+    ) -> DeclaredResources:
+        """Return no resources: searches only read, so any number may run at once.
+
+        Source: OpenHands SDK, `GlobTool` and `GrepTool`.
+        """
+        return DeclaredResources()
+
+    @classmethod
+    def create(
+        cls, conv_state: Any = None, *, working_dir: str | Path | None = None
+    ) -> Sequence[Self]:
+        """Return the tool.
+
+        Args:
+            conv_state: Has the working directory, which is searched if a call gives no path.
+            working_dir: The directory to search instead.
+
+        Raises:
+            ValueError: If there is no such directory.
+        """
+        executor = cls._new_executor(conv_state, working_dir)
+        check_working_dir(executor.working_dir)
+        where = f"The working directory is {executor.working_dir}."
+        return [cls(description=f"{cls.description}\n\n{where}", executor=executor)]
+
+    @classmethod
+    @abstractmethod
+    def _new_executor(cls, conv_state: Any, working_dir: str | Path | None) -> Any:
+        """Return an executor, which has the `working_dir` that it searches by default."""
