@@ -148,10 +148,9 @@ class ToolFailedError(ToolbenchError, RuntimeError):
         self.tool = tool
         self.observation = observation
         text = observation.text.strip()
+        text = text if text.startswith(tool) else f"{tool}: {text}"
         asides = "".join(f"\n{aside}" for aside in getattr(observation, "_asides", ()))
-        super().__init__(
-            f"{'' if text.startswith(tool) else f'{tool}: '}{text}{asides}"
-        )
+        super().__init__((getattr(observation, "for_person", "") or text) + asides)
 
     def __reduce__(self) -> Any:  # as above
         return type(self), (self.tool, self.observation)

@@ -67,7 +67,7 @@ def test_cases_are_typed_changed_and_removed(lab: NotebookPage, nbroot):
     faults = look(lab, "typed")
 
     lab.click("Add case", within=form)
-    lab.wait_for_text("Is required.", within=form)
+    lab.wait_for_text("Enter a value.", within=form)
     lab.type_into("people", "4", within=form)
     lab.click("Add case", within=form)
     lab.wait_for_text("Added: Split 84 euros by 4", within=form)

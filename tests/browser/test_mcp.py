@@ -34,7 +34,7 @@ class TestExplorer:
             "%mcp",
         )
         with opened(lab, nbroot / "explorer.ipynb", *cells) as explorer:
-            explorer.see("newer protocol")
+            explorer.see("protocol 2026-07-28")
             faults = explorer.faults("at first")
             explorer.look("explorer-first")
             self.calls(explorer)
@@ -206,8 +206,7 @@ class TestRuns:
         """The older protocol has questions by URL; then the newer one again."""
         explorer.tab("Server")
         explorer.click("Use the older protocol")
-        explorer.see("older protocol")
-        explorer.see("MCP 2025-11-25")
+        explorer.see("protocol 2025-11-25")
         explorer.tab("Tools")
         explorer.open_tool("visit")
         explorer.click("Run")
@@ -219,7 +218,7 @@ class TestRuns:
         explorer.click("Yes")
         explorer.see("visit: accept")
         explorer.click("Use the newer protocol")
-        explorer.see("MCP 2026-07-28")
+        explorer.see("protocol 2026-07-28")
 
 
 class TestApp:

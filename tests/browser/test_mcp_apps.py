@@ -54,12 +54,12 @@ class TestCounter:
         """The person refuses a call, lets one run, and refuses a link."""
         app = app_in(lab)
         app.get_by_role("button", name="Wipe").click()
-        explorer.see("may delete or overwrite")
+        explorer.see("can delete or overwrite data")
         explorer.look("explorer-app-asks")
         explorer.click("Keep it")
         app.get_by_text("the person declined").wait_for()
         app.get_by_role("button", name="Wipe").click()
-        explorer.see("may delete or overwrite")
+        explorer.see("can delete or overwrite data")
         explorer.click("Wipe")
         app.get_by_text("wiped").wait_for()
         app.get_by_role("button", name="Link").click()
@@ -94,7 +94,7 @@ class TestAttack:
                 refused = app.locator("body").get_attribute("data-refused") or ""
                 assert set(REFUSED.split()) <= set(refused.split()), refused
                 expect(
-                    explorer.box.get_by_text("may delete or overwrite")
+                    explorer.box.get_by_text("can delete or overwrite data")
                 ).to_have_count(0)
                 expect(app_host(lab).locator("iframe")).to_have_count(1)
                 poll(

@@ -171,7 +171,7 @@ class TestPanel:
         panel = lab.output(ERASING)
         lab.type_into("path", "/etc/motd", within=panel)
         lab.click("Run", within=panel)
-        lab.wait_for_text("may delete or overwrite", within=panel)
+        lab.wait_for_text("can delete or overwrite data", within=panel)
         lab.click("Erase /etc/motd", within=panel)
         lab.wait_for_text("Why should it go?", within=panel)
         look(lab, ERASING, "question")

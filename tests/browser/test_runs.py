@@ -54,9 +54,9 @@ def watch_stop_answer_refuse(page: Hands) -> None:
 
     erasing = panel(page, "erase")
     page.click("Run", within=erasing)
-    page.wait_for_text("may delete or overwrite", within=erasing)
+    page.wait_for_text("can delete or overwrite data", within=erasing)
     page.click("Keep it", within=erasing)
-    page.wait_for_text("the person declined", within=erasing)
+    page.wait_for_text("You declined; erase was not run.", within=erasing)
     assert "Erased" not in erasing.inner_text()
 
 

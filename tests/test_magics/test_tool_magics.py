@@ -181,9 +181,7 @@ class TestRun:
     def test_asks_before_destroying(self, shell, monkeypatch):
         """A destructive tool asks, unless --yes says it need not."""
         monkeypatch.setattr("builtins.input", lambda prompt: "n")
-        with pytest.raises(
-            ToolFailedError, match="erase was not run: the person declined"
-        ):
+        with pytest.raises(ToolFailedError, match="You declined; erase was not run"):
             line(shell, "%tool erase path=x")
         assert line(shell, "%tool erase path=x --yes").text == "erased x"
 

@@ -47,7 +47,7 @@ def test_says_what_to_look_at(session):
     assert review.cost.tokens > 0
     assert review.summary.startswith("3 tools, 1 undeclared, ")
     text = str(review)
-    assert "1 tool may delete or overwrite data: delete_book." in text
+    assert "1 tool can delete or overwrite data: delete_book." in text
     assert "1 tool do" not in text
     assert [f.severity for f in review.findings] == sorted(
         (f.severity for f in review.findings), key=("error", "warning", "hint").index

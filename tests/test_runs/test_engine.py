@@ -158,7 +158,7 @@ class TestConsent:
         observation = perform(run)
         assert run.state == state
         assert observation.text.startswith(text)
-        why = "erase may delete or overwrite"
+        why = "erase can delete or overwrite data"
         assert history()[-1].decision == f"{decision}: {why}"
 
     def test_is_asked_for_the_call_and_not_for_the_name_alone(self):

@@ -93,7 +93,7 @@ class TestClicks:
         """A confirmation refused by a click: nothing is done."""
         kernel.run("show(erase, path='x')")
         kernel.click("Run", subshell=subshell)
-        kernel.wait_for("may delete or overwrite")
+        kernel.wait_for("can delete or overwrite data")
         kernel.click("Keep it", subshell=subshell)
         kernel.wait_for("not run")
         assert kernel.value("history()[-1].state") == "denied"

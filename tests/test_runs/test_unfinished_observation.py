@@ -153,7 +153,7 @@ class TestNoCrash:
         until(lambda: "Keep it" in buttons(panel))
         click(buttons(panel)["Keep it"])
         finish(panel)
-        assert "the person declined" in shown(panel)
+        assert "You declined; erase was not run." in shown(panel)
         assert CRASH not in shown(panel)
         assert panel.record.state == "denied"
 

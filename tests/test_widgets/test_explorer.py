@@ -163,22 +163,25 @@ class TestExplorer:
 
     def test_reconnects_in_either_era(self, explorer, shop):
         """One click each way; what was opened stays."""
-        assert "newer protocol" in page(explorer.page.details.widget)
+        assert "protocol 2026-07-28" in page(explorer.page.details.widget)
         click(buttons(explorer)["Use the older protocol"])
-        until(lambda: "MCP 2025-11-25" in page(explorer.page.details.widget))
+        until(lambda: "protocol 2025-11-25" in page(explorer.page.details.widget))
         until(lambda: "Use the newer protocol" in buttons(explorer))
         click(buttons(explorer)["Use the newer protocol"])
-        until(lambda: "MCP 2026-07-28" in page(explorer.page.details.widget))
+        until(lambda: "protocol 2026-07-28" in page(explorer.page.details.widget))
         click(buttons(explorer)["Disconnect"])
         until(lambda: "disconnected" in page(explorer.page.details.widget))
         assert shop.status == "closed"
+        until(lambda: "Connect" in buttons(explorer))
+        assert not [name for name in buttons(explorer) if "protocol" in name]
 
     def test_says_when_there_is_no_newer_protocol(self, client):
         """A server of the older protocol stays there, and the person is told."""
-        client.connect("one", light("one", "x"))
+        client.connect("one", {**light("one", "x"), "mode": "legacy"})
         explorer = Explorer(client)
         click(buttons(explorer)["Use the newer protocol"])
         until(lambda: "the older protocol only" in page(explorer))
+        assert "Use the newer protocol" not in buttons(explorer)
 
     def test_is_text_where_there_are_no_widgets(self, client, shop):
         """A saved notebook and a terminal show the servers and their tools."""

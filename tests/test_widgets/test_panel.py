@@ -45,7 +45,7 @@ class TestHead:
     def test_says_what_the_tool_is(self):
         """Title, name, source, hints in words, and the description as Markdown."""
         head = page(ToolPanel(add))
-        for part in ("Add up", "add", "native", "read-only", "<em>two</em>"):
+        for part in ("Add up", "add", "function", "read-only", "<em>two</em>"):
             assert part in head
 
     def test_says_how_the_call_is_rated(self):
@@ -146,7 +146,7 @@ class TestAsking:
         click(buttons(panel)["Run"])
         until(lambda: "Keep it" in buttons(panel))
         question = shown(panel).partition("Pretend to erase a file.")[2]
-        assert "may delete or overwrite" in question
+        assert "can delete or overwrite data" in question
         assert "asks" not in question  # the workbench does, and says so by asking
         assert buttons(panel)["Erase x"].button_style == "danger"
         click(buttons(panel)["Keep it"])
@@ -305,7 +305,7 @@ class TestStatic:
         """Beside the view: text and HTML that name the tool and what it takes."""
         data = ToolPanel(add)._repr_mimebundle_()
         assert "application/vnd.jupyter.widget-view+json" in data
-        assert data["text/plain"].startswith("Add up (add, native)")
+        assert data["text/plain"].startswith("Add up (add, function)")
         assert "b (optional)" in data["text/html"]
 
     def test_shows_the_arguments_and_the_result(self):

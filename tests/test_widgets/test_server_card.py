@@ -53,8 +53,13 @@ class TestOtherProtocol:
         assert NEWER not in offered(client, {**MISSING, "mode": "legacy"})
 
     def test_is_offered_of_a_server_that_is_there(self, client):
-        """To see how it does in the other one."""
-        assert NEWER in offered(client, light("demo", "x"))
+        """To see how it does in the other one, if it may know it."""
+        entry = light("demo", "x")
+        assert NEWER in offered(client, {**entry, "mode": "legacy"})
+
+    def test_is_not_offered_where_the_server_knows_the_older_one_only(self, client):
+        """It was asked for the newer one, and said that it does not know it."""
+        assert NEWER not in offered(client, light("demo", "x"))
 
 
 def test_icons_of_a_server_and_a_tool_are_in_the_explorer(client, tmp_path):

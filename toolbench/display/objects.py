@@ -43,7 +43,7 @@ _EFFECTS: dict[Effect, Tone] = {
 }
 _MEANING = {
     "read-only": "It says that it changes nothing",
-    "destructive": "It says that it may delete or overwrite: it asks before it runs",
+    "destructive": "It says that it can delete or overwrite data: it asks before it runs",
     "not destructive": "It says that it only adds, and deletes or overwrites nothing",
     "undeclared": "It does not say what it changes: MCP reads that as destructive, and it asks once",
     "idempotent": "It says that calling it again changes nothing more",
@@ -62,8 +62,9 @@ def tool_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None) 
     title = f'<strong style="font-size:1.15em">{short(tool.title)}</strong>'
     name = f" <code>{short(tool.name)}</code>" if tool.title != tool.name else ""
     hints = (badge(word, tone, tip=_MEANING[word]) for word, tone in _hints(tool))
-    origin = "Python of this notebook" if tool.source == "native" else "An MCP server"
-    marks = badge(tool.source, tip=f"{origin} runs it") + "".join(hints)
+    is_own = tool.source == ToolDefinition.source
+    origin = "Python of this notebook" if is_own else "An MCP server"
+    marks = badge(_source_words(tool), tip=f"{origin} runs it") + "".join(hints)
     if risk is not None:
         marks += badge(f"rated {risk}", _RATED.get(risk, "neutral"))
     text = markdown_html(tool.description) if tool.description.strip() else ""
@@ -77,7 +78,7 @@ def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Tone]]:
     declared = tool.annotations.model_fields_set if tool.annotations else frozenset()
     hints = tool.hints
     words: list[tuple[str, Tone]] = []
-    if hints.effect != "undeclared" or tool.source != "native":
+    if hints.effect != "undeclared" or tool.source != ToolDefinition.source:
         words.append((hints.effect, _EFFECTS[hints.effect]))
     if hints.idempotentHint:
         words.append(("idempotent", "neutral"))
@@ -122,7 +123,12 @@ def tool_text(tool: ToolDefinition[Any, Any]) -> str:
 
 
 def _headline(tool: ToolDefinition[Any, Any]) -> str:
-    return _one_line(f"{tool.title} ({tool.name}, {tool.source})")
+    return _one_line(f"{tool.title} ({tool.name}, {_source_words(tool)})")
+
+
+def _source_words(tool: ToolDefinition[Any, Any]) -> str:
+    """Return in words what runs *tool*: a function of this notebook, or a server."""
+    return "function" if tool.source == ToolDefinition.source else tool.source
 
 
 def _parameter_lines(parameters: Mapping[str, str]) -> list[str]:

@@ -62,7 +62,7 @@ class ServerReview:
         errors = sum(finding.severity == "error" for finding in self.findings)
         warnings = sum(finding.severity == "warning" for finding in self.findings)
         sentences = [
-            (self.destructive, "may delete or overwrite data"),
+            (self.destructive, "can delete or overwrite data"),
             (
                 self.undeclared,
                 "of undeclared effect, treated as dangerous",

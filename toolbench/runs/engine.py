@@ -216,7 +216,10 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
     if run.cancelled:
         raise RunCancelled
     if refusal is not None:
-        run.observation = UnfinishedObservation.from_text(refusal, is_error=True)
+        observation = UnfinishedObservation.from_text(refusal.text, is_error=True)
+        run.observation = observation.model_copy(
+            update={"for_person": refusal.for_person}
+        )
         run.enter("denied")
         return
     with ExitStack() as undo:

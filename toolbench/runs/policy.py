@@ -1,7 +1,7 @@
 """The policy: which calls need a person's consent, by tool, by risk and by declared effect."""
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
@@ -15,6 +15,7 @@ Verdict = Literal["allow", "ask", "deny"]
 AnyTool = ToolDefinition[Any, Any] | str
 _MAX_ARGUMENT = 300  # characters of each argument in the question
 _AGENT_SOURCES = ("model", "agent")  # they read why a call was refused
+_OWN_SOURCES = ("button", "magic")  # the person who declined reads the result
 _NEVER_ALONE = ("agent", "app")  # if nobody answers, their calls do not run
 _WHY = "Why not? The model gets your reason; leave it empty to give none."
 _REASON = {
@@ -27,6 +28,18 @@ _DECLARED = frozenset(
     {"title", "description", "inputSchema", "outputSchema", "annotations"}
 )
 """The fields of `tools/list` on which a person's yes is based."""
+
+
+class Refusal(NamedTuple):
+    """Why a run may not start.
+
+    Attributes:
+        text: A sentence for the model and for the record.
+        for_person: A sentence for the person who declined; empty if the same one will do.
+    """
+
+    text: str
+    for_person: str = ""
 
 
 class Policy:
@@ -109,7 +122,7 @@ class Policy:
         if risk is not None and risk in self.by_risk:
             return self.by_risk[risk], f"the call is rated {risk}"
         if tool.hints.effect == "destructive":
-            return self.destructive, f"{tool.name} may delete or overwrite"
+            return self.destructive, f"{tool.name} can delete or overwrite data"
         if _is_undeclared(tool):
             agreed = self._agreed.get(_key(tool))
             if agreed is not None and agreed == _declaration(tool):
@@ -118,8 +131,8 @@ class Policy:
             return self.undeclared, f"{tool.name} {why}"
         return "allow", "no confirmation needed"
 
-    def check(self, run: Run, *, confirm: bool = True) -> str | None:
-        """Ask if needed; return None if *run* may start, else a sentence with the reason.
+    def check(self, run: Run, *, confirm: bool = True) -> "Refusal | None":
+        """Ask if needed; return None if *run* may start, else why it may not.
 
         The decision is kept in `run.decision`.
 
@@ -130,7 +143,7 @@ class Policy:
         verdict, why = self.verdict(run)
         if verdict == "deny":
             run.decision = f"denied: {why}"
-            return f"{run.tool.name} was not run: denied, because {why}."
+            return Refusal(f"{run.tool.name} was not run: denied, because {why}.")
         if verdict == "allow":
             run.decision = f"allowed: {why}"
             return None
@@ -155,8 +168,11 @@ class Policy:
             and (words := _words(run, answer))
         ):
             run.decision = f"declined: {words}"
-            return f"{run.tool.name} was not run: the person declined: {ended(words)}"
-        return f"{run.tool.name} was not run: {reason}, and consent was needed, because {why}."
+            text = f"{run.tool.name} was not run: the person declined: {ended(words)}"
+            return Refusal(text)
+        text = f"{run.tool.name} was not run: {reason}, and consent was needed, because {why}."
+        is_reader = answer.by_somebody and run.source in _OWN_SOURCES
+        return Refusal(text, f"You declined; {run.tool.name} was not run." * is_reader)
 
     def question(self, run: Run) -> Question | None:
         """Return the question that `check` would ask before *run*; None if it would ask none."""
@@ -204,8 +220,9 @@ def _question(run: Run, why: str, *, once: bool) -> Question:
     arguments, _ = run.tool.secrecy.hide(run.build().to_arguments())
     masked = run.secrets.redactor.value(arguments)
     call = [f"{name} = {clip(value, _MAX_ARGUMENT)}" for name, value in masked.items()]
-    reason = why if why.startswith(run.tool.name) else f"{why[:1].upper()}{why[1:]}"
-    head = f"{reason}. Run {run.tool.title}?"
+    is_of_tool = why.startswith(run.tool.name)
+    reason = why if is_of_tool else f"{why[:1].upper()}{why[1:]}"
+    head = f"{reason}. Run {'it' if is_of_tool else run.tool.title}?"
     consent = consent_to(run.tool, masked, can_be_remembered=once)
     question = Question.about("\n".join([head, *call]), None, "")
     return replace(question, consent=consent)

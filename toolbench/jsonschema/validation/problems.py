@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # only for annotations
     import jsonschema_rs
     from pydantic import ValidationError
 
+REQUIRED = "is required"
+"""The message of a problem about a missing value."""
 
 # --- the errors of jsonschema-rs ----------------------------------------------------
 
@@ -68,7 +70,7 @@ def problems_of(
     got = clip(value)
     match kind:
         case "Required":
-            yield Problem((*path, facts["property"]), "is required")
+            yield Problem((*path, facts["property"]), REQUIRED)
         case "AdditionalProperties" | "UnevaluatedProperties":
             for name in facts["unexpected"]:
                 yield Problem((*path, name), "is not an argument this schema knows")
@@ -143,7 +145,7 @@ def _without_branches(loc: Path, value: Any, *, missing: bool) -> Path:
 def _problem(line: dict[str, Any], path: Path, known: list[str]) -> Problem:
     match line["type"]:
         case "missing":
-            return Problem(path, "is required")
+            return Problem(path, REQUIRED)
         case "extra_forbidden":
             name, hint = str(path[-1]), ""
             if len(path) == 1 and known:
@@ -175,7 +177,7 @@ def _tag_problem(line: dict[str, Any], path: Path) -> Problem:
     if match is None:  # a function or several fields distinguish them
         return Problem(path, "fits none of the accepted forms")
     if line["type"] == "union_tag_not_found":
-        return Problem((*path, match[1]), "is required")
+        return Problem((*path, match[1]), REQUIRED)
     others, _, last = facts["expected_tags"].rpartition(", ")
     tags = f"{others} or {last}" if others else last
     tag = facts["tag"]  # always text

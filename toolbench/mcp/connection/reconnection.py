@@ -66,6 +66,8 @@ class ReconnectingConnection:
         self.seconds = seconds
         self.mode = mode
         """The mode of the next connection; a mode that worked is kept."""
+        self.is_older_only = False
+        """Whether the server was asked for the newer protocol, and knows the older one only."""
         self.error: str | None = None
         """Why the server could not be reached, and what to do."""
         self.notices: list[str] = []
@@ -148,7 +150,7 @@ class ReconnectingConnection:
 
     async def _connected(self, mode: str) -> Connection:
         """Connect; if the newer protocol ends the process, start it again with the older one."""
-        started = anyio.current_time()
+        started, wanted = anyio.current_time(), mode
         entry = self.entry.expanded(os.environ)
         self.inbox.redact_with(entry.redactor)
         try:
@@ -160,6 +162,8 @@ class ReconnectingConnection:
             connection = await self._attempt(entry, "legacy", left)
             mode = "legacy"
         self.mode = mode
+        if wanted == "auto":
+            self.is_older_only = not connection.is_modern
         return connection
 
     async def _attempt(

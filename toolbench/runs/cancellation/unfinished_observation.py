@@ -16,6 +16,8 @@ class UnfinishedObservation(Observation):
     """
 
     is_error: bool = True
+    for_person: str = ""
+    """A sentence for the person who declined, in place of the text that a model reads."""
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
@@ -24,5 +26,5 @@ class UnfinishedObservation(Observation):
 
     @property
     def visualize(self) -> RenderableType:
-        """The view for people: the text, in the colour of a warning."""
-        return Text(self.text, style="yellow")
+        """The view for people: the sentence for the person, or the text, in the colour of a warning."""
+        return Text(self.for_person or self.text, style="yellow")

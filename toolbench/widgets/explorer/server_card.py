@@ -30,7 +30,6 @@ TONES: dict[str, Tone] = {
     "lost": "danger",
     "failed": "danger",
 }
-_ERAS = {"modern": "newer protocol", "legacy": "older protocol"}
 _STDERR = 8  # lines shown after the connection broke
 _INSTRUCTIONS = 2_000  # characters
 
@@ -117,12 +116,15 @@ def status_words(session: MCPServerSession) -> str:
 
 
 def _may_be_the_protocol(session: MCPServerSession) -> bool:
-    """Return whether another protocol could help: not if the server never sent a message.
+    """Return whether there is another protocol to use.
 
-    `auto` has tried both protocols. If one was chosen, the server may not know it.
+    A server that knows the older one only has none, nor one that never sent a message: `auto`
+    has tried both protocols. If one was chosen, the server may not know it.
     """
+    if session.status in ("new", "closed"):
+        return False
     if not session.connection.error:
-        return True
+        return session.era != "legacy" or not session.connection.is_older_only
     traffic = session.traffic
     if any(message.direction == "received" for message in traffic):
         return True
@@ -134,9 +136,8 @@ def _about_html(session: MCPServerSession) -> Html:
     title = str(info.get("title") or info.get("name") or "")
     version = str(info.get("version") or "")
     state = badge(status_words(session), TONES.get(session.status, "neutral"))
-    era = _ERAS.get(session.era or "", "")
-    marks = badge(f"MCP {session.protocol_version}") if session.protocol_version else ""
-    marks += badge(era) if era else ""
+    version = session.protocol_version
+    marks = badge(f"protocol {version}") if version else ""
     rows = [f"{title} {version}".strip(), session.entry.target]
     lines = "".join(f"<div>{escape(row[:300])}</div>" for row in rows if row)
     return Html(

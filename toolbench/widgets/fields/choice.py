@@ -63,6 +63,7 @@ class Choice(Editor):
     classes: ClassVar[tuple[str, ...]] = ("tb-field", "tb-short")
     owns_null = True
     is_short = True
+    missing = "choose one"
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)

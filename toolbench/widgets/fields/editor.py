@@ -26,6 +26,7 @@ class Editor(ABC):
         owns_null: Whether `null` is one of its values.
         is_short: Whether half the width of a form is enough for its widget.
         notes_itself: Whether, once built, it shows the help and the errors of its slot.
+        missing: What a person does where a value is required and there is none.
         wider: The editor to try next if this one cannot hold a value exactly.
     """
 
@@ -34,6 +35,7 @@ class Editor(ABC):
     owns_null: ClassVar[bool] = False
     is_short: ClassVar[bool] = False
     notes_itself: ClassVar[bool] = False
+    missing: ClassVar[str] = "enter a value"
     wider: ClassVar["type[Editor] | None"] = None
 
     def __init__(self, slot: "Slot") -> None:

@@ -10,6 +10,7 @@ from traitlets import Bunch
 
 from toolbench.display.escape import Html, escape
 from toolbench.errors import Path, Problem
+from toolbench.jsonschema.validation.problems import REQUIRED
 from toolbench.redaction.redactor import Redactor
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.builtin_rules import registry as default_registry
@@ -238,7 +239,7 @@ class SchemaForm:
             return problems or _unsendable(value)
         self._notice = f"{broken} The form only checks for missing values."
         return [
-            Problem(slot.path, "is required")
+            Problem(slot.path, REQUIRED)
             for slot in self.slot.walk()
             if slot.starred and slot.read() is UNSET
         ]

@@ -132,6 +132,7 @@ class Marks(Editor):
     """A list of known values without repeats: the marked lines of a list, in its order."""
 
     wider = Items
+    missing = "choose one"
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)

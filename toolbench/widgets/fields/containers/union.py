@@ -28,6 +28,7 @@ class Union(Container):
     labelled = True
     structured = False
     owns_null = True
+    missing = "choose one"
     classes = ("tb-union",)
 
     def __init__(self, slot: Slot) -> None:

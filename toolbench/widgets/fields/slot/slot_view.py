@@ -5,6 +5,7 @@ from collections.abc import Callable
 from ipywidgets import Widget
 
 from toolbench.display.escape import Html
+from toolbench.jsonschema.validation.problems import REQUIRED
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import Container
 from toolbench.widgets.fields.grid import Entry
@@ -65,7 +66,9 @@ class SlotDisplay:
         hints = [self._choice.current.hint]
         if self._presence.is_null and not self._presence.has_presence_box:
             hints.insert(0, "null is sent")
-        return notes.remarks(self._position, filter(None, hints), self.errors)
+        missing = self._choice.current.missing
+        errors = (missing if error == REQUIRED else error for error in self.errors)
+        return notes.remarks(self._position, filter(None, hints), errors)
 
     def show_errors(self, errors: list[str]) -> None:
         """Show *errors* in place of the old ones."""
