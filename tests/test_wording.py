@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolbench.wording import counted, snake_case, words_of
+from toolbench.wording import counted, listed, snake_case, words_of
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,9 @@ def test_words_of_a_name(name, words):
 def test_snake_case_keeps_every_letter():
     """No letter of any alphabet is lost."""
     assert snake_case("StraßeTool") == "straße_tool"
+
+
+def test_a_long_list_of_names_says_how_many_it_leaves_out():
+    """The first ones are named; a list that fits is whole."""
+    assert listed(["a", "b"], 2) == "a, b"
+    assert listed([f"t{n}" for n in range(1_003)], 2) == "t0, t1 and 1,001 more"

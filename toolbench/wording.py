@@ -1,6 +1,7 @@
-"""Words: a number with its noun, and the words in a name."""
+"""Words: a number with its noun, a list of names, and the words in a name."""
 
 import re
+from collections.abc import Sequence
 
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -8,6 +9,13 @@ _BETWEEN_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 def counted(count: int, noun: str) -> str:
     """Return *count* things in words: `1 row`, `1,234 rows`; *noun* takes an s."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Return *names* with commas between them: the first *most*, and how many more there are."""
+    rest = len(names) - most
+    text = ", ".join(names[:most])
+    return f"{text} and {rest:,} more" if rest > 0 else text
 
 
 def snake_case(name: str) -> str:

@@ -1,7 +1,7 @@
 import pytest
 from IPython.core.error import UsageError
 
-from toolbench import run_tool
+from toolbench import run_tool, tool
 from toolbench.core.registry import ToolRegistry
 from toolbench.errors import ToolNotFoundError
 from toolbench.magics.catalog import Catalog
@@ -26,6 +26,44 @@ class TestFind:
         """A name nobody knows leads to the list."""
         with pytest.raises(ToolNotFoundError, match="%tools lists them all"):
             empty.find("nope")
+
+
+class TestClashes:
+    def test_are_told_below_the_list(self, shell, registered):
+        """A tool whose name another one has: which of them is meant, and what the other is."""
+        source = """
+from toolbench import Action, ToolDefinition, register_tool
+class AddTool(ToolDefinition):
+    @classmethod
+    def create(cls, conv_state=None):
+        return [cls(name="add", action_type=Action)]
+register_tool("add", AddTool)
+"""
+        registered("add")
+        shell.run_cell(source).raise_error()
+        note = (
+            "add is the tool of a function (notebook), "
+            "not the one of the class AddTool (registry)."
+        )
+        listing = shell.run_line_magic("tools", "")
+        assert listing.notes == (note,)
+        assert note in listing._repr_mimebundle_()["text/html"]
+        assert shell.run_line_magic("tools", "greet").notes == ()
+
+    def test_name_the_way_to_a_tool_of_a_server(self):
+        """The tool of a server has a name of its own as well."""
+
+        @tool
+        def add(a: int) -> int:
+            """Add."""
+            return a
+
+        server = FakeMCPServer("math")
+        server.answer("add", "3")
+        with create_mcp_tools(server) as client:
+            catalog = Catalog({"add": add}, lambda: client, ToolRegistry())
+            [note] = catalog.clashes(catalog.entries("add"))
+        assert note.endswith("of the server 'math', which is also called math_add.")
 
 
 class TestRunTool:

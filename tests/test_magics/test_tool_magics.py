@@ -37,7 +37,9 @@ class TestTools:
     )
     def test_says_in_a_sentence_what_a_tool_does(self, description, summary):
         """The first one of the description; where names come from is for the source."""
-        assert Entry("x", "registry", description, ToolDefinition).summary == summary
+        assert (
+            Entry("x", "registry", description, "", ToolDefinition).summary == summary
+        )
 
     @pytest.mark.parametrize("pattern", ["gre", "gr*t", "greet", "GREET"])
     def test_takes_a_part_or_a_pattern(self, shell, pattern):

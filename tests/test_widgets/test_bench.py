@@ -55,6 +55,27 @@ class TestBench:
         """Tools, lists of them, lists of lists."""
         assert isinstance(bench([add, [greet]]), Bench)
 
+    def test_says_of_what_class_tools_of_one_name_are(self):
+        """They are told apart in the list and in the saved text; other names stay as they are."""
+
+        class GreetTool(ToolDefinition):
+            """A tool in the way of OpenHands."""
+
+        same = GreetTool(name="greet", description="Wave.", action_type=Action)
+        both = Bench([greet, same, add])
+        lines = [
+            "greet (function) — Greet somebody by name.",
+            "greet (GreetTool) — Wave.",
+            "add — Add two numbers.",
+        ]
+        assert labels(listing(both)) == lines
+        assert both._repr_mimebundle_()["text/plain"].splitlines()[1:] == lines
+        alike = Bench([greet, greet, add])
+        assert labels(listing(alike))[:2] == [
+            "greet (function 1) — Greet somebody by name.",
+            "greet (function 2) — Greet somebody by name.",
+        ]
+
     @pytest.mark.parametrize("nothing", [(), ([],)])
     def test_needs_a_tool(self, nothing):
         """An empty bench says how to fill it."""

@@ -115,7 +115,9 @@ def test_a_row_opens_into_the_panel_of_its_call(opened):
     press(panel, "Run to the end")
     press(panel, "Open", 1)
     assert labelled(panel, "a").value == "2"
+    assert labelled(panel, "Close").tooltip == "Close the panel of add"
     press(panel, "Close")
+    assert labelled(panel, "Open").tooltip.startswith("Open add in its panel")
     assert not [w for w in everything(panel) if getattr(w, "description", "") == "a"]
 
 

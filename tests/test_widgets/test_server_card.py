@@ -1,5 +1,6 @@
 """What the explorer offers for a server that did not connect."""
 
+import re
 from contextlib import suppress
 from threading import RLock
 
@@ -9,7 +10,10 @@ from test_mcp.peers import light, misbehaving, scripted
 from test_widgets.tooling import buttons
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
+from toolbench.mcp.features.listing import ToolsDiff
 from toolbench.widgets.explorer import Explorer
+from toolbench.widgets.explorer.panes.logs import LogPane
+from toolbench.widgets.explorer.panes.pane import changes_html
 from toolbench.widgets.explorer.panes.tools import ToolsPane
 from toolbench.widgets.explorer.server_card import ServerPane
 
@@ -91,6 +95,22 @@ def test_icons_of_a_server_and_a_tool_are_in_the_explorer(client, tmp_path):
         pane.close()
         assert sum("image/gif" in text for text in texts) == 1
         assert not any("a.test" in text for text in texts)
+
+
+def test_long_news_and_log_lines_are_short_until_opened(client):
+    """A notice names a few of many tools; of a long line the beginning shows, and all is there."""
+    news = changes_html(ToolsDiff(tuple(f"tool_{n}" for n in range(1_000)), (), ()))
+    assert "tool_5 and 994 more." in news
+    assert "tool_6" not in news
+    session = client.connect("demo", light("demo", "x"))
+    session.log.add({"level": "info", "data": "short"})
+    session.log.add({"level": "error", "data": "long " * 100 + "end"})
+    pane = LogPane(session, RLock())
+    text = "".join(str(getattr(one, "value", "")) for one in every(pane.widget))
+    pane.close()
+    assert text.count("<details") == 1
+    assert "short</div>" in text
+    assert re.search(r"<summary>(long ){40}…</summary>.*end</details>", text)
 
 
 def every(*widgets):

@@ -6,6 +6,7 @@ from typing import Any
 
 from toolbench.core.definition.declarations import Effect
 from toolbench.core.definition.hooks import displays
+from toolbench.core.definition.tool_kinds import kind_of
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
@@ -64,7 +65,7 @@ def tool_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None) 
     hints = (badge(word, tone, tip=_MEANING[word]) for word, tone in _hints(tool))
     is_own = tool.source == ToolDefinition.source
     origin = "Python of this notebook" if is_own else "An MCP server"
-    marks = badge(_source_words(tool), tip=f"{origin} runs it") + "".join(hints)
+    marks = badge(kind_of(tool), tip=f"{origin} runs it") + "".join(hints)
     if risk is not None:
         marks += badge(f"rated {risk}", _RATED.get(risk, "neutral"))
     text = markdown_html(tool.description) if tool.description.strip() else ""
@@ -123,12 +124,7 @@ def tool_text(tool: ToolDefinition[Any, Any]) -> str:
 
 
 def _headline(tool: ToolDefinition[Any, Any]) -> str:
-    return _one_line(f"{tool.title} ({tool.name}, {_source_words(tool)})")
-
-
-def _source_words(tool: ToolDefinition[Any, Any]) -> str:
-    """Return in words what runs *tool*: a function of this notebook, or a server."""
-    return "function" if tool.source == ToolDefinition.source else tool.source
+    return _one_line(f"{tool.title} ({tool.name}, {kind_of(tool)})")
 
 
 def _parameter_lines(parameters: Mapping[str, str]) -> list[str]:

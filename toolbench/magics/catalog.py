@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
+from inspect import isclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import warn
 
+from toolbench.core.definition.tool_kinds import kind_of
 from toolbench.core.registry import Registered, ToolRegistry, default_registry
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
@@ -33,6 +35,8 @@ class Entry:
     source: str
     """Where it is from: `notebook`, `registry`, or `mcp:` and the name of a server."""
     description: str
+    kind: str
+    """What runs it: `function`, the name of its class, `mcp:` and a server, or not known: empty."""
     make: Callable[[], AnyTool]
 
     @property
@@ -72,6 +76,20 @@ class Catalog:
             for entry in entries.values()
             if matches(entry.name, pattern) and matches(entry.source, source)
         ]
+
+    def clashes(self, entries: Iterable[Entry]) -> list[str]:
+        """Return a sentence for each of *entries* whose name another tool has, of another kind."""
+        by_name: dict[str, list[Entry]] = {}
+        for entry in self._all():
+            by_name.setdefault(entry.name, []).append(entry)
+        notes = []
+        for entry in entries:
+            others = (e for e in by_name[entry.name] if e.kind not in ("", entry.kind))
+            hidden = " or ".join(dict.fromkeys(map(_kind_words, others)))
+            if hidden and entry.kind:
+                own = _kind_words(entry)
+                notes.append(f"{entry.name} is the tool {own}, not the one {hidden}.")
+        return notes
 
     def names(self) -> list[str]:
         """Return the names of all tools."""
@@ -137,8 +155,15 @@ class Catalog:
             yield _entry(tool, tool.source)
         for name in self._registry:
             yield Entry(
-                name, "registry", self._describe(name), partial(self._make, name)
+                *(name, "registry", self._describe(name), self._kind(name)),
+                partial(self._make, name),
             )
+
+    def _kind(self, name: str) -> str:
+        recipe = self._registry.recipe(name)
+        if isinstance(recipe, ToolDefinition):
+            return kind_of(recipe)
+        return recipe.__name__ if isclass(recipe) else ""
 
     def _describe(self, name: str) -> str:
         recipe = self._registry.recipe(name)
@@ -184,7 +209,16 @@ def _way_to(name: str, known: list[str]) -> str:
 
 
 def _entry(tool: AnyTool, source: str) -> Entry:
-    return Entry(tool.name, source, tool.description, lambda: tool)
+    return Entry(tool.name, source, tool.description, kind_of(tool), lambda: tool)
+
+
+def _kind_words(entry: Entry) -> str:
+    """Return which tool *entry* is, for a sentence; a server's has a name of its own as well."""
+    if entry.source.startswith("mcp:"):
+        server = entry.source.removeprefix("mcp:")
+        return f"of the server {server!r}, which is also called {server}_{entry.name}"
+    what = "of a function" if entry.kind == "function" else f"of the class {entry.kind}"
+    return f"{what} ({entry.source})"
 
 
 def _tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:

@@ -182,6 +182,7 @@ class ToolMagics(Magics):
             ("tool", "from", "what it does"),
             [(entry.name, entry.source, entry.summary) for entry in entries],
             nothing,
+            notes=self.catalog.clashes(entries),
         )
 
     @no_var_expand

@@ -9,7 +9,7 @@ from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
 from toolbench.llm.lint import Finding, Severity, cost_of, lint_tools
 from toolbench.llm.tokens import TokenCount
-from toolbench.wording import counted
+from toolbench.wording import counted, listed
 
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 _LISTED_FINDINGS = 8  # findings shown
@@ -70,7 +70,7 @@ class ServerReview:
             (self.disabled, "cannot be called"),
         ]
         concerns = [
-            f"{counted(len(names), 'tool')} {text}: {_listed(names)}."
+            f"{counted(len(names), 'tool')} {text}: {listed(names, _LISTED_TOOLS)}."
             for names, text in sentences
             if names
         ]
@@ -128,9 +128,3 @@ def review_of(session: Reviewed) -> ServerReview:
 
 def _with(effects: dict[str, str], effect: str) -> tuple[str, ...]:
     return tuple(name for name, known in effects.items() if known == effect)
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    rest = len(names) - _LISTED_TOOLS
-    text = ", ".join(names[:_LISTED_TOOLS])
-    return f"{text} and {rest} more" if rest > 0 else text

@@ -216,10 +216,9 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
     if run.cancelled:
         raise RunCancelled
     if refusal is not None:
-        observation = UnfinishedObservation.from_text(refusal.text, is_error=True)
-        run.observation = observation.model_copy(
-            update={"for_person": refusal.for_person}
-        )
+        unfinished = UnfinishedObservation.from_text(refusal.text, is_error=True)
+        words = {"for_person": refusal.for_person}
+        run.observation = unfinished.model_copy(update=words)
         run.enter("denied")
         return
     with ExitStack() as undo:

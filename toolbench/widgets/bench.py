@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import ipywidgets as w
 
+from toolbench.core.definition.tool_kinds import names_apart
 from toolbench.core.registry import default_registry, find_tool, resolve_tool
 from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
@@ -64,14 +65,22 @@ class ServerView(Protocol):
 
 
 def _items(tools: Sequence[AnyTool]) -> list[Item]:
-    """Return *tools* as items of a list; if there are several sources, in a group for each source."""
+    """Return *tools* as items of a list; if there are several sources, in a group for each source.
+
+    Where tools of one source have the same name, their names say of what class they are.
+    """
     sources = list(dict.fromkeys(tool.source for tool in tools))
     names = {source: _heading(source) for source in sources} if len(sources) > 1 else {}
-    numbered = [
-        tool_item(str(n), tool.name, tool, group=names.get(tool.source, ""))
-        for n, tool in enumerate(tools)
-    ]
-    return sorted(numbered, key=lambda item: sources.index(tools[int(item.key)].source))
+    items = []
+    for source in sources:
+        places = [n for n, tool in enumerate(tools) if tool.source == source]
+        labels = names_apart([tools[n] for n in places])
+        group = names.get(source, "")
+        items += [
+            tool_item(str(n), label, tools[n], group=group)
+            for n, label in zip(places, labels, strict=True)
+        ]
+    return items
 
 
 def _heading(source: str) -> str:

@@ -25,8 +25,11 @@ class ArrivedCall:
         self._parts = parts = Parts()
         self._opened: OpenedCall | None = None
         self._whole = parts.html()
-        tip = f"Open {call.tool} in its panel, filled with this call"
-        self._open = parts.button("Open in panel", tip=tip)
+        self._tips = (
+            f"Open {call.tool} in its panel, filled with this call",
+            f"Close the panel of {call.tool}",
+        )
+        self._open = parts.button("Open in panel", tip=self._tips[0])
         self._open.on_click(lambda _: self._open_panel())
         leave = parts.button("Close", tip=f"Close call {call.id}")
         leave.on_click(lambda _: close())
@@ -51,7 +54,9 @@ class ArrivedCall:
             tool = run.tool.latest()
             self._opened = OpenedCall(tool, arguments, result, self._variables)
         self._place.children = () if self._opened is None else (self._opened.widget,)
-        self._open.description = "Open in panel" if old is not None else "Close panel"
+        is_open = self._opened is not None
+        self._open.description = "Close panel" if is_open else "Open in panel"
+        self._open.tooltip = self._tips[is_open]
         if old is not None:
             old.close()
 

@@ -136,8 +136,8 @@ def _about_html(session: MCPServerSession) -> Html:
     title = str(info.get("title") or info.get("name") or "")
     version = str(info.get("version") or "")
     state = badge(status_words(session), TONES.get(session.status, "neutral"))
-    version = session.protocol_version
-    marks = badge(f"protocol {version}") if version else ""
+    protocol = session.protocol_version
+    marks = badge(f"protocol {protocol}") if protocol else ""
     rows = [f"{title} {version}".strip(), session.entry.target]
     lines = "".join(f"<div>{escape(row[:300])}</div>" for row in rows if row)
     return Html(

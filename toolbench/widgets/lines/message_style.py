@@ -11,6 +11,8 @@ STYLE = Html(f"""<style>
 .toolbench-feed:not(:has(.toolbench-line)) {{ display: none; }}
 .toolbench-feed > .toolbench-text {{ margin: 0; flex: none; }}
 .toolbench-line {{ {CODE_FONT}; font-size: 12px; line-height: 1.5; white-space: pre-wrap; overflow-wrap: anywhere; }}
+.toolbench-long, .toolbench-long > summary {{ display: inline; }}
+.toolbench-long > summary {{ cursor: pointer; text-decoration: underline dotted; }}
 .toolbench-dim {{ color: {MUTED}; }}
 .toolbench-lines {{ flex-flow: column-reverse; width: auto; max-height: 30em; overflow: auto; margin: 4px 2px;
  border: {LINE}; border-radius: 4px; padding: 4px 0; }}

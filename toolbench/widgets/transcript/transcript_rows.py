@@ -143,6 +143,7 @@ class _Row:
         self.state: tuple[Any, Any] = (None, None)
         self.html = parts.html()
         self._open: Any = None
+        self._tips = ("", "")
         self._fork: Any = None
         self._opened: OpenedCall | None = None
 
@@ -160,8 +161,11 @@ class _Row:
     def offer(self, call: ToolCall, opened: Callable[[], OpenedCall]) -> None:
         """Add a button that opens the panel of the finished *call* by *opened*."""
         if self._open is None and call.tool is not None:
-            tip = f"Open {call.name} in its panel, filled with this call"
-            self._open = self._button("Open", tip)
+            self._tips = (
+                f"Open {call.name} in its panel, filled with this call",
+                f"Close the panel of {call.name}",
+            )
+            self._open = self._button("Open", self._tips[0])
             self._open.on_click(lambda _: self._toggle(opened))
 
     def offer_fork(self, step: int, event: int, fork: Fork) -> None:
@@ -183,7 +187,9 @@ class _Row:
         if old is None:
             self._opened = opened()
         self._arrange()
-        self._open.description = "Open" if self._opened is None else "Close"
+        is_open = self._opened is not None
+        self._open.description = "Close" if is_open else "Open"
+        self._open.tooltip = self._tips[is_open]
         if old is not None:
             old.close()
 

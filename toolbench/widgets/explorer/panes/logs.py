@@ -11,6 +11,8 @@ from toolbench.widgets.explorer.panes.feed import Feed
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 
 _LONGEST = 2_000  # characters of one line
+_FOLDED = 300  # characters; of a longer line only the beginning shows
+_BEGIN = 200  # characters of this beginning
 _COLORS = {
     "warning": on_page((160, 110, 0)),
     "error": on_page((190, 50, 60)),
@@ -87,17 +89,24 @@ def _entry_html(entry: LogEntry) -> Html:
         f'<div class="toolbench-line tex2jax_ignore mathjax_ignore">'
         f'<span class="toolbench-dim">{clock(entry.time)}</span> '
         f"<span{style}>{escape(entry.level)}</span> "
-        f"{escape(where)}{escape(_cut(entry.text))}</div>"
+        f"{escape(where)}{_text_html(entry.text)}</div>"
     )
 
 
 def _line_html(line: str) -> Html:
     return Html(
         '<div class="toolbench-line tex2jax_ignore mathjax_ignore">'
-        f"{escape(_cut(line))}</div>"
+        f"{_text_html(line)}</div>"
     )
 
 
-def _cut(text: str) -> str:
+def _text_html(text: str) -> Html:
+    """Return *text*; of a long one only the beginning, and a click shows the rest."""
     rest = len(text) - _LONGEST
-    return text if rest <= 0 else f"{text[:_LONGEST]}… {rest:,} more characters"
+    text = text if rest <= 0 else f"{text[:_LONGEST]}… {rest:,} more characters"
+    if len(text) <= _FOLDED:
+        return escape(text)
+    begin, end = escape(text[:_BEGIN]), escape(text[_BEGIN:])
+    return Html(
+        f'<details class="toolbench-long"><summary>{begin}…</summary>{end}</details>'
+    )

@@ -12,7 +12,10 @@ from toolbench.display.page import notice
 from toolbench.mcp.features.listing import ToolsDiff
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.kit.parts import Parts
+from toolbench.wording import listed
 
+MOST = 6
+"""The most names that one notice lists."""
 Lock = AbstractContextManager[Any]
 """A reentrant lock."""
 
@@ -77,5 +80,13 @@ def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> ToolsDiff:
 
 
 def changes_html(change: ToolsDiff | None) -> Html:
-    """Return *change* as a notice; empty if there is none."""
-    return notice(f"The list changed: {change}.", "info") if change else Html("")
+    """Return *change* as a notice, of many names the first; empty if there is none."""
+    if not change:
+        return Html("")
+    parts = {
+        "added": change.added,
+        "removed": change.removed,
+        "changed": change.changed,
+    }
+    texts = [f"{verb} {listed(n, MOST)}" for verb, n in parts.items() if n]
+    return notice(f"The list changed: {'; '.join(texts)}.", "info")

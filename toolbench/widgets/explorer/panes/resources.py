@@ -17,6 +17,7 @@ from toolbench.mcp.features.resources import (
 )
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import (
+    MOST,
     ListPane,
     Lock,
     between,
@@ -26,6 +27,7 @@ from toolbench.widgets.explorer.panes.request_form import RequestForm, proposals
 from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.search_list import Item, PickList
+from toolbench.wording import listed
 
 Offer = Resource | ResourceTemplate
 _UPDATED = "notifications/resources/updated"
@@ -167,7 +169,8 @@ class ResourcesPane(ListPane):
             if message.id > since
         }
         if uris:
-            text = f"Changed on the server: {', '.join(sorted(uris))}. Read it again."
+            names = listed(sorted(uris), MOST)
+            text = f"Changed on the server: {names}. Read it again."
             self._updates.value = notice(text, "info")
 
     def _drop_form(self) -> None:

@@ -1,0 +1,31 @@
+"""What kind a tool is, in a word or two; and names of tools that are told apart by it."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from toolbench.core.tool import ToolDefinition
+
+AnyTool = ToolDefinition[Any, Any]
+
+
+def kind_of(tool: AnyTool) -> str:
+    """Return what runs *tool*: a function, the name of its class, or `mcp:` and its server."""
+    if tool.source != ToolDefinition.source:
+        return tool.source
+    own = type(tool)
+    return "function" if own is ToolDefinition else own.__name__
+
+
+def names_apart(tools: Sequence[AnyTool]) -> list[str]:
+    """Return the names of *tools*; where two are equal, each with its kind, or with a number."""
+    names = [tool.name for tool in tools]
+    kinds = [f"{tool.name} ({kind_of(tool)})" for tool in tools]
+    by_name, by_kind, numbers = Counter(names), Counter(kinds), Counter[str]()
+    labels = []
+    for name, kind in zip(names, kinds, strict=True):
+        numbers[kind] += 1
+        label = kind if by_name[name] > 1 else name
+        is_alike = by_name[name] > 1 and by_kind[kind] > 1
+        labels.append(f"{label[:-1]} {numbers[kind]})" if is_alike else label)
+    return labels
