@@ -14,6 +14,7 @@ from toolbench.core.coercion.dataframe import frame_of
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.core.schema import Observation
 from toolbench.jsonschema.validation.validator import SchemaValidator
+from toolbench.mcp.content_annotations import Reader, is_for, priority_of
 from toolbench.plain import clip
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 
@@ -64,7 +65,7 @@ class MCPObservation(Observation):
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
-        """The content for the model, without blocks annotated for the user only."""
+        """The content for the model, without blocks for the user only, the most important first."""
         content = self._content_for("assistant")
         if self.content and not content:
             content = [TextContent(text=_FOR_PERSON)]
@@ -79,12 +80,16 @@ class MCPObservation(Observation):
     def _asides(self) -> list[str]:
         return self.warnings
 
-    def _content_for(self, reader: str) -> Sequence[Content]:
-        """Return the content of the blocks for *reader*: `user` or `assistant`."""
+    def _content_for(self, reader: Reader) -> Sequence[Content]:
+        """Return the content of the blocks for *reader*."""
+        return [item for _, item in self._items_for(reader)]
+
+    def _items_for(self, reader: Reader) -> list[tuple[Mapping[str, Any], Content]]:
+        """Return the blocks for *reader*, each with its content, in the order to read them."""
         if len(self.blocks) != len(self.content):  # content that replaces the blocks
-            return self.content
+            return [({}, item) for item in self.content]
         pairs = zip(self.blocks, self.content, strict=True)
-        return [item for block, item in pairs if _is_for(block, reader)]
+        return [(block, item) for block, item in pairs if is_for(block, reader)]
 
     @property
     def data(self) -> Any:
@@ -134,6 +139,11 @@ class MCPToolObservation(MCPObservation):
     tool_name: str
     meta: dict[str, Any] | None = None
     """The `_meta` of the result."""
+
+    def _items_for(self, reader: Reader) -> list[tuple[Mapping[str, Any], Content]]:
+        """Put blocks of a higher priority first, else keep the server's order."""
+        items = super()._items_for(reader)
+        return sorted(items, key=lambda item: priority_of(item[0]), reverse=True)
 
     def to_mcp_result(self) -> dict[str, Any]:
         """Return the answer as the server sent it, with its `_meta`."""
@@ -343,19 +353,6 @@ def decoded(data: Any) -> bytes | None:
         return b64decode(data, validate=True) if isinstance(data, str) else None
     except ValueError:
         return None
-
-
-def _is_for(block: Mapping[str, Any], reader: str) -> bool:
-    """Tell whether *block* is for *reader*; without a valid audience it is for all.
-
-    Source: MCP specification, `Annotations.audience`.
-    """
-    annotations = block.get("annotations")
-    audience = annotations.get("audience") if isinstance(annotations, Mapping) else None
-    if not isinstance(audience, list):
-        return True
-    readers = {role for role in audience if role in ("user", "assistant")}
-    return not readers or reader in readers
 
 
 def _is_text(block: Mapping[str, Any]) -> bool:
