@@ -76,7 +76,7 @@ class TestARunThatDoesNotStop:
     def test_takes_no_place_from_the_next(self):
         """What is prepared of it when it ends late does not hide the result of the next."""
         first, second = (Run(tools.add, {"a": n}, source="button") for n in (1, 2))
-        report = RunReport(Parts())
+        report = RunReport(Parts(), nullcontext())
         report.begin(first)
         report.begin(second)
         perform(second)

@@ -73,7 +73,7 @@ class ToolPanel(w.VBox):
         self._head = parts.html()
         self._stale = parts.row()
         limits = limits_html(tool)
-        self._report = RunReport(parts)
+        self._report = RunReport(parts, self._lock)
         self._question = QuestionBox(parts)
         self._tabs = PanelTabs(self, parts, self._lock)
         self._controls = controls = RunControls(parts, self._run_by_click, self.cancel)
@@ -326,6 +326,7 @@ class ToolPanel(w.VBox):
             open_panels.discard(self)
             self.cancel()
             with self._lock:
+                self._report.close()
                 self._tabs.close()
                 self.form.close()
                 self._parts.close()

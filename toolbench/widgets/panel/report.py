@@ -1,6 +1,7 @@
 """The view of a panel's run: state, progress, output and result."""
 
-from typing import NamedTuple
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ipywidgets as w
 
@@ -24,6 +25,9 @@ STUCK = (
     "time.sleep or a long computation in C. It ends when that call returns, and is added to "
     "the history then. You can run the tool again now."
 )
+if TYPE_CHECKING:  # it loads what MCP needs
+    from toolbench.widgets.resource_views.linked_resources import LinkedResources
+
 _BAR = ("toolbench-bar",)
 _TENTHS = 10.0  # seconds; shorter times have a decimal
 
@@ -39,8 +43,10 @@ class _Rendered(NamedTuple):
 class RunReport:
     """The view of one run at a time."""
 
-    def __init__(self, parts: Parts) -> None:
-        """Make the widgets, without a run."""
+    def __init__(self, parts: Parts, lock: AbstractContextManager[Any]) -> None:
+        """Make the widgets, without a run; callbacks hold *lock*."""
+        self._parts, self._lock = parts, lock
+        self._links: LinkedResources | None = None
         self._bar = parts.make(w.FloatProgress, *_BAR, HIDDEN, min=0, max=1)
         self._state = parts.html()
         self._clock = parts.html()
@@ -63,6 +69,8 @@ class RunReport:
         self._log.clear()
         self._result.value = ""
         show_if(self._more, is_shown=False)
+        if self._links is not None:
+            self._links.clear()
         self.show(run)
 
     def render(self, run: Run) -> None:
@@ -96,7 +104,29 @@ class RunReport:
         if over and rendered is not None:
             self._result.value = rendered.html
             show_if(self._more, is_shown=rendered.is_more)
+            if getattr(run.outcome, "links", None):
+                self._offer_links(run)
         return over
+
+    def _offer_links(self, run: Run) -> None:
+        """Show a button for each resource that the result of a server's tool links to."""
+        from toolbench.mcp.results import MCPObservation  # noqa: PLC0415 - only for a server's
+        from toolbench.widgets.resource_views.linked_resources import (  # noqa: PLC0415 - the same
+            LinkedResources,
+            session_of,
+        )
+
+        if not isinstance(run.outcome, MCPObservation):
+            return
+        if self._links is None:
+            self._links = LinkedResources(self._parts, self._lock)
+            self.widget.children = (*self.widget.children, self._links.widget)
+        self._links.offer(session_of(run.tool), run.outcome, run.secrets.redactor)
+
+    def close(self) -> None:
+        """Ignore a linked resource that is still being read."""
+        if self._links is not None:
+            self._links.leave()
 
     def outdate(self) -> None:
         """Mark the shown run, if any, as a run of an older definition."""

@@ -22,6 +22,7 @@ from toolbench.widgets.explorer.panes.request_form import RequestForm, proposals
 from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.search_list import Item, PickList
+from toolbench.widgets.resource_views.linked_resources import LinkedResources
 
 _MESSAGES = 100
 
@@ -46,6 +47,7 @@ class PromptsPane(ListPane):
         self._write = parts.button("Get messages", look="primary")
         self._questions = ServerQuestions(parts)
         self._result = parts.html()
+        self._links = LinkedResources(parts, lock)
         self._empty = parts.html(notice("This server offers no prompts.", "neutral"))
         self.detail = parts.column(self._empty)
         self.on(self._write, self._ask)
@@ -76,18 +78,20 @@ class PromptsPane(ListPane):
         prompt = (self._prompts or {})[name]
         self._drop_form()
         self._result.value = Html("")
+        self._links.clear()
         self._about.value = _about_html(prompt)
         self._form = RequestForm(prompt.schema, proposals(self.session, prompt))
         fields = [self._form.widget] if prompt.arguments else []
         self.detail.children = [
             *(self._about, *fields, self._write),
-            *(self._questions.widget, self._result),
+            *(self._questions.widget, self._result, self._links.widget),
         ]
 
     def _ask(self) -> None:
         form, name = self._form, self._list.picked
         if form is not None and name is not None and form.is_ready:
             self._result.value = notice("Asking the server …", "neutral")
+            self._links.clear()
             write = partial(self.session.get_prompt, name, **form.values)
             self._writing.start(self._questions.around(write), self._show)
 
@@ -96,6 +100,7 @@ class PromptsPane(ListPane):
             self._result.value = notice(result.text, "danger")
         else:
             self._result.value = _messages_html(result)
+            self._links.offer(self.session, result)
 
     def _drop_form(self) -> None:
         self._writing.forget()
@@ -108,6 +113,7 @@ class PromptsPane(ListPane):
     def close(self) -> None:
         """Close the tab and its form; results of requests that still run are ignored."""
         self._lists.forget()
+        self._links.leave()
         self._drop_form()
         super().close()
 

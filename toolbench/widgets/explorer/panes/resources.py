@@ -3,13 +3,11 @@
 from functools import partial
 from typing import Any, ClassVar
 
-from toolbench.display.blocks import blocks_html
 from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import REMARK
 from toolbench.display.html.markdown import markdown_html
-from toolbench.display.page import badge, notice, section
+from toolbench.display.page import badge, notice
 from toolbench.display.sizes import human_size
-from toolbench.mcp.apps.preview import app_in, preview
 from toolbench.mcp.features.resources import (
     MCPResourceObservation,
     Resource,
@@ -27,6 +25,7 @@ from toolbench.widgets.explorer.panes.request_form import RequestForm, proposals
 from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.search_list import Item, PickList
+from toolbench.widgets.resource_views.resource_contents import contents_html
 from toolbench.wording import listed
 
 Offer = Resource | ResourceTemplate
@@ -136,7 +135,7 @@ class ResourcesPane(ListPane):
         if isinstance(result, Failure):
             self._result.value = notice(result.text, "danger")
         else:
-            self._result.value = _html(result)
+            self._result.value = contents_html(result)
         self._show_subscription()
 
     # --- its news -------------------------------------------------------------------
@@ -212,30 +211,6 @@ def _about_html(offer: Offer) -> Html:
         f'<div style="margin:6px 0 4px;overflow-wrap:anywhere"><strong>'
         f"{escape(offer.title or offer.name)}</strong> {''.join(marks)}"
         f'<div style="{REMARK}">{escape(_key(offer))}</div></div>{about}'
-    )
-
-
-def _html(observation: MCPResourceObservation) -> Html:
-    """Return the observation as safe HTML; an app as a preview."""
-    warnings = "".join(notice(text, "warning") for text in observation.warnings)
-    app = app_in(observation)
-    if app is not None:
-        return Html(f'{warnings}<div class="toolbench-app">{preview(app)}</div>')
-    texts = [b["resource"] for b in observation.blocks if _is_markdown(b)]
-    if texts and len(texts) == len(observation.blocks):
-        return Html(
-            warnings
-            + "".join(section("Markdown", markdown_html(t["text"])) for t in texts)
-        )
-    return Html(warnings + blocks_html(observation.content))
-
-
-def _is_markdown(block: Any) -> bool:
-    part = block.get("resource")
-    return (
-        isinstance(part, dict)
-        and str(part.get("mimeType", "")).startswith("text/markdown")
-        and isinstance(part.get("text"), str)
     )
 
 

@@ -1,0 +1,1 @@
+"""Views of what resources of servers hold, and of links to them."""

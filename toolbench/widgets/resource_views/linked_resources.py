@@ -1,0 +1,132 @@
+"""The resources that a result links to: a button for each, and below them what was read.
+
+Nothing is read without a click. The texts of a link and of a resource are hostile.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any, NamedTuple
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.escape import Html, escape
+from toolbench.display.page import notice
+from toolbench.mcp.connected_servers import connected
+from toolbench.mcp.content_annotations import is_for
+from toolbench.mcp.executor import MCPToolExecutor
+from toolbench.mcp.features.resources import MCPResourceObservation
+from toolbench.mcp.results import MCPObservation
+from toolbench.mcp.session import MCPServerSession
+from toolbench.redaction.redactor import Redactor
+from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
+from toolbench.widgets.explorer.updates import Failure, ServerRequest
+from toolbench.widgets.fields import notes
+from toolbench.widgets.kit.parts import Parts, put
+from toolbench.widgets.resource_views.resource_contents import contents_html
+from toolbench.wording import counted
+
+MOST_LINKS = 20
+"""The most links of a result that have a button."""
+
+
+class _Link(NamedTuple):
+    uri: str
+    name: str
+
+
+class LinkedResources:
+    """The links of one result at a time."""
+
+    def __init__(self, parts: Parts, lock: AbstractContextManager[Any]) -> None:
+        """Make the place for links, without any; callbacks hold *lock*."""
+        self._parts = parts
+        self._lock = lock
+        self._reading: ServerRequest[MCPResourceObservation] = ServerRequest(lock)
+        self._session: MCPServerSession | None = None
+        self._buttons: list[Any] = []
+        self._row = parts.row()
+        self._more = parts.html()
+        self._questions = ServerQuestions(parts)
+        self._contents = parts.html()
+        self.widget = parts.column(
+            self._row, self._more, self._questions.widget, self._contents
+        )
+
+    def offer(
+        self,
+        session: MCPServerSession | None,
+        observation: MCPObservation,
+        redactor: Redactor | None = None,
+    ) -> None:
+        """Show a button for each link of *observation*, a result of *session*.
+
+        *redactor* hides the secrets of the call in the names of the links.
+        """
+        self.clear()
+        self._session = session
+        links = list(dict.fromkeys(_links_in(observation)))
+        hide = (redactor or Redactor()).text
+        for link in links[:MOST_LINKS] if session is not None else ():
+            name, uri = (notes.label(hide(text)) for text in (link.name, link.uri))
+            button = self._parts.button(f"Read {name}", tip=f"Read the resource {uri}")
+            button.on_click(partial(self._ask, link.uri))
+            self._buttons.append(button)
+        self._row.children = self._buttons
+        left = len(links) - MOST_LINKS
+        if left > 0:
+            text = f"{counted(left, 'more link')}: result.links has all."
+            put(self._more, notice(text, "neutral"))
+
+    def clear(self) -> None:
+        """Remove the links and what was read; a reading that goes on is ignored."""
+        self.leave()
+        self._row.children = ()
+        self._parts.drop(self._buttons)
+        self._buttons = []
+        put(self._more, Html(""))
+        put(self._contents, Html(""))
+
+    def leave(self) -> None:
+        """Ignore the reading that goes on, and cancel its question."""
+        self._reading.forget()
+        self._questions.leave()
+
+    def _ask(self, uri: str, button: Any) -> None:
+        with self._lock:
+            session = self._session
+            if session is None:
+                return
+            text = f"Reading {button.description.removeprefix('Read ')} …"
+            put(self._contents, notice(text, "neutral"))
+            read = partial(session.read_resource, uri)
+            self._reading.start(self._questions.around(read), self._show)
+
+    def _show(self, result: MCPResourceObservation | Failure) -> None:
+        if isinstance(result, Failure):
+            put(self._contents, notice(result.text, "danger"))
+            return
+        head = f"<div><code>{escape(notes.line(result.uri))}</code></div>"
+        put(self._contents, Html(head + contents_html(result)))
+
+
+def session_of(tool: ToolDefinition[Any, Any]) -> MCPServerSession | None:
+    """Return the session of the server of *tool*, None if there is none."""
+    executor = tool.executor
+    caller: Any = executor.caller if isinstance(executor, MCPToolExecutor) else None
+    if caller is None:
+        caller = connected.session(getattr(tool, "server", ""))
+    return caller if isinstance(caller, MCPServerSession) else None
+
+
+def _links_in(observation: MCPObservation) -> Iterator[_Link]:
+    """Yield the links that are for the person."""
+    for block in observation.blocks:
+        uri = block.get("uri")
+        is_link = block.get("type") == "resource_link" and is_for(block, "user")
+        if is_link and isinstance(uri, str) and uri:
+            yield _Link(uri, _name(block) or uri)
+
+
+def _name(block: Mapping[str, Any]) -> str:
+    names = (block.get("title"), block.get("name"))
+    return next((name for name in names if isinstance(name, str) and name.strip()), "")
