@@ -7,6 +7,7 @@ from typing import Any
 
 from ipywidgets import Combobox
 
+from toolbench.mcp.features.argument_completion import Completions
 from toolbench.mcp.features.resources import Prompt, ResourceTemplate
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
@@ -16,7 +17,7 @@ from toolbench.widgets.fields.text.text_box import Line, is_showable
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.ticker import ticker
 
-Propose = Callable[[str, str, Mapping[str, str]], list[str]]
+Propose = Callable[[str, str, Mapping[str, str]], Completions]
 """A function of an argument's name, its typed text and the other arguments; gives proposals."""
 
 _PAUSE = 0.25  # seconds without a key before the server is asked
@@ -31,7 +32,7 @@ class RequestForm:
         """Make the form for *schema*, an object of strings."""
         self._propose = propose
         self._boxes: dict[str, Proposed] = {}
-        self._server_request: ServerRequest[dict[str, list[str]]] = ServerRequest(
+        self._server_request: ServerRequest[dict[str, Completions]] = ServerRequest(
             nullcontext()
         )
         self._requests: dict[str, str] = {}
@@ -83,7 +84,7 @@ class RequestForm:
         if propose is None or not self._boxes:
             return
 
-        def ask() -> dict[str, list[str]]:
+        def ask() -> dict[str, Completions]:
             return {
                 name: propose(
                     name,
@@ -95,7 +96,7 @@ class RequestForm:
 
         self._server_request.start(ask, self._offer)
 
-    def _offer(self, result: dict[str, list[str]] | Failure) -> None:
+    def _offer(self, result: dict[str, Completions] | Failure) -> None:
         if isinstance(result, Failure):
             return  # the form works without proposals
         for name, values in result.items():
@@ -125,14 +126,33 @@ class Proposed(Line):
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
         self._proposals: tuple[str, ...] = ()
+        self._others = ""
 
     def options(self) -> dict[str, Any]:
         """Return the proposals so far, as state of the widget."""
         return {"options": self._proposals}
 
-    def offer(self, values: list[str]) -> None:
-        """Set the proposals to *values*."""
+    @property
+    def hint(self) -> str:
+        """A remark if the server knows more proposals than it sent."""
+        return self._others
+
+    def offer(self, values: Completions) -> None:
+        """Set the proposals to *values*, and say if the server knows more."""
         fit = (v for v in values if is_showable(v) and "\n" not in v)
         self._proposals = tuple(dict.fromkeys(fit))
         if self._widget is not None and self._widget.options != self._proposals:
             self._widget.options = self._proposals
+        others = _others(values)
+        if others != self._others:
+            self._others = others
+            with self.frame.edit():
+                self.slot.display.draw()
+
+
+def _others(values: Completions) -> str:
+    """Return a remark about the proposals that the server did not send; empty without."""
+    if not values.has_more:
+        return ""
+    known = "" if values.total is None else f" of {values.total:,}"
+    return f"the list has {len(values):,}{known} proposals: type more to get others"
