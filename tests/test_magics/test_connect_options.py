@@ -106,6 +106,26 @@ class TestFoldersAndTime:
         assert session.entry.cwd == str(tmp_path)
         assert '"roots"' in session.traffic.to_ndjson()
         assert session.connection.seconds == 60
+        (tmp_path / "more").mkdir()
+        listing = mcp(f"roots g {tmp_path} {tmp_path / 'more'}")
+        assert [row[0] for row in listing.rows] == [
+            *(tmp_path.as_uri(), (tmp_path / "more").as_uri())
+        ]
+        assert not listing.notes
+        assert "gets no roots" in repr(mcp("roots g --none"))
+        with pytest.raises(UsageError, match="folders or --none"):
+            mcp(f"roots g {tmp_path} --none")
+        mcp("disconnect g")
+
+    def test_a_server_without_roots_needs_a_reconnect_for_them(
+        self, shell, mcp, tmp_path
+    ):
+        """It was not told that there are any; the note says how it is."""
+        mcp(f"connect g -- {sys.executable} {good()['args'][0]}")
+        (note,) = mcp(f"roots g {tmp_path}").notes
+        assert "%mcp reconnect g" in note
+        mcp("reconnect g")
+        assert not mcp("roots g").notes
         mcp("disconnect g")
 
 

@@ -23,6 +23,7 @@ from toolbench.magics.commands import (
     connect_options,
     logout_command,
     over_time,
+    roots_command,
     task_commands,
 )
 from toolbench.magics.commands.serving_command import ServingCommand
@@ -88,6 +89,7 @@ def _parser() -> LineParser:
     over_time.add_parsers(commands)
     task_commands.add_parsers(commands)
     logout_command.add_parsers(commands)
+    roots_command.add_parsers(commands)
     serve = commands.add_parser("serve", help="tools of this notebook, to agents")
     serve.add_argument(
         "names",
@@ -106,6 +108,7 @@ _OF_A_SERVER = {
     **over_time.COMMANDS,
     **task_commands.COMMANDS,
     **logout_command.COMMANDS,
+    **roots_command.COMMANDS,
 }
 COMMANDS = (
     *("explore", "connect", "list", *LOOKS),

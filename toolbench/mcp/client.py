@@ -2,7 +2,6 @@
 
 import logging
 import weakref
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -13,8 +12,9 @@ from typing import Any, Self
 
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
+from toolbench.mcp.client_features import ClientFeatures, root_url
 from toolbench.mcp.config.reader import read_config, read_entry
-from toolbench.mcp.definition import MCPToolDefinition
+from toolbench.mcp.definition import MCPToolDefinition, with_unique_names
 from toolbench.mcp.elicitation import Answerer, handler_of
 from toolbench.mcp.recording.recorder import open_recorders
 from toolbench.mcp.recording.recording import Recording
@@ -47,7 +47,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
         timeout: float = 30.0,
         elicitation_handler: Answerer | None = None,
         sampling_handler: Answerer | None = None,
-        roots: Sequence[str] = (),
+        roots: Sequence[str | Path] = (),
+        extensions: Sequence[Any] = (),
         on_tools_changed: ToolsChanged | None = None,
         approvals: Approvals | None = None,
         answerer: Answerer | None = None,
@@ -58,7 +59,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
             timeout: Seconds for connecting to a server.
             elicitation_handler: See `create_mcp_tools`.
             sampling_handler: See `create_mcp_tools`.
-            roots: File URLs that servers may ask for.
+            roots: Folders, or file URLs, that servers may ask for.
+            extensions: See `create_mcp_tools`.
             approvals: The approved servers. A server that changed later is not called until
                 `session.trust.approve()`. None: no approval is needed.
             on_tools_changed: See `create_mcp_tools`.
@@ -68,7 +70,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
         self.timeout = timeout
         self.answerer = handler_of(elicitation_handler, sampling_handler, answerer)
         """Answers questions of servers if a call names no other handler."""
-        self.roots = tuple(roots)
+        self.roots = tuple(root_url(root) for root in roots)
+        self.extensions = ClientFeatures(extensions=extensions).extensions
         self.on_tools_changed = on_tools_changed
         """Called with the new tools of a connected server."""
         self.servers: dict[str, MCPServerSession] = {}
@@ -80,7 +83,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
     @property
     def tools(self) -> list[MCPToolDefinition]:
         """The tools of all servers."""
-        return _named([tool for s in self.servers.values() for tool in s.tools])
+        return with_unique_names(
+            [tool for s in self.servers.values() for tool in s.tools]
+        )
 
     def __iter__(self) -> Iterator[MCPToolDefinition]:
         return iter(self.tools)
@@ -140,7 +145,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
         record: str | Path | None = None,
         replay: str | Path | None = None,
         timeout: float | None = None,
-        roots: Sequence[str] = (),
+        roots: Sequence[str | Path] = (),
+        extensions: Sequence[Any] = (),
     ) -> MCPServerSession:
         """Connect the server *name*; it replaces a session of the same name.
 
@@ -150,9 +156,10 @@ class MCPClient(Sequence[MCPToolDefinition]):
             mode: `auto`, `legacy`, or a version of the protocol.
             record: A file for all messages of the session; with `TOOLBENCH_REPLAY=1` in the
                 environment this file is replayed instead.
-            replay: A recording that gives the answers; then *entry* is ignored, and nothing is started.
-            timeout: Seconds for connecting, instead of the client's.
-            roots: File URLs that the server may ask for, instead of the client's.
+            replay: A recording that gives the answers: *entry* is ignored, nothing is started.
+            timeout: Seconds for connecting, in the place of the client's.
+            roots: Folders, or file URLs, that the server may ask for, in the place of the client's.
+            extensions: Extensions that this server is told of beside the client's.
 
         Raises:
             ServerError: If it cannot be reached. The failed session stays in `servers`.
@@ -160,7 +167,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
         replay = replay or (record if is_replaying() else None)
         if replay is not None:
             entry, record = replay_entry(Recording.read(replay), name), None
-        session = self._session(name, entry, mode, record, timeout, roots)
+        features = self._features(roots, extensions)
+        session = self._session(name, entry, mode, record, timeout, features)
         portal.call(self._replace, {name: session})
         if (error := session.connection.error) is not None:
             raise ServerError(error)
@@ -234,6 +242,11 @@ class MCPClient(Sequence[MCPToolDefinition]):
     ) -> None:
         self.sync_close()
 
+    def _features(
+        self, roots: Sequence[str | Path] = (), extensions: Sequence[Any] = ()
+    ) -> ClientFeatures:
+        return ClientFeatures(roots or self.roots, [*self.extensions, *extensions])
+
     def _session(
         self,
         name: str,
@@ -241,7 +254,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         mode: str | None,
         record: str | Path | None,
         timeout: float | None = None,
-        roots: Sequence[str] = (),
+        features: ClientFeatures | None = None,
     ) -> MCPServerSession:
         if not have_threads():
             msg = (
@@ -261,7 +274,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
             timeout=timeout or self.timeout,
             mode=mode or remembered,
             answerer=self.answerer or recorded_answerer(entry),
-            roots=roots or self.roots,
+            features=features or self._features(),
             approvals=self.approvals,
             recorder=None if record is None else open_recorders.enter(record),
         )
@@ -304,7 +317,8 @@ def create_mcp_tools(
     timeout: float = 30.0,
     elicitation_handler: Answerer | None = None,
     sampling_handler: Answerer | None = None,
-    roots: Sequence[str] = (),
+    roots: Sequence[str | Path] = (),
+    extensions: Sequence[Any] = (),
     on_tools_changed: ToolsChanged | None = None,
     answerer: Answerer | None = None,
 ) -> MCPClient:
@@ -323,7 +337,9 @@ def create_mcp_tools(
             `async`, that takes the question and returns a dict or an `Answer`; None declines.
             Without it the person is asked; if no person can answer, the question is declined.
         sampling_handler: Writes the messages that servers want from a model, in the same way.
-        roots: File URLs that servers may ask for.
+        roots: Folders, or file URLs, that servers may ask for.
+        extensions: Extensions of the protocol that servers are told of, objects of the SDK's
+            `ClientExtension` (SEP-2133).
         on_tools_changed: Called with the new tools of a server when its list has changed, in a
             thread of its own, where it may call tools. Source: OpenHands SDK.
         answerer: The older name of both handlers, for one release.
@@ -341,6 +357,7 @@ def create_mcp_tools(
         elicitation_handler=handler,
         sampling_handler=handler,
         roots=roots,
+        extensions=extensions,
         on_tools_changed=on_tools_changed,
     )
     try:
@@ -349,24 +366,6 @@ def create_mcp_tools(
         client.sync_close()
         raise
     return client
-
-
-def _named(tools: list[MCPToolDefinition]) -> list[MCPToolDefinition]:
-    """Return *tools* with unique names: two of the same name get the server in front."""
-    counts = Counter(tool.remote_name for tool in tools)
-    names = set(counts)
-    return [
-        tool if counts[tool.remote_name] == 1 else _renamed(tool, names)
-        for tool in tools
-    ]
-
-
-def _renamed(tool: MCPToolDefinition, names: set[str]) -> MCPToolDefinition:
-    name = tool.remote_name
-    while name in names:  # another tool may have the longer name too
-        name = f"{tool.server}_{name}"
-    names.add(name)
-    return tool.model_copy(update={"name": name})
 
 
 def _tools_added(

@@ -1,5 +1,6 @@
 """The definition and the action of a tool of an MCP server."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -267,3 +268,21 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
             **{key: exported[key] for key in own},
             **{key: exported[key] for key in ("_meta",) if key in exported},
         }
+
+
+def with_unique_names(tools: list[MCPToolDefinition]) -> list[MCPToolDefinition]:
+    """Return *tools* with unique names: two of the same name get the server in front."""
+    counts = Counter(tool.remote_name for tool in tools)
+    names = set(counts)
+    return [
+        tool if counts[tool.remote_name] == 1 else _renamed(tool, names)
+        for tool in tools
+    ]
+
+
+def _renamed(tool: MCPToolDefinition, names: set[str]) -> MCPToolDefinition:
+    name = tool.remote_name
+    while name in names:  # another tool may have the longer name too
+        name = f"{tool.server}_{name}"
+    names.add(name)
+    return tool.model_copy(update={"name": name})

@@ -1,11 +1,12 @@
 """The session with one MCP server: its state, its lists, calls, log and traffic."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ended
+from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.connection.connection import Connection
@@ -25,13 +26,16 @@ from toolbench.mcp.features.resources import (
     Prompt,
     ResourceTemplate,
 )
+from toolbench.mcp.features.roots import RootList
 from toolbench.mcp.features.tool_list import ToolList
 from toolbench.mcp.monitoring.change_listeners import Listener
 from toolbench.mcp.monitoring.notifications import Inbox
+from toolbench.mcp.monitoring.stderr import StderrTail
+from toolbench.mcp.recording import session_recording
 from toolbench.mcp.recording.recorder import Recorder, open_recorders
 from toolbench.mcp.recording.server_recorder import ServerRecorder
-from toolbench.mcp.recording.session_recording import cannot_record, start, stop
 from toolbench.mcp.results import MCPToolObservation
+from toolbench.mcp.snapshots.session_snapshot import snapshot_of
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.mcp.tasks.kept_tasks import KeptTasks
 from toolbench.mcp.tasks.task_list import TaskList
@@ -62,7 +66,7 @@ class MCPServerSession:
         timeout: float = 30.0,
         mode: str = "auto",
         answerer: Answerer | None = None,
-        roots: Sequence[str] = (),
+        features: ClientFeatures | None = None,
         recorder: Recorder | None = None,
         approvals: Approvals | None = None,
     ) -> None:
@@ -74,12 +78,13 @@ class MCPServerSession:
             timeout: Seconds for connecting, and for each list.
             mode: `auto`, `legacy` (the handshake of 2025 and before), or a version.
             answerer: Answers the server's questions if a call names no handler.
-            roots: File URLs that the server may ask for.
+            features: What this side offers the server: its roots, and extensions.
             recorder: Writes all messages to a file.
             approvals: The approved servers: a server that changed later is not called.
         """
         self.name = name
         self.entry = entry
+        self._features = features = features or ClientFeatures()
         self.call_seconds = entry.seconds or _CALL_SECONDS
         """The time limit of a call, in seconds."""
         self.answerer = answerer
@@ -91,7 +96,7 @@ class MCPServerSession:
             inbox,
             seconds=timeout,
             mode=entry.mode or mode,
-            roots=list(roots),
+            features=features,
             greet=self._greet,
         )
         """The connection to the server, with its status, mode and process."""
@@ -104,6 +109,8 @@ class MCPServerSession:
             inbox.recorder = ServerRecorder(recorder, name, hide=self.tools.hide)
         self.resources = ResourceList(self.connection, timeout, self._subscriptions)
         """The resources: a sequence, with methods to read and to subscribe."""
+        self.roots = RootList(self.connection, features)
+        """The folders that the server may ask for: a sequence, with a method to change it."""
         self.prompts = PromptList(self.connection, timeout)
         """The prompts: a sequence, with a method to get one."""
         store = KeptTasks(server_key(entry))
@@ -112,15 +119,10 @@ class MCPServerSession:
         key = None if approvals is None else server_key(entry)
         self.trust = Trust(name, key, approvals) if key and approvals else None
         """Compares the server with what was approved; None if no approval is required."""
-        self.stderr = inbox.stderr
-        """The last lines that the server's process wrote to stderr."""
         self.log = inbox.log
         """The last messages the server logged through MCP."""
         self.traffic = inbox.traffic
         """The last messages on the wire, both ways."""
-        self.noise = inbox.noise
-        """The first lines on the server's stdout that are not messages."""
-
         self.protocol_version: str | None = None
         """The version of MCP that both sides use."""
         self.era: Era | None = None
@@ -143,6 +145,16 @@ class MCPServerSession:
         return f"MCPServerSession({self.name!r}, {self.status}{version}, {tools})"
 
     # --- the connection -----------------------------------------------------------
+
+    @property
+    def stderr(self) -> StderrTail:
+        """The last lines that the server's process wrote to stderr."""
+        return self._inbox.stderr
+
+    @property
+    def noise(self) -> list[str]:
+        """The first lines on the server's stdout that are not messages."""
+        return self._inbox.noise
 
     @property
     def status(self) -> SessionStatus:
@@ -174,11 +186,8 @@ class MCPServerSession:
     def problems(self) -> list[str]:
         """Problems with lists and subscriptions of the connected server."""
         problem, lost = self.tools.problem, self._subscriptions.lost
-        problems = [] if problem is None else [f"tools/list: {problem}"]
-        return [
-            *problems,
-            *(f"no updates of {uri!r}: {why}" for uri, why in lost.items()),
-        ]
+        updates = [f"no updates of {uri!r}: {why}" for uri, why in lost.items()]
+        return [*([] if problem is None else [f"tools/list: {problem}"]), *updates]
 
     def observe(self, listener: Listener) -> Callable[[], None]:
         """Call *listener* with the changes, a few times a second; return a function that stops it."""
@@ -218,25 +227,22 @@ class MCPServerSession:
                 if the file is not a recording or cannot be written.
         """
         if self.recording is not None or not self.is_connected:
-            raise cannot_record(self.name, self.recording)
+            raise session_recording.cannot_record(self.name, self.recording)
         return portal.call(self._start_recording, open_recorders.enter(path))
 
     async def _start_recording(self, recorder: Recorder) -> Path:
-        start(recorder, self.name, self._inbox, self.tools.hide)
+        session_recording.start(recorder, self.name, self._inbox, self.tools.hide)
         await self._refresh()
         return recorder.path
 
     def stop_recording(self) -> Path | None:
         """End the recording; return its file, None if there is none."""
-        return portal.call(stop, self._inbox)
+        return portal.call(session_recording.stop, self._inbox)
 
     @property
     def recording(self) -> Path | None:
         """The file of the recording or the replay; None without either."""
-        if self.entry.transport == "replay":
-            return Path(self.entry.url)
-        recorder = self._inbox.recorder
-        return None if recorder is None else recorder.path
+        return session_recording.file_of(self.entry, self._inbox)
 
     async def _greet(self, connection: Connection) -> None:
         """Read the server's description and its lists from a new connection."""
@@ -294,19 +300,7 @@ class MCPServerSession:
 
     def snapshot(self) -> Snapshot:
         """Return all that the server offers as a snapshot, to keep or compare."""
-        templates = self.resources.templates
-        offered = {
-            "server": self.server_info,
-            "protocolVersion": self.protocol_version,
-            "capabilities": self.capabilities,
-            "instructions": self.instructions,
-            "tools": self.tools.raw,
-            "disabled": {tool.name: tool.reason for tool in self.tools.disabled},
-            "resources": {item.uri: dict(item.raw) for item in self.resources},
-            "templates": {item.uri_template: dict(item.raw) for item in templates},
-            "prompts": {prompt.name: dict(prompt.raw) for prompt in self.prompts},
-        }
-        return Snapshot.of(self._inbox.redactor.value(offered))
+        return snapshot_of(self)
 
     # --- using it -----------------------------------------------------------------
 
@@ -352,16 +346,14 @@ class MCPServerSession:
             on_progress=on_progress,
             answerer=answerer,
         )
-
         as_task = wants_task(self.tools.described(name), self.capabilities)
         send = tool_request(name, arguments, call, as_task=as_task)
         try:
             raw = await self.connection.ask(send, call)
+            raw = await self._features.finished(raw, self.connection.current, call)
         except Exception as error:  # of the SDK, the server or the network
             failed = call_failed(error, call, self._inbox)
-            if (recorder := self._inbox.recorder) is not None:
-                failure = str(failed), tuple(failed.asides)
-                recorder.failed(call.token, *failure, self._inbox.redactor)
+            session_recording.note_failure(self._inbox, call, failed)
             raise failed from error
         return await self.tasks.finished(raw, call)
 

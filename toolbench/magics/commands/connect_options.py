@@ -117,7 +117,7 @@ def entry_with(entry: Any, options: Namespace, names: Mapping[str, Any]) -> Any:
 
 
 def roots_of(options: Namespace) -> list[str]:
-    """Return the folders of `--root` as file URLs.
+    """Return the folders of `--root`, as file URLs.
 
     Raises:
         UsageError: If one is not there.

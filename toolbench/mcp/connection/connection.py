@@ -8,6 +8,7 @@ import anyio
 from pydantic import ValidationError
 
 from toolbench._version import __version__
+from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.failure_messages import (
     CONNECTION_CLOSED,
@@ -47,11 +48,15 @@ class RoundsError(RuntimeError):
 class Connection:
     """The session of the SDK with one server, and the process or HTTP client below it."""
 
-    def __init__(self, entry: ServerEntry, inbox: Inbox, *, roots: list[str]) -> None:
+    def __init__(
+        self, entry: ServerEntry, inbox: Inbox, features: ClientFeatures
+    ) -> None:
         """Prepare to connect to *entry*, in which all variables are replaced."""
         self._entry = entry
         self._inbox = inbox
-        self._roots = roots
+        self._features = features
+        self.declares_roots = bool(features.roots)
+        """Whether the server is told that there are roots to ask for."""
         self.stderr_start = inbox.stderr.total
         """The number of lines on stderr before this connection."""
         self._client: Any = None
@@ -80,14 +85,14 @@ class Connection:
         kind = session_class(
             self._inbox,
             probe_seconds=min(_PROBE, call.seconds / 3),
-            roots=self._roots,
+            roots=self._features.roots,
             is_process=self._entry.transport == "stdio",
         )
         self._client = Client(
             Tapped(self._transport, kind),
             mode=mode,
             client_info=Implementation(name="toolbench", version=__version__),
-            extensions=[TasksExtension()],
+            extensions=self._features.declared([TasksExtension()]),
         )
         with call.limited():
             await self._client.__aenter__()

@@ -12,6 +12,7 @@ import anyio
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ended
 from toolbench.mcp.authorization.network_advice import download_advice, network_advice
+from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.connection import Connection, Send, SendPage
 from toolbench.mcp.connection.failure_messages import (
@@ -48,7 +49,7 @@ class ReconnectingConnection:
         *,
         seconds: float,
         mode: str,
-        roots: list[str],
+        features: ClientFeatures,
         greet: Callable[[Connection], Awaitable[None]],
     ) -> None:
         """Prepare to connect to *entry*.
@@ -58,7 +59,7 @@ class ReconnectingConnection:
             inbox: Takes notifications, logs and traffic.
             seconds: The time limit for connecting.
             mode: `auto`, `legacy`, or a version of the protocol.
-            roots: File URLs that the server may ask for.
+            features: What this side offers the server.
             greet: Called with each new connection, before it is used.
         """
         self.entry = entry
@@ -72,14 +73,14 @@ class ReconnectingConnection:
         """Why the server could not be reached, and what to do."""
         self.notices: list[str] = []
         """Notes for the person in the next result of a call: the things that a restart lost."""
-        self._roots = roots
+        self._features = features
         self._greet = greet
         self._state: Status = "new"
         self._connection: Connection | None = None
         self._lock = anyio.Lock()
         self._later: asyncio.Future[None] | None = None
         self._call = Call(seconds=seconds)
-        self._tried = Connection(entry, inbox, roots=roots)
+        self._tried = Connection(entry, inbox, features)
         inbox.log.on_level = partial(portal.call, set_log_level, self)
 
     @property
@@ -169,7 +170,7 @@ class ReconnectingConnection:
     async def _attempt(
         self, entry: ServerEntry, mode: str, seconds: float
     ) -> Connection:
-        connection = Connection(entry, self.inbox, roots=self._roots)
+        connection = Connection(entry, self.inbox, self._features)
         self._call, self._tried = Call(seconds=seconds), connection
         try:
             await connection.open(mode, self._call)

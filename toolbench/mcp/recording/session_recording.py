@@ -5,6 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from toolbench.errors import ServerError
+from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.connection.failure_messages import CallFailedError
+from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.recording.failure import CUT_OFF
 from toolbench.mcp.recording.recorder import Recorder
@@ -51,3 +54,17 @@ def cannot_record(server: str, recording: Path | None) -> ServerError:
     if recording is not None:
         why = f"it is recorded in, or replayed from, {str(recording)!r}"
     return ServerError(f"Server {server!r} cannot be recorded: {why}.")
+
+
+def file_of(entry: ServerEntry, inbox: Inbox) -> Path | None:
+    """Return the file of the recording or the replay of a session; None without either."""
+    if entry.transport == "replay":
+        return Path(entry.url)
+    return None if inbox.recorder is None else inbox.recorder.path
+
+
+def note_failure(inbox: Inbox, call: Call, failed: CallFailedError) -> None:
+    """Write into the recording, if there is one, that *call* has no result."""
+    if inbox.recorder is not None:
+        failure = str(failed), tuple(failed.asides)
+        inbox.recorder.failed(call.token, *failure, inbox.redactor)

@@ -1,0 +1,100 @@
+"""What this side offers a server beside answers: roots, and extensions of the protocol.
+
+Source: MCP specification, client features and capabilities; extensions: SEP-2133.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from toolbench.errors import ToolbenchError
+from toolbench.plain import clip
+
+if TYPE_CHECKING:
+    from toolbench.mcp.connection.connection import Connection
+    from toolbench.mcp.connection.open_calls import Call
+
+
+class ClientFeatures:
+    """The roots and extensions of one session, over all its connections."""
+
+    def __init__(
+        self, roots: Iterable[str | Path] = (), extensions: Iterable[Any] = ()
+    ) -> None:
+        """Offer *roots*, folders or file URLs, and *extensions*, objects of the SDK.
+
+        Raises:
+            ToolbenchError: If one cannot be used.
+        """
+        self.roots = [root_url(root) for root in roots]
+        """The file URLs that the server may ask for; a change of the list is a change for it."""
+        self.extensions = tuple(extensions)
+        """The extensions that are declared to the server."""
+        for extension in self.extensions:
+            if not isinstance(getattr(extension, "identifier", None), str):
+                msg = (
+                    f"{clip(extension)} is no extension of MCP: give an object of a class of "
+                    "mcp.client.extension.ClientExtension, which has an identifier."
+                )
+                raise ToolbenchError(msg)
+        identifiers = [extension.identifier for extension in self.extensions]
+        twice = [name for name in identifiers if identifiers.count(name) > 1]
+        if twice:
+            msg = f"The extension {twice[0]!r} is there twice: leave one out."
+            raise ToolbenchError(msg)
+
+    def declared(self, own: Iterable[Any]) -> list[Any]:
+        """Return all extensions to declare: *own*, ours, give way to those of the same name."""
+        taken = {extension.identifier for extension in self.extensions}
+        ours = [extension for extension in own if extension.identifier not in taken]
+        return [*ours, *self.extensions]
+
+    async def finished(
+        self, raw: dict[str, Any], connection: "Connection", call: "Call"
+    ) -> dict[str, Any]:
+        """Return the result of *call*; if an extension claims the answer *raw*, what it makes of it.
+
+        Source: SDK, `ResultClaim`.
+        """
+        claims = (claim for each in self.extensions for claim in each.claims())
+        kind = raw.get("resultType") if connection.is_modern else None
+        claim = next((claim for claim in claims if claim.result_type == kind), None)
+        if claim is None:
+            return raw
+        with call.limited():
+            return await _resolved(claim, raw, connection.session, call)
+
+
+async def _resolved(
+    claim: Any, raw: dict[str, Any], session: Any, call: "Call"
+) -> dict[str, Any]:
+    from mcp.client.extension import ClaimContext  # noqa: PLC0415 - the SDK, loaded by now
+
+    context = ClaimContext(
+        session=session, tool_name=call.tool or "", read_timeout_seconds=call.seconds
+    )
+    result = await claim.resolve(
+        claim.model.model_validate(raw, by_name=False), context
+    )
+    resolved: dict[str, Any] = result.model_dump(
+        by_alias=True, mode="json", exclude_none=True
+    )
+    return resolved
+
+
+def root_url(root: str | Path) -> str:
+    """Return the file URL of *root*, a folder or a file URL.
+
+    Raises:
+        ToolbenchError: If there is no such folder, or the URL is for no file.
+    """
+    if isinstance(root, str) and "://" in root:
+        if root.startswith("file://"):
+            return root
+        msg = f"A root is a folder or a file URL, not {root!r}."
+        raise ToolbenchError(msg)
+    path = Path(root).expanduser().absolute()
+    if not path.is_dir():
+        msg = f"A root is a folder: there is none at {str(path)!r}."
+        raise ToolbenchError(msg)
+    return path.as_uri()

@@ -1,0 +1,68 @@
+"""The folders that a server may ask for, which can change while it is connected.
+
+Source: MCP specification, roots.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolbench.core.background_loop import portal
+from toolbench.mcp.client_features import ClientFeatures, root_url
+from toolbench.mcp.connection.reconnection import ReconnectingConnection
+from toolbench.mcp.features.item_list import ItemList
+
+if TYPE_CHECKING:
+    from toolbench.mcp.connection.connection import Connection
+
+
+class RootList(ItemList[str]):
+    """The roots of one session, as file URLs; `change(*folders)` replaces them."""
+
+    def __init__(
+        self, connection: ReconnectingConnection, features: ClientFeatures
+    ) -> None:
+        """Offer the roots of *features* over *connection*."""
+        self._connection = connection
+        self._features = features
+
+    def items(self) -> list[str]:
+        """Return the file URLs."""
+        return list(self._features.roots)
+
+    @property
+    def known_items(self) -> list[str]:
+        """The file URLs."""
+        return self.items()
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether the server was told, when it was connected, that there are roots.
+
+        Without that it does not ask for them, so new roots need a `session.reconnect()`.
+        """
+        connection = self._connection
+        return connection.status == "connected" and connection.current.declares_roots
+
+    def change(self, *folders: str | Path) -> None:
+        """Replace the roots by *folders*, paths or file URLs, and announce the change.
+
+        The older protocol has a notification for it; in the newer one the server asks in
+        each call that needs them.
+
+        Raises:
+            ToolbenchError: If one is no folder; the roots then stay as they are.
+        """
+        portal.call(self._change, [root_url(folder) for folder in folders])
+
+    async def _change(self, urls: list[str]) -> None:
+        if urls == self._features.roots:
+            return
+        self._features.roots[:] = urls
+        if self.is_declared and not self._connection.current.is_modern:
+            await self._connection.once(_announce)
+
+
+async def _announce(connection: "Connection") -> None:
+    from mcp_types import RootsListChangedNotification  # noqa: PLC0415 - the SDK, loaded by now
+
+    await connection.session.send_notification(RootsListChangedNotification())
