@@ -88,11 +88,11 @@ def labelled(name: str) -> str:
     """Return *name* with the version that is tested here."""
     package = PACKAGES.get(name, name.lower())
     release = ".".join(version(package).split(".")[:2])
-    shown = name.removesuffix(" 7")
+    short_name = name.removesuffix(" 7")
     return (
-        f"{shown} {release}"
-        if package == shown.lower()
-        else f"{shown} ({package} {release})"
+        f"{short_name} {release}"
+        if package == short_name.lower()
+        else f"{short_name} ({package} {release})"
     )
 
 

@@ -28,34 +28,34 @@ Each is tried over stdio and HTTP, in the protocol of 2025-11-25 and in the newe
 
 def page(modes: dict[str, dict[str, str]], tools: dict[str, dict[str, str]]) -> str:
     """Return the page for what was seen of *modes* and of *tools*, by way and name."""
-    said_of_modes, said_of_tools = described()
+    modes_of_server, tools_of_server = described()
     return "\n".join(
         [
             HEAD,
             "## Connecting\n",
-            *table("Server", said_of_modes, modes),
+            *table("Server", modes_of_server, modes),
             "\n## Calling a tool\n",
-            *table("Tool", said_of_tools, tools),
+            *table("Tool", tools_of_server, tools),
             "",
         ]
     )
 
 
 def table(
-    title: str, said: dict[str, str], seen: dict[str, dict[str, str]]
+    title: str, descriptions: dict[str, str], texts: dict[str, dict[str, str]]
 ) -> list[str]:
     """Return the lines of a table: a name, what it does, what was seen of it."""
     rows = [
-        f"| `{name}` | {escaped(what)} | {cell({w: seen[w][name] for w in seen if name in seen[w]})} |"
-        for name, what in said.items()
+        f"| `{name}` | {escaped(what)} | {cell({w: texts[w][name] for w in texts if name in texts[w]})} |"
+        for name, what in descriptions.items()
     ]
     return [f"| {title} | What it does | What you see |", "| --- | --- | --- |", *rows]
 
 
-def cell(seen: dict[str, str]) -> str:
+def cell(texts: dict[str, str]) -> str:
     """Return what was seen, each text once, with the ways it was seen if they differ."""
     ways: dict[str, list[str]] = {}
-    for way, text in seen.items():
+    for way, text in texts.items():
         ways.setdefault(text, []).append(way)
     if len(ways) == 1:
         return code(next(iter(ways)))

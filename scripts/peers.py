@@ -142,10 +142,10 @@ def ensure_optional(place: Path, packages: list[str], python: str) -> None:
 
 def python_of(version: str) -> str | None:
     """Return the interpreter of *version*; None if there is none."""
-    kept = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions"
+    versions = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions"
     candidates = [
         os.environ.get(f"PYTHON{version.replace('.', '')}"),
-        *map(str, sorted(kept.glob(f"{version}.*/bin/python"), reverse=True)),
+        *map(str, sorted(versions.glob(f"{version}.*/bin/python"), reverse=True)),
         shutil.which(f"python{version}"),
     ]
     return next((c for c in candidates if c and Path(c).is_file()), None)
@@ -196,10 +196,10 @@ def run(*command: str, **env: str) -> None:
             )
             return
         except subprocess.CalledProcessError as error:
-            said = f"{error.stdout}{error.stderr}"
+            output = f"{error.stdout}{error.stderr}"
         except subprocess.TimeoutExpired:
-            said = f"It took longer than {SECONDS} s."
-    msg = f"{shlex.join(command)}\n{said}"
+            output = f"It took longer than {SECONDS} s."
+    msg = f"{shlex.join(command)}\n{output}"
     raise InstallError(msg)
 
 

@@ -89,16 +89,16 @@ def pages() -> dict[str, str]:
         name: package if name == "toolbench" else package[name.split(".", 1)[1]]
         for name in MODULES
     }
-    listed = {
-        name: [*map(str, wanted or exported(name) or public(modules[name]))]
-        for name, wanted in MODULES.items()
+    members = {
+        name: [*map(str, chosen_names or exported(name) or public(modules[name]))]
+        for name, chosen_names in MODULES.items()
     }
-    homes = homes_of_classes(modules, listed)
+    homes = homes_of_classes(modules, members)
     texts: dict[str, list[str]] = {}
     for name, module in modules.items():
         parts = texts.setdefault(page_of(name), [])
         parts += [f"{'##' if parts else '#'} {name}\n", *sentences(module)]
-        for member in listed[name]:
+        for member in members[name]:
             parts += entry(member, module, name, homes)
     contents = [f"- [`{name.removesuffix('.md')}`]({name})" for name in texts]
     first = [HEAD, *contents, "", *magics(), *commands(package)]
@@ -114,12 +114,12 @@ def page_of(module: str) -> str:
 
 
 def homes_of_classes(
-    modules: dict[str, griffe.Module], listed: dict[str, list[str]]
+    modules: dict[str, griffe.Module], members: dict[str, list[str]]
 ) -> dict[str, str]:
     """Return the module that each class is described with, by its path: the first that lists it."""
     homes: dict[str, str] = {}
     for name, module in modules.items():
-        for member in filter(None, (found(word, module) for word in listed[name])):
+        for member in filter(None, (found(word, module) for word in members[name])):
             if isinstance(member, griffe.Class):
                 homes.setdefault(member.path, name)
     return homes
@@ -135,12 +135,10 @@ def magics() -> Iterator[str]:
             if isinstance(action, _SubParsersAction):
                 yield from (f"- `{c.dest}`: {c.help}" for c in action._choices_actions)
             elif action.help and "-h" not in action.option_strings:
-                named = (
-                    ", ".join(action.option_strings) or action.metavar or action.dest
-                )
-                yield f"- `{named}`: {action.help}"
-        shown = "\n".join(parser.examples)
-        yield f"\n```text\n{shown}\n```\n"
+                term = ", ".join(action.option_strings) or action.metavar or action.dest
+                yield f"- `{term}`: {action.help}"
+        examples = "\n".join(parser.examples)
+        yield f"\n```text\n{examples}\n```\n"
 
 
 def commands(package: griffe.Module) -> Iterator[str]:
@@ -201,8 +199,8 @@ def entry(
         yield f"#### `{name}.{method.name}{signature(method)}`\n"
         yield from sentences(method)
     for owner, names in inherited.items():
-        shown = ", ".join(f"`{word}`" for word in names)
-        yield f"From {described_at(owner, homes, at)}: {shown}.\n"
+        terms = ", ".join(f"`{word}`" for word in names)
+        yield f"From {described_at(owner, homes, at)}: {terms}.\n"
 
 
 def methods(member: griffe.Class) -> Iterator[griffe.Object]:
@@ -251,10 +249,10 @@ def signature(member: griffe.Object) -> str:
         return ""
     if parameters is None:
         return ""
-    shown = (shown_parameter(p) for p in parameters if p.name not in ("self", "cls"))
+    texts = (shown_parameter(p) for p in parameters if p.name not in ("self", "cls"))
     result = getattr(member, "returns", None)
     arrow = f" -> {result}" if result and not isinstance(member, griffe.Class) else ""
-    return f"({', '.join(shown)}){arrow}"
+    return f"({', '.join(texts)}){arrow}"
 
 
 STARS = {

@@ -113,9 +113,9 @@ def stress(seconds: float) -> list[str]:
         wrong.append("the streams are not what they were")
     sys.stdout, sys.stderr = before
     executor.close()
-    shown = out.lines + err.lines
-    if shown != printed:
-        wrong.append(f"{printed} lines were printed, {shown} are on the screen")
+    lines = out.lines + err.lines
+    if lines != printed:
+        wrong.append(f"{printed} lines were printed, {lines} are on the screen")
     wrong += [*out.strangers, *err.strangers][:5]
     print(f"{printed:,} lines beside {sum(counts):,} runs and cells", *wrong, sep="\n")
     return wrong

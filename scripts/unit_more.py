@@ -60,23 +60,23 @@ def found(version: str) -> str | None:
         Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser(),
         *([Path(on_path).parents[1]] if on_path else []),
     ]
-    kept = [
+    installed_pythons = [
         str(python)
         for root in roots
         for python in sorted(
             root.glob(f"versions/{version}.*/bin/python"), reverse=True
         )
     ]
-    candidates = [os.environ.get(variable(version)), on_path, *kept]
+    candidates = [os.environ.get(variable(version)), on_path, *installed_pythons]
     return next((c for c in candidates if c and is_version(c, version)), None)
 
 
 def is_version(python: str, version: str) -> bool:
     """Tell whether *python* runs and is *version*: pyenv's shims may be of none."""
-    say = "import sys; print('%d.%d' % sys.version_info[:2])"
+    code = "import sys; print('%d.%d' % sys.version_info[:2])"
     try:
         done = subprocess.run(
-            [python, "-c", say], capture_output=True, text=True, check=False
+            [python, "-c", code], capture_output=True, text=True, check=False
         )
     except OSError:
         return False
@@ -123,5 +123,5 @@ def arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    asked = arguments()
-    sys.exit(main(asked.versions, asked.workers))
+    options = arguments()
+    sys.exit(main(options.versions, options.workers))

@@ -129,9 +129,9 @@ def test_each_call_is_edited_refused_or_answered(lab: NotebookPage, nbroot):
     lab.run(3)
     assert lab.text(3).split() == ["43", "3", "0"]
     lab.run(2)
-    kinds, ran = lab.text(2).splitlines()
+    kinds, calls = lab.text(2).splitlines()
     assert kinds.count("ActionEvent") == 3 and "UserRejectObservation" in kinds
-    assert ran == "[{'a': 40, 'b': 3}]"
+    assert calls == "[{'a': 40, 'b': 3}]"
     lab.save()
     saved = "".join(o["data"]["text/html"] for o in lab.outputs(1) if "data" in o)
     assert "Eight, roughly." in saved and "Too many." in saved

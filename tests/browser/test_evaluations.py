@@ -32,7 +32,7 @@ cases = [
 ]
 report = evaluate(ScriptedModel([answer(2), answer(4), answer(5)]), [split_bill], cases)
 '''
-RAN = "print([(r.arguments, r.observation.text) for r in history()])"
+PRINT_RUNS = "print([(r.arguments, r.observation.text) for r in history()])"
 
 
 def alive(lab: NotebookPage, cell: int) -> Locator:
@@ -54,7 +54,7 @@ def look(lab: NotebookPage, cell: int, state: str, part: str) -> list[str]:
 
 def test_a_failure_opens_into_the_panel_of_its_call(lab: NotebookPage, nbroot):
     """It is changed and run there; saved, the notebook has every failure without a kernel."""
-    write_notebook(nbroot / "failures.ipynb", SETUP, "report", RAN)
+    write_notebook(nbroot / "failures.ipynb", SETUP, "report", PRINT_RUNS)
     lab.open("failures.ipynb")
     lab.run(0)
     lab.run(1)

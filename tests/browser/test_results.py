@@ -48,7 +48,7 @@ for name, shown in (("lines", lines), ("weather", weather), ("image", image)):
     panel.run()
 """
 SAME = "A person and the model read the same"
-READ = "() => navigator.clipboard.readText()"
+CLIPBOARD = "() => navigator.clipboard.readText()"
 
 
 def opened(lab: NotebookPage, path: Path) -> Locator:
@@ -66,7 +66,7 @@ def copied(lab: NotebookPage, card: Locator) -> str:
     """Copy what a card holds."""
     card.get_by_role("button", name="Copy").click()
     expect(card.locator(".toolbench-said")).to_have_text("Copied")
-    text: str = lab.tab.page.evaluate(READ)
+    text: str = lab.tab.page.evaluate(CLIPBOARD)
     return text
 
 
@@ -232,7 +232,7 @@ def test_json_is_edited_in_an_editor(lab: NotebookPage, nbroot: Path):
     code = page.locator(".toolbench-code")
     code.get_by_role("button", name="Copy").click()
     expect(code.get_by_role("status")).to_have_text("Copied")
-    assert "run_tool(note" in lab.tab.page.evaluate(READ)
+    assert "run_tool(note" in lab.tab.page.evaluate(CLIPBOARD)
     lab.screenshot("editor-code")
     assert lab.tab.console_errors == []
 

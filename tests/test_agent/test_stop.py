@@ -20,11 +20,11 @@ from toolbench.runs.questions import Answer
 PATIENCE = 20  # seconds: a test that waits so long has failed
 
 
-def noting(ran):
+def noting(numbers):
     @tool(read_only=True)
     def act(a: int) -> int:
         """Act."""
-        ran.append(a)
+        numbers.append(a)
         return a
 
     return act
@@ -43,16 +43,16 @@ class Interrupting:
 
 def test_no_call_runs_when_stop_came_while_it_was_rated():
     """The calls wait for the person, as after any stop before them; then they run once."""
-    ran = []
+    numbers = []
     rater = Interrupting()
     script = [calls(call("act", {"a": 1}), call("act", {"a": 2}, id="c2")), "Done."]
-    c = rater.conversation = talk(script, [noting(ran)], security_analyzer=rater)
+    c = rater.conversation = talk(script, [noting(numbers)], security_analyzer=rater)
     assert c.run() == "paused"
-    assert ran == []
+    assert numbers == []
     check_answered(c, waiting=2)
     c.agent.security_analyzer = None
     assert c.run() == "answered"
-    assert sorted(ran) == [1, 2]
+    assert sorted(numbers) == [1, 2]
     check_answered(c)
 
 
@@ -74,10 +74,10 @@ class Hanging:
 
 def test_stop_ends_the_request_that_rates_a_call():
     """The model that rates hears of the stop; the call is not run."""
-    ran, model = [], Hanging()
+    numbers, model = [], Hanging()
     c = talk(
         [calls(call("act", {"a": 1})), "Done."],
-        [noting(ran)],
+        [noting(numbers)],
         security_analyzer=LLMSecurityAnalyzer(model),
     )
     thread = threading.Thread(target=c.run)
@@ -85,7 +85,7 @@ def test_stop_ends_the_request_that_rates_a_call():
     assert model.request_event.wait(PATIENCE)
     c.interrupt()
     thread.join(PATIENCE)
-    assert not thread.is_alive() and ran == []
+    assert not thread.is_alive() and numbers == []
     check_answered(c, waiting=1)
 
 

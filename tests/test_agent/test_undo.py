@@ -115,12 +115,12 @@ class TestGoesStepByStep:
 class TestIsRefused:
     """In one sentence, and the file stays as it is to the byte."""
 
-    def check(self, conversation, path, says):
+    def check(self, conversation, path, reason):
         before = path.read_bytes()
         undo(conversation)
         assert path.read_bytes() == before
         assert "could not be taken back" in conversation.events[-1].text
-        assert says in conversation.events[-1].text
+        assert reason in conversation.events[-1].text
 
     def test_where_something_else_changed_the_file(self, tmp_path, begin_again):
         """What was written since would be lost."""

@@ -113,11 +113,11 @@ def test_refuse_what_the_reference_refuses(sampled, tools):
             try:
                 validate(mutant)
             except ValidationError:
-                got = False
+                is_accepted = False
             else:
-                got = True
+                is_accepted = True
             judged[expected] += 1
-            if got != expected:
+            if is_accepted != expected:
                 disagreed.append((published["source"], tool.name, mutant, expected))
     assert disagreed == []
     assert min(judged.values()) > 10_000, "both sides of the law are tried"

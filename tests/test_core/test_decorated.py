@@ -240,7 +240,7 @@ def nested(x: list[dict[str, Unknown]]):
 
 class TestWhatCannotBeATool:
     @pytest.mark.parametrize(
-        ("function", "says"),
+        ("function", "message"),
         [
             (
                 starred,
@@ -263,9 +263,9 @@ class TestWhatCannotBeATool:
         ],
         ids=lambda value: getattr(value, "__name__", ""),
     )
-    def test_says_why(self, function, says):
+    def test_says_why(self, function, message):
         """One error, when the tool is made, that says what to do instead."""
-        with pytest.raises(RegistrationError, match=says):
+        with pytest.raises(RegistrationError, match=message):
             tool(function)
 
     def test_names_the_method_as_it_is_called(self):

@@ -188,7 +188,7 @@ class TestSubclasses:
 
 class TestSchemasThatCannotBeUsed:
     @pytest.mark.parametrize(
-        ("schema", "says"),
+        ("schema", "message"),
         [
             ([], "must be a JSON object, not"),
             (True, "must be a JSON object, not"),
@@ -206,9 +206,9 @@ class TestSchemasThatCannotBeUsed:
             ({"$ref": "file:///etc/passwd"}, "other documents are not followed"),
         ],
     )
-    def test_say_what_is_wrong(self, schema, says):
+    def test_say_what_is_wrong(self, schema, message):
         """One error, with a sentence; nothing is fetched from anywhere."""
-        with pytest.raises(SchemaError, match=says):
+        with pytest.raises(SchemaError, match=message):
             foreign(schema)
 
     @pytest.mark.parametrize("depth", [150, 5_000])

@@ -107,7 +107,7 @@ class TestRegistering:
             def create(self, conv_state=None):
                 return [self]
 
-        for cls, says in (
+        for cls, message in (
             (Silent, "Silent cannot be registered: it does not define create"),
             (Abstract, "Abstract cannot be registered: it does not define create"),
             (Forgetful, "Forgetful cannot be registered: create.. lacks @classmethod"),
@@ -116,7 +116,7 @@ class TestRegistering:
                 "HelloAction cannot be registered: it is not a ToolDefinition",
             ),
         ):
-            with pytest.raises(RegistrationError, match=says):
+            with pytest.raises(RegistrationError, match=message):
                 registry.register("t", cls)
 
     @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ class TestNames:
 
 class TestMistakes:
     @pytest.mark.parametrize(
-        ("fields", "says"),
+        ("fields", "message"),
         [
             (
                 {"action_type": dict},
@@ -170,9 +170,9 @@ class TestMistakes:
         ],
         ids=repr,
     )
-    def test_are_named_when_the_tool_is_made(self, fields, says):
+    def test_are_named_when_the_tool_is_made(self, fields, message):
         """What cannot work is refused at once, with what to do."""
-        with pytest.raises(RegistrationError, match=says):
+        with pytest.raises(RegistrationError, match=message):
             make(**fields)
 
 

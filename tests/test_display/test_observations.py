@@ -123,8 +123,8 @@ class TestAudience:
     def test_decides_who_reads_what(self):
         """Each column holds what is for it and what is for everybody; nothing is lost."""
         observation = tool_observation("t", ANSWER)
-        read = [item.text for item in observation.to_llm_content]
-        assert read == ["for all", "for it", "for both", "unclear"]
+        texts = [item.text for item in observation.to_llm_content]
+        assert texts == ["for all", "for it", "for both", "unclear"]
         assert "for you" in observation.text
         person, _, model = text_of(result_html(observation)).partition(MODEL)
         assert "for you" in person

@@ -33,7 +33,7 @@ def properties(**fields):
 
 class TestForeignProblems:
     @pytest.mark.parametrize(
-        ("schema", "value", "says"),
+        ("schema", "value", "message"),
         [
             ({"type": "integer"}, "x", 'should be an integer, not "x"'),
             ({"type": ["string", "null"]}, 1, "should be null or a string, not 1"),
@@ -57,9 +57,9 @@ class TestForeignProblems:
         ],
         ids=repr,
     )
-    def test_are_sentences(self, schema, value, says):
+    def test_are_sentences(self, schema, value, message):
         """Each keyword that fails is said in words, with the value that failed."""
-        assert problems({"properties": {"x": schema}}, {"x": value}) == [("x", says)]
+        assert problems({"properties": {"x": schema}}, {"x": value}) == [("x", message)]
 
     def test_have_paths_as_people_write_them(self):
         """A problem is where the value is, however deep."""
@@ -151,7 +151,7 @@ FEED = ToolDefinition(name="feed", action_type=FeedAction)
 
 class TestNativeProblems:
     @pytest.mark.parametrize(
-        ("arguments", "where", "says"),
+        ("arguments", "where", "words"),
         [
             ({"amount": "x"}, "amount", "should be an integer"),
             ({"pets": [{"kind": "cat"}]}, "pets[0].lives", "is required"),
@@ -180,10 +180,10 @@ class TestNativeProblems:
         ],
         ids=repr,
     )
-    def test_are_where_the_value_is(self, arguments, where, says):
+    def test_are_where_the_value_is(self, arguments, where, words):
         """Paths lead into what was sent; branches of unions and tags are no part of them."""
         problems = [(p.where, p.message) for p in FEED.problems(arguments)]
-        assert any(at == where and says in message for at, message in problems), (
+        assert any(at == where and words in message for at, message in problems), (
             problems
         )
         assert all(
@@ -191,7 +191,7 @@ class TestNativeProblems:
         )
 
     @pytest.mark.parametrize(
-        ("hint", "value", "says"),
+        ("hint", "value", "message"),
         [
             (int, "x", 'should be an integer, not "x"'),
             (int, 1.5, "should be an integer, not 1.5"),
@@ -248,11 +248,11 @@ class TestNativeProblems:
         ],
         ids=str,
     )
-    def test_are_one_short_sentence(self, hint, value, says):
+    def test_are_one_short_sentence(self, hint, value, message):
         """A model reads what should be there and what was: nothing of how it was parsed."""
         action = create_model("OneAction", __base__=Action, x=(hint, ...))
         tool = ToolDefinition(name="one", action_type=action)
-        assert tool.problems({"x": value}) == [Problem(("x",), says)]
+        assert tool.problems({"x": value}) == [Problem(("x",), message)]
 
     def test_are_the_same_however_they_are_asked_for(self):
         """Listing and raising agree."""

@@ -6,7 +6,7 @@ from typing import TypedDict, Unpack
 import pytest
 
 from test_llm.samples import taking
-from test_llm.tools import SAYS, argument, number, text, tool_named
+from test_llm.tools import DESCRIPTION, argument, number, text, tool_named
 from toolbench import tool
 from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.llm.lint import lint_tool
@@ -61,11 +61,11 @@ KEPT_AND_BROKEN = {
     "description-thin": [
         (
             tool_named("create_new_label", "Creates a new label."),
-            tool_named("create_label", SAYS),
+            tool_named("create_label", DESCRIPTION),
         ),
         (
             tool_named("getUserById", "Get a user by ID"),
-            tool_named("getUserById", SAYS),
+            tool_named("getUserById", DESCRIPTION),
         ),
     ],
     "description-result": [

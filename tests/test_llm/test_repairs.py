@@ -186,7 +186,7 @@ class TestValues:
     """Values of another type than the schema's."""
 
     @pytest.mark.parametrize(
-        ("schema", "sent", "read"),
+        ("schema", "sent", "value"),
         [
             ({"type": "boolean"}, "true", True),
             ({"type": "boolean"}, "False", False),
@@ -203,11 +203,11 @@ class TestValues:
             ({"const": True}, "true", True),
         ],
     )
-    def test_in_a_string(self, schema, sent, read):
+    def test_in_a_string(self, schema, sent, value):
         """A value in a string is read where the schema wants no string, and that is told."""
         call = call_of({"x": sent}, taking({"x": schema}))
-        assert call.arguments == {"x": read}
-        assert type(call.arguments["x"]) is type(read)
+        assert call.arguments == {"x": value}
+        assert type(call.arguments["x"]) is type(value)
         (repair,) = call.repairs
         assert repair.path == ("x",)
         assert "was read as" in repair.message

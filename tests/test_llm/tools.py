@@ -2,10 +2,10 @@
 
 from test_llm.samples import foreign, taking
 
-SAYS = "Look a thing up by its key and return its fields as JSON."
+DESCRIPTION = "Look a thing up by its key and return its fields as JSON."
 
 
-def tool_named(name, description=SAYS, **facts):
+def tool_named(name, description=DESCRIPTION, **facts):
     """A tool without arguments."""
     return foreign({"type": "object"}, name, description=description, **facts)
 
@@ -13,7 +13,7 @@ def tool_named(name, description=SAYS, **facts):
 def argument(schema, *, required=False, name="x"):
     """A tool with one argument."""
     tool = taking({name: schema}, *([name] if required else []))
-    return tool.model_copy(update={"description": SAYS})
+    return tool.model_copy(update={"description": DESCRIPTION})
 
 
 def text(description, **schema):

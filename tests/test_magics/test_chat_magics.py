@@ -119,7 +119,7 @@ class TestModel:
         assert model(shell, "mine") is shell.user_ns["own"]
 
     @pytest.mark.parametrize(
-        ("line", "says"),
+        ("line", "message"),
         [
             ("x nope()", "'nope' is not defined: import or define it first"),
             ("x (", "no expression of Python"),
@@ -130,9 +130,9 @@ class TestModel:
             ("x http://", "no address of a model"),
         ],
     )
-    def test_that_is_none_is_one_sentence(self, shell, line, says):
+    def test_that_is_none_is_one_sentence(self, shell, line, message):
         """No traceback: what is wrong, and what to do."""
-        with pytest.raises(UsageError, match=re.escape(says)) as caught:
+        with pytest.raises(UsageError, match=re.escape(message)) as caught:
             shell.run_line_magic("model", line)
         assert "\n" not in str(caught.value)
 
@@ -185,7 +185,7 @@ class TestChat:
         assert len(shell.user_ns["two"].requests) == 2
 
     @pytest.mark.parametrize(
-        ("line", "cell", "says"),
+        ("line", "cell", "message"),
         [
             ("", "Hello.", "With which model"),
             ("--model nobody", "Hello.", "no model called 'nobody'"),
@@ -194,9 +194,9 @@ class TestChat:
             ("", " \n", "What do you want to say"),
         ],
     )
-    def test_wrong_use_is_one_line(self, shell, line, cell, says):
+    def test_wrong_use_is_one_line(self, shell, line, cell, message):
         """What is missing, and what to type."""
-        with pytest.raises(UsageError, match=says):
+        with pytest.raises(UsageError, match=message):
             shell.run_cell_magic("chat", line, cell)
 
     def test_a_model_that_fails_is_in_the_transcript(self, shell, chat):

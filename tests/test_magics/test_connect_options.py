@@ -41,8 +41,8 @@ class TestHeadersAndTokens:
         mcp(
             f"connect e {echo} --header 'X-Api-Key: ${{TEAM_KEY}}' --header 'X-Team: data'"
         )
-        got = received(shell)
-        assert (got["x-team"], "x-api-key" in got) == ("data", True)
+        headers = received(shell)
+        assert (headers["x-team"], "x-api-key" in headers) == ("data", True)
         mcp(f"connect e {echo} --auth TEAM_KEY")
         assert received(shell)["authorization"].startswith("Bearer ")
 
@@ -52,8 +52,8 @@ class TestHeadersAndTokens:
         listing = mcp(
             f"connect e {echo} --auth my_token --header 'X-Key: k-${{my_token}}'"
         )
-        got = received(shell)
-        assert "my_token" not in str(got)
+        headers = received(shell)
+        assert "my_token" not in str(headers)
         assert SECRET not in repr(listing) + capsys.readouterr().out
 
     @pytest.mark.parametrize(

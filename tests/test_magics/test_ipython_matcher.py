@@ -120,8 +120,8 @@ class TestTab:
         assert sorted(c.text for c in ours) == sorted(offered)
         for completion in ours:
             whole = line[: completion.start] + completion.text
-            ran = shell.run_line_magic("tool", whole.removeprefix("%tool "))
-            assert ran.text in ("by train", "air", "Ann's car")
+            observation = shell.run_line_magic("tool", whole.removeprefix("%tool "))
+            assert observation.text in ("by train", "air", "Ann's car")
 
     @pytest.mark.parametrize(
         ("line", "cursor", "becomes"),

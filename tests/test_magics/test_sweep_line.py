@@ -36,9 +36,9 @@ def grid(*words):
 )
 def test_values(word, values):
     """A range has both ends, a list its items, and a text stays one where text is taken."""
-    [(_, read)] = grid(word).items()
-    assert read == values
-    assert [type(v) for v in read] == [
+    [(_, items)] = grid(word).items()
+    assert items == values
+    assert [type(v) for v in items] == [
         float if word.startswith("price") else type(v) for v in values
     ]
 

@@ -87,14 +87,14 @@ class TestRun:
         assert line(shell, "%tool greet name=007").text == "Hello 007"
 
     @pytest.mark.parametrize(
-        ("words", "got"), [("7", "7"), ("true", "true"), ("null", "None")]
+        ("words", "text"), [("7", "7"), ("true", "true"), ("null", "None")]
     )
-    def test_keeps_text_for_optional_text(self, shell, words, got):
+    def test_keeps_text_for_optional_text(self, shell, words, text):
         """So it does where the argument may be null, and null is null."""
         shell.run_cell(
             "@tool\ndef echo(text: str | None = None) -> str:\n    'Echo.'\n    return str(text)"
         ).raise_error()
-        assert line(shell, f"%tool echo text={words}").text == got
+        assert line(shell, f"%tool echo text={words}").text == text
 
     def test_with_an_object(self, shell):
         """JSON on the line keeps its quotes."""

@@ -215,6 +215,6 @@ class TestMistakes:
     def test_never_break_the_reader(self, entry):
         """An entry of any shape is read or refused, and what is read can be shown."""
         with suppress(ServerError):
-            read = read_entry(entry)
-            assert repr(read.target) in repr(read)
-            read.redactor.text("x")
+            server = read_entry(entry)
+            assert repr(server.target) in repr(server)
+            server.redactor.text("x")

@@ -17,10 +17,10 @@ class TestLines:
         """The lines do not depend on the sizes of the chunks."""
         stream = b"".join(line + b"\n" for line in lines)
         cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)))))
-        reader, got = Lines(), []
+        reader, complete_lines = Lines(), []
         for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
-            got += reader.feed(stream[start:end])
-        assert got == lines
+            complete_lines += reader.feed(stream[start:end])
+        assert complete_lines == lines
 
     def test_take_time_in_proportion_to_their_length(self):
         """A long line in small pieces is put together once, not once per piece."""

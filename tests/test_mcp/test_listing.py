@@ -60,17 +60,17 @@ class TestGoodTools:
     )
     def test_lose_only_what_is_wrong_about_them(self, fields, note):
         """A wrong annotation is left out and noted; the tool stays."""
-        (read,), bad = read_tools([tool(**fields)])
+        (listed_tool,), bad = read_tools([tool(**fields)])
         assert not bad
-        assert any(note in line for line in read.notes)
+        assert any(note in line for line in listed_tool.notes)
 
     def test_keep_the_hints_that_are_right(self):
         """Of two hints only the wrong one goes; null is as good as absent."""
         hints = {"readOnlyHint": True, "destructiveHint": "no", "idempotentHint": None}
-        (read,), _ = read_tools([tool(annotations=hints, title="Title")])
-        assert read.annotations.readOnlyHint is True
-        assert read.annotations.destructiveHint is True
-        assert read.annotations.title == "Title"
+        (listed_tool,), _ = read_tools([tool(annotations=hints, title="Title")])
+        assert listed_tool.annotations.readOnlyHint is True
+        assert listed_tool.annotations.destructiveHint is True
+        assert listed_tool.annotations.title == "Title"
 
 
 def nested(levels):

@@ -85,15 +85,15 @@ class TestTemplates:
     )
     def test_name_and_fill_in_their_variables(self, template, variables, expanded):
         """The variables make a form; their values go into the URI as RFC 6570 says."""
-        (read,) = read_templates([{"uriTemplate": template, "name": "t"}])
-        assert read.variables == variables
-        assert list(read.schema["properties"]) == variables
+        (url_template,) = read_templates([{"uriTemplate": template, "name": "t"}])
+        assert url_template.variables == variables
+        assert list(url_template.schema["properties"]) == variables
         values = {
             name: value
             for name, value in (("a", "1 2"), ("b", "v"))
             if name in variables
         }
-        assert read.expand(**values) == expanded
+        assert url_template.expand(**values) == expanded
 
     @pytest.mark.parametrize(
         ("template", "value", "expanded"),
@@ -108,24 +108,24 @@ class TestTemplates:
     )
     def test_follow_the_rfc_to_the_letter(self, template, value, expanded):
         """A percent sign, an empty value and a length come out as in RFC 6570's examples."""
-        (read,) = read_templates([{"uriTemplate": template, "name": "t"}])
-        assert read.expand(a=value) == expanded
+        (url_template,) = read_templates([{"uriTemplate": template, "name": "t"}])
+        assert url_template.expand(a=value) == expanded
 
     @given(st.text("{}ab+#/.?&;:,*3x$=!|é ", max_size=14))
     def test_that_are_none_hide_nothing(self, text):
         """Whatever a server lists as a template can be listed and shown; to fill it in may fail."""
-        (read,) = read_templates([{"uriTemplate": text, "name": "t"}])
-        values = dict.fromkeys(read.schema["properties"], "v")
+        (url_template,) = read_templates([{"uriTemplate": text, "name": "t"}])
+        values = dict.fromkeys(url_template.schema["properties"], "v")
         try:
-            assert isinstance(read.expand(**values), str)
+            assert isinstance(url_template.expand(**values), str)
         except ValueError as error:
             assert "is not valid by RFC 6570" in str(error)
 
     def test_say_what_is_missing(self):
         """A template without a value says which."""
-        (read,) = read_templates([{"uriTemplate": "x://{a}/{b}", "name": "t"}])
+        (url_template,) = read_templates([{"uriTemplate": "x://{a}/{b}", "name": "t"}])
         with pytest.raises(ValueError, match="also needs b"):
-            read.expand(a="1")
+            url_template.expand(a="1")
 
 
 class TestPrompts:

@@ -179,8 +179,8 @@ class TestMisfits:
             "This server needs the older protocol to ask: run `%mcp reconnect 'a b' --mode legacy`."
         ]
         assert failed.text == sentence
-        (read,) = failed.to_llm_content[1:]
-        assert read.text == sentence
+        (block,) = failed.to_llm_content[1:]
+        assert block.text == sentence
         assert str(failed.visualize).endswith(f"{sentence}\n⚠ {failed.warnings[0]}")
         assert (
             str(ToolFailedError("t", failed)) == f"t: {sentence}\n{failed.warnings[0]}"

@@ -64,9 +64,9 @@ class TestSecrets:
         """Neither in what a call gives and the history keeps, nor in what is raised."""
         assert hidden(run_tool(blabs.tool("t")).text)
         assert hidden(history()[-1].observation)
-        with pytest.raises(ServerError) as read:
+        with pytest.raises(ServerError) as reading:
             blabs.read_resource("x://1")
-        assert hidden(read.value)
+        assert hidden(reading.value)
         with pytest.raises(ServerError) as listing:
             list(blabs.prompts)
         assert hidden(listing.value)

@@ -158,8 +158,8 @@ def test_in_what_templates_and_prompts_are_asked_for_show_nowhere(client, tmp_pa
 
 def test_of_a_server_without_templates_cost_one_question(client, tmp_path):
     """A list that is refused is asked for once, however much is read."""
-    read = [{"result": {"contents": [{"uri": "res://x", "text": "fine"}]}}]
-    entry = scripted(tmp_path / "script", {"resources/read": read})
+    contents = [{"result": {"contents": [{"uri": "res://x", "text": "fine"}]}}]
+    entry = scripted(tmp_path / "script", {"resources/read": contents})
     session = client.connect("s", entry)
     assert [session.read_resource("res://x").text for _ in range(3)] == ["fine"] * 3
     requests = session.traffic.find(method="resources/templates/list", kind="request")

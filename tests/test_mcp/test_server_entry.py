@@ -52,8 +52,8 @@ class TestSecrets:
     @pytest.mark.parametrize("entry", HOLDERS)
     def test_are_never_shown(self, entry):
         """Neither the repr nor the target holds a secret, wherever it stands in the entry."""
-        read = read_entry(entry)
-        assert SECRET not in repr(read) + read.target
+        server = read_entry(entry)
+        assert SECRET not in repr(server) + server.target
 
     @pytest.mark.parametrize("entry", HOLDERS)
     def test_are_masked_in_what_a_server_writes(self, entry):

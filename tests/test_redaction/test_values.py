@@ -43,7 +43,7 @@ class Opaque:
     """Can be neither copied nor looked into, and shows what it holds."""
 
     def __init__(self, text):
-        self._says = text
+        self.content = text
 
     def __repr__(self):
         return f"Opaque({self._says})"

@@ -30,8 +30,8 @@ class TestElsewhere:
             bad, *observations = run_tools(calls, executor=pool)
         assert bad.is_error and "thought: is required" in bad.text
         assert texts(observations) == ["a", "Your thought has been logged."]
-        ran = [r.tool for r in history() if r.tool in ("finish", "think")]
-        assert sorted(ran) == ["finish", "think", "think"]
+        tools = [r.tool for r in history() if r.tool in ("finish", "think")]
+        assert sorted(tools) == ["finish", "think", "think"]
 
     def test_what_cannot_travel_is_said(self):
         """A tool that does not pickle is an error of that call, in our words on every Python."""

@@ -285,13 +285,13 @@ class TestByName:
 
     def test_wrong_use_raises_before_anything_runs(self):
         """A name nobody knows, or a tool that cannot run, is the caller's mistake."""
-        ran = []
-        noting = tool(name="noting")(lambda: ran.append(1))
+        calls = []
+        noting = tool(name="noting")(lambda: calls.append(1))
         with pytest.raises(ToolNotFoundError):
             run_tools([(noting, {}), ("no such tool", {})])
         with pytest.raises(NotImplementedError, match="has no executor"):
             run_tools([(noting, {}), (FINISH.set_executor(None), {})])
-        assert ran == []
+        assert calls == []
 
 
 class Stuck(ToolExecutor):
@@ -299,10 +299,10 @@ class Stuck(ToolExecutor):
 
     def __init__(self):
         self.stop_event = threading.Event()
-        self.ran = []
+        self.numbers = []
 
     def __call__(self, action):
-        self.ran.append(action.n)
+        self.numbers.append(action.n)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         assert self.stop_event.wait(PATIENCE)
         return Observation()
@@ -370,4 +370,4 @@ class TestInterrupting:
         with pytest.raises(KeyboardInterrupt):
             run_tools([(tool, {"n": n}) for n in range(3)])
         assert stuck.stop_event.wait(PATIENCE)
-        assert stuck.ran == [0]
+        assert stuck.numbers == [0]

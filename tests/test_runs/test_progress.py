@@ -68,7 +68,7 @@ class TestNumbers:
             Progress.of(value, None, "")
 
     @pytest.mark.parametrize(
-        ("value", "total", "read"),
+        ("value", "total", "text"),
         [
             (1234567, 10000000, "1,234,567 of 10,000,000"),
             (3, 10, "3 of 10"),
@@ -85,9 +85,9 @@ class TestNumbers:
             (inf, 4, "inf of 4"),
         ],
     )
-    def test_read_as_a_person_writes_them(self, value, total, read):
+    def test_read_as_a_person_writes_them(self, value, total, text):
         """Whole ones in full and in groups, others rounded, none where there is nothing."""
-        assert Progress(value, total).counted == read
+        assert Progress(value, total).counted == text
 
     @given(value=NUMBERS, total=st.none() | NUMBERS)
     def test_are_short(self, value, total):

@@ -148,8 +148,8 @@ class TestConfig:
     def test_can_be_pasted(self, served, client):
         """Its text says what the object says, and starts the program."""
         config = served.client_config(client)
-        read = tomllib.loads if client == "codex" else json.loads
-        assert read(str(config)) == config
+        load = tomllib.loads if client == "codex" else json.loads
+        assert load(str(config)) == config
         [servers] = config.values()
         [(name, entry)] = servers.items()
         assert (name, entry["args"]) == ("bridged", ["connect", "bridged"])

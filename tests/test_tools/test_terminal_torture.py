@@ -209,7 +209,7 @@ class TestLifeAndDeath:
 
         `ulimit -u` does not bind root: the child becomes somebody else where it can.
         """
-        ran = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", BOMB],
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
@@ -217,7 +217,7 @@ class TestLifeAndDeath:
             timeout=150,
             check=True,
         )
-        assert ran.stdout == "refused forks: True\nwithin: True\nalive: True\n"
+        assert process.stdout == "refused forks: True\nwithin: True\nalive: True\n"
 
     def test_the_shell_outlives_the_thread_that_started_it(self, tmp_path):
         """A run's thread ends with the run; the shell is for the next one too."""

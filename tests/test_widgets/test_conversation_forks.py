@@ -156,16 +156,16 @@ class TestKeep:
         assert names["add_result"].text == "3" and "Kept" in text(panel)
 
     @pytest.mark.parametrize(
-        ("name", "says"),
+        ("name", "message"),
         [("taken", "holds something else"), ("2x", "cannot be"), ("for", "cannot be")],
     )
-    def test_loses_no_variable(self, ended, name, says):
+    def test_loses_no_variable(self, ended, name, message):
         """What is there, and what Python cannot call so, is left alone."""
         panel, names = ended
         press(panel, "Open")
         labelled(panel, "Result as variable")[0].value = name
         press(panel, "Keep")
-        assert says in text(panel)
+        assert message in text(panel)
         assert names["taken"] == 5 and not isinstance(names.get(name), Observation)
 
     def test_suggests_a_name_that_python_takes(self, ended):

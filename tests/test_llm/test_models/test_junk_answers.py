@@ -126,8 +126,8 @@ def test_calls_keep_their_ids(calls):
     sent = request_body("m", [answer.message], [], "openai", {})["messages"]
     assert sent[0]["role"] == "assistant"
     assert sent[0]["tool_calls"][-1] == call
-    read = parse_tool_calls(answer.message, [GREP])
-    assert [c.id for c in read] == [c["id"] for c in sent[0]["tool_calls"]]
+    parsed_calls = parse_tool_calls(answer.message, [GREP])
+    assert [c.id for c in parsed_calls] == [c["id"] for c in sent[0]["tool_calls"]]
 
 
 def test_usage_that_is_no_number_is_not_known():

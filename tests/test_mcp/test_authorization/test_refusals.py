@@ -31,13 +31,13 @@ class TestRefusals:
         """By what was sent, by what the server says, or by the token itself."""
         past = jwt.encode({"exp": time.time() - 60}, "k" * 32)
         future = jwt.encode({"exp": time.time() + 600}, "k" * 32)
-        says = {"www-authenticate": 'Bearer error_description="The token expired"'}
+        headers = {"www-authenticate": 'Bearer error_description="The token expired"'}
         assert refusal(401, {}, {}, "") == ABSENT
-        assert refusal(401, {}, says, "") == ABSENT
+        assert refusal(401, {}, headers, "") == ABSENT
         assert refusal(401, bearer("abc"), {}, "") == REFUSED
         assert refusal(401, bearer(future), {}, "") == REFUSED
         assert refusal(401, bearer(past), {}, "") == EXPIRED
-        assert refusal(401, bearer("abc"), says, "") == EXPIRED
+        assert refusal(401, bearer("abc"), headers, "") == EXPIRED
         assert (
             refusal(401, bearer("abc"), {}, '{"error": "token is Expired"}') == EXPIRED
         )
@@ -49,8 +49,10 @@ class TestRefusals:
 
     def test_a_missing_scope_is_named(self):
         """With the name that the server gives."""
-        says = {"www-authenticate": 'Bearer error="insufficient_scope", scope="write"'}
-        assert "needs the scope 'write'" in refusal(403, bearer("a"), says, "")
+        headers = {
+            "www-authenticate": 'Bearer error="insufficient_scope", scope="write"'
+        }
+        assert "needs the scope 'write'" in refusal(403, bearer("a"), headers, "")
 
     def test_other_answers_have_no_advice_here(self):
         """Except the one of a proxy."""
