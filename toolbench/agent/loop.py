@@ -168,7 +168,7 @@ class Loop:
         self.requests.wants_condensing = True
 
     def undo(self) -> list[Event]:
-        """Undo the edits of the last step with edits, and inform the model."""
+        """Undo all edits of the last step that has any, and inform the model."""
         with self._at_work():
             place = len(self.log)
             undone = take_back_last(self.log, self.calls.asker)

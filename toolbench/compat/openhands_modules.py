@@ -66,7 +66,7 @@ def _is_below(name: str, package: str) -> bool:
 
 
 def _go_on_importing(names: dict[str, Any]) -> None:
-    """Have the functions that a module with these global *names* defines from now on import ours."""
+    """Let functions that are defined later in a module with the globals *names* import ours."""
     if names.get("__name__") == "__main__" or _is_below(
         names.get("__name__", ""), "toolbench"
     ):
@@ -86,7 +86,7 @@ def _import_arguments(
 
 
 def _import(name: str, *arguments: Any, **options: Any) -> Any:
-    """Import *name* as Python does, but ours in the place of the SDK's."""
+    """Import *name* as Python does, but our module in place of the SDK's."""
     _, members, level = _import_arguments(arguments, options)
     if level or not _is_below(name, TOP):
         return builtins.__import__(name, *arguments, **options)
@@ -151,7 +151,7 @@ class _Loader(Loader):
 
 
 class _StandIn(ModuleType):
-    """A module of the SDK's name, with what we have of it."""
+    """A module with the name of an SDK's module, and those of its names that we have."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -169,7 +169,7 @@ class _StandIn(ModuleType):
 
 
 def _tool_module(name: str) -> str:
-    """Return which module of ours is in the place of *name*, one of the SDK's runtime tools."""
+    """Return the module of ours for *name*, a module of the SDK's runtime tools."""
     _, is_tool, rest = name.partition(f"{TOOLS}.")
     ours = f"toolbench.tools.{rest}"
     try:
@@ -179,7 +179,7 @@ def _tool_module(name: str) -> str:
 
 
 def _absent(place: str) -> type:
-    """Return a class in the place of one that we do not have: it can be named, not used."""
+    """Return a substitute for a class that we do not have: code can name it, but not use it."""
 
     def refuse(*arguments: Any, **options: Any) -> NoReturn:
         msg = (

@@ -229,7 +229,7 @@ def _home_of(tool: Any) -> ModuleType:
 
 
 def _package_name(tools: Sequence[AnyTool], folder: str) -> str:
-    """Return what the package is called: as the one tool, or else as *folder*.
+    """Return the name of the package: the name of its only tool, or else of *folder*.
 
     Raises:
         ExportError: If that is no name for a package.
@@ -254,7 +254,7 @@ def _package_name(tools: Sequence[AnyTool], folder: str) -> str:
 
 
 def _is_taken(name: str) -> bool:
-    """Whether *name* is a module that the package would hide: Python's, or of an installed one."""
+    """Tell whether the package would hide the module *name*, of Python or an installed package."""
     if name in sys.stdlib_module_names or name in (
         "toolbench",
         "openhands",
@@ -277,7 +277,7 @@ def _is_taken(name: str) -> bool:
 
 
 def _check_places(folder: Path, files: Mapping[str, str], *, overwrite: bool) -> None:
-    """Check that no file is there that holds something else.
+    """Check that no existing file has other content.
 
     Raises:
         ExportError: If one is; it names all.
@@ -301,7 +301,7 @@ def _check_places(folder: Path, files: Mapping[str, str], *, overwrite: bool) ->
 
 
 def _notes(modules: Mapping[str, str], variables: Sequence[str]) -> list[str]:
-    """Return what a person should look at: *variables* to set, files that are named in the code."""
+    """Return notes for a person: *variables* to set, and files that the code names."""
     import ast  # noqa: PLC0415
 
     texts = {

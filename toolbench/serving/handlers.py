@@ -72,7 +72,7 @@ class Handlers:
             raise
 
     def _call_of(self, ctx: Context, params: types.CallToolRequestParams) -> ServedCall:
-        """Return the call that *params* begin, or go on with."""
+        """Return the call that *params* begin or continue."""
         if params.request_state is not None:
             call, event = self._waiting_calls.pop(params.request_state, (None, None))
             if call is None or event is None or call.tool != params.name:
@@ -95,7 +95,7 @@ class Handlers:
     async def _follow(
         self, ctx: Context, call: ServedCall
     ) -> types.CallToolResult | types.InputRequiredResult:
-        """Pass on what the run says until it ends, or until the agent has to come back."""
+        """Pass on the events of the run until it ends, or until the agent has to call again."""
         asking: set[asyncio.Task[None]] = set()
         try:
             while True:
@@ -116,7 +116,7 @@ class Handlers:
                 task.cancel()
 
     def _keep_open(self, event: QuestionEvent) -> None:
-        """Keep *event* waiting, and give up the oldest, if there are many: each holds a thread."""
+        """Let *event* wait; if there are too many, cancel the oldest, as each holds a thread."""
         still_open = (one for one in self._open_questions if not one.reply.done())
         self._open_questions = deque(still_open)
         self._open_questions.append(event)
@@ -127,7 +127,7 @@ class Handlers:
     def _wait_for_return(
         self, call: ServedCall, event: QuestionEvent
     ) -> types.InputRequiredResult:
-        """Answer with the question: in this era the agent calls again with the answer."""
+        """Answer with the question; in the newer protocol the agent calls again with the answer."""
         self._waiting_calls[call.key] = (call, event)
         event.reply.add_done_callback(lambda _: self._waiting_calls.pop(call.key, None))
         return types.InputRequiredResult(
@@ -137,7 +137,7 @@ class Handlers:
 
 
 async def _elicit(ctx: Context, event: QuestionEvent) -> None:
-    """Ask the agent's person in the older way: a request of the server's own."""
+    """Ask the agent's person as in the older protocol, by a request of the server."""
     answer = Answer("decline", by_somebody=False)
     try:
         params = request_for(event.question).params

@@ -22,7 +22,7 @@ _LOOK = 0.02
 
 
 class _WebServer(uvicorn.Server):
-    """Says when it listens, and ends its open streams when it is to stop."""
+    """A web server that reports when it listens, and ends its open streams before it stops."""
 
     started_now: Callable[[], object]
 

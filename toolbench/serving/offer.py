@@ -128,7 +128,7 @@ class Offer:
 
 
 class _Name:
-    """A tool by its name: what `%tool` finds, or else what is registered."""
+    """A tool by its name: the tool that `%tool` finds, or else the registered one."""
 
     def __init__(
         self, name: str, keep: Callable[[Iterable[AnyTool]], list[AnyTool]]
@@ -150,7 +150,7 @@ class _Name:
 
 
 def _asked(function: Callable[[], Any]) -> Source:
-    """What *function* returns, called again and again."""
+    """Return a source that calls *function* at each look."""
     name = getattr(function, "__name__", None) or clip(function)
     try:
         signature(function).bind()
@@ -182,14 +182,14 @@ def _constant(tools: list[AnyTool]) -> Source:
 
 
 def _followed(tool: AnyTool) -> Source:
-    """What *tool* is now: where it is what its name stands for, whatever the name stands for."""
+    """Return a source of the latest *tool*; if its name means this tool, it follows the name."""
     if _named_as(tool.name) is not tool.latest():
         return lambda: [tool.latest()]
     return lambda: [_named_as(tool.name) or tool.latest()]
 
 
 def _named_as(name: str) -> AnyTool | None:
-    """The tool that is called *name* and made already, in the notebook or the registry."""
+    """Return the existing tool called *name*, in the notebook or the registry."""
     with suppress(ToolbenchError):  # there is none, or there are several
         if lookup.find is not None:
             return lookup.find(name)

@@ -77,7 +77,7 @@ _promise = lru_cache(maxsize=256)(_of)
 
 
 def _holds_no_data(hint: Any) -> bool:
-    """Tell whether values of *hint* are, or may be, shown: content, or what is made of it."""
+    """Tell whether values of *hint* are, or may be, content to show instead of data."""
     args = get_args(hint)
     kind = get_origin(hint) or hint
     if isclass(kind) and issubclass(kind, _NO_DATA):

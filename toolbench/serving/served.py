@@ -136,7 +136,7 @@ class Served:
         return f"<Served {self.name!r}: {count} at {self.url}>"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """What a cell shows where no widget can be: what is served, how clients get there, calls."""
+        """Return the view without widgets: the tools, the configurations of clients, the calls."""
         return served_bundle(self)
 
     # --- what a person does -------------------------------------------------------------
@@ -210,7 +210,7 @@ class Served:
         client: str,
         can_ask: Callable[[Question], bool],
     ) -> ServedCall:
-        """Start a call of *tool* for *client*, whose person can be asked what *can_ask* says."""
+        """Start a call of *tool* for *client*; *can_ask* tells which questions its person can get."""
         call = ServedCall(
             tool,
             arguments,
@@ -229,7 +229,7 @@ class Served:
         return call
 
     def _keep(self, call: ServedCall) -> None:
-        """Keep *call*, and forget the oldest that is over, if there are many."""
+        """Keep *call*; if there are too many, forget the oldest that has ended."""
         with self._lock:
             self._count += 1
             self._calls.append(call)

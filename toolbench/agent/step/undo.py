@@ -62,7 +62,7 @@ class Undone:
 
 
 def last_edits(events: Iterable[Event]) -> Sequence[Edit]:
-    """Return the edits of the last step with edits that a tool can undo.
+    """Find the last step with edits that a tool can undo, and return these edits.
 
     Edits that were already undone do not count.
     """
@@ -112,7 +112,7 @@ def _has_run(call: ActionEvent, answer: ObservationEvent) -> bool:
 
 
 def take_back_last(events: Iterable[Event], asker: Asker | None) -> Undone:
-    """Undo the edits of the last step with edits.
+    """Undo all edits of the last step that has any.
 
     Args:
         events: All events of the conversation.

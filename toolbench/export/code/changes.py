@@ -141,7 +141,7 @@ def _stored(nodes: Iterable[ast.AST]) -> frozenset[str]:
 
 
 def _walk(node: ast.AST, *, later: bool = False) -> Iterator[tuple[ast.AST, bool]]:
-    """Give *node* and all parts of it, each with whether a function has to be called for it."""
+    """Yield *node* and all its parts, each with whether it runs only when a function is called."""
     yield node, later
     for field, value in ast.iter_fields(node):
         inside = later or (isinstance(node, _FUNCTIONS) and field == "body")
@@ -165,7 +165,7 @@ def _effect(parts: list[ast.AST], arguments: ast.arguments | None = None) -> Eff
 
 
 def _changed(part: ast.AST) -> Iterator[str]:
-    """Give the name of the object that *part* puts something into, or takes out of."""
+    """Yield the name of the object that *part* changes."""
     match part:
         case ast.Attribute(ctx=ast.Store() | ast.Del()):
             yield from base(part)
@@ -218,7 +218,7 @@ def _pairs(
 
 
 def _held(value: ast.expr) -> Iterator[str]:
-    """Give the names whose objects *value* is, or holds."""
+    """Yield the names of the objects that *value* is or holds."""
     match value:
         case ast.Name(id=name):
             yield name
@@ -235,7 +235,7 @@ def _held(value: ast.expr) -> Iterator[str]:
 
 
 def _held_by_result(call: ast.Call, function: ast.expr) -> Iterator[str]:
-    """Give the names whose objects the result of *call* holds, as far as its name says it."""
+    """Yield the names of the objects in the result of *call*, as far as its name tells."""
     name = getattr(function, "attr", getattr(function, "id", ""))
     if name in _PARTS_OF:
         yield from base(function)

@@ -83,7 +83,7 @@ def _secrets_of(name: str, value: ast.expr) -> Iterator[CodeSecret]:
 
 
 def _is_word(text: str) -> bool:
-    """Whether *text* is what stands beside a secret, not one: nothing, `Bearer `, `Basic`."""
+    """Tell whether *text* is only a word beside a secret: empty, `Bearer ` or `Basic`."""
     words = text.strip(" :=,;").lower()
     return len(words) < _SHORTEST or words in SCHEMES
 
@@ -99,7 +99,7 @@ def _texts_of(part: ast.Constant | ast.JoinedStr) -> Iterator[str]:
 
 
 def _held_texts(value: ast.expr) -> Iterator[ast.Constant]:
-    """Give the texts that *value* is made of."""
+    """Yield the texts in *value*."""
     match value:
         case ast.Constant():
             yield value
@@ -131,7 +131,7 @@ def _all_held(values: Iterable[ast.expr]) -> Iterator[ast.Constant]:
 def _values_with_names(
     part: ast.AST, signatures: dict[str, list[str]]
 ) -> Iterator[tuple[str, ast.expr]]:
-    """Give what *part* gives a name to: variables, parameters, arguments, keys, in any way."""
+    """Yield each value with a name in *part*: of a variable, parameter, argument or key."""
     match part:
         case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
             yield from _assigned(part)
@@ -170,7 +170,7 @@ def _members(
 def _sides(
     part: ast.Compare | ast.For | ast.comprehension | ast.Match,
 ) -> list[ast.expr]:
-    """Return what *part* compares, or goes through."""
+    """Return the values that *part* compares or iterates over."""
     match part:
         case ast.Compare(left=left, comparators=values):
             return [left, *values]
@@ -182,7 +182,7 @@ def _sides(
 
 
 def _compared(sides: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
-    """Give what each of *sides* is said to be, or not to be."""
+    """Yield each name in *sides* with each of the compared values."""
     for name in (name for side in sides for name in _names_in(side)):
         for value in sides:
             texts = [t for part in _held_texts(value) for t in _texts_of(part)]
@@ -194,7 +194,7 @@ def _compared(sides: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
 def _of_call(
     call: ast.Call, signatures: dict[str, list[str]]
 ) -> Iterator[tuple[str, ast.expr]]:
-    """Give the arguments of *call*, by what its function calls them, or the first one says."""
+    """Yield the arguments of *call* by the names of the parameters, or by its first argument."""
     name = getattr(call.func, "attr", getattr(call.func, "id", ""))
     yield from zip(signatures.get(name, ()), call.args, strict=False)
     if name in _COMPARE:
@@ -209,7 +209,7 @@ def _of_call(
 
 
 def _signatures(tree: ast.AST) -> Iterator[tuple[str, list[str]]]:
-    """Give the functions and classes of *tree*, with the names of what they take by position."""
+    """Yield the functions and classes of *tree*, with the names of their positional parameters."""
     for part in ast.walk(tree):
         match part:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
@@ -266,7 +266,7 @@ def _written(key: ast.expr | None) -> Iterator[str]:
 
 
 def _in_comments(code: str) -> Iterator[CodeSecret]:
-    """Yield the secrets in comments: of their words, and of code that is commented out."""
+    """Yield the secrets in comments: in their words, and in code that is commented out."""
     tokens = tokenize.generate_tokens(io.StringIO(code).readline)
     for token in tokens:
         if token.type != tokenize.COMMENT:

@@ -76,7 +76,7 @@ class Effects:
         return frozenset(all_names)
 
     def _changed_by(self, effect: Effect, before: int) -> Iterator[str]:
-        """Give the names of the objects that code with *effect* changes, where it can see them."""
+        """Yield the names of the objects that code with *effect* changes, if they are visible outside."""
         for one in self._with_called(effect, before):
             names = {*one.changes, *one.sets}
             for call in one.calls:
@@ -87,7 +87,7 @@ class Effects:
             yield from names - one.local - {""}
 
     def _with_called(self, effect: Effect, before: int) -> list[Effect]:
-        """Return *effect*, and those of the functions that are called in it, at any depth."""
+        """Return *effect* and the effects of the functions that it calls, at any depth."""
         effects, visited = [effect], {id(effect)}
         for one in effects:
             for inner in (e for c in one.calls for e in self._functions(c, before)):
@@ -112,7 +112,7 @@ class Effects:
         return max((p for p in places if p < before), default=max(places, default=None))
 
     def _changes_arguments(self, call: Call, before: int) -> bool:
-        """Whether *call* puts something into what it is given, or hands it on to one that does."""
+        """Tell whether *call* changes its arguments, or passes them to a call that does."""
         todo, visited = [call], set[Call]()
         while todo:
             one = todo.pop()

@@ -115,12 +115,12 @@ class _Use(NamedTuple):
 
 
 def _use_of(name: str, before: int, calls: frozenset[int], user: str) -> _Use:
-    """Return the use of *name*, which need not be given if Python or IPython knows it."""
+    """Return the use of *name*; it may lack a definition if Python or IPython knows it."""
     return _Use(name, before, calls, "" if name in _KNOWN else user)
 
 
 def _uses(statement: Statement, place: int, end: int, use: _Use) -> Iterator[_Use]:
-    """Give what *statement* at *place* uses."""
+    """Yield the uses of names in *statement*, which is at *place*."""
     names = statement.names
     calls = frozenset({end} if statement.is_definition else {place, end})
     for used in names.now:
@@ -139,7 +139,7 @@ def _note_missing(needed: Needed, use: _Use, reason: str) -> None:
 
 
 def _giving(statements: Sequence[Statement], effects: Effects, use: _Use) -> int | None:
-    """The last statement before the place of *use* that gives its name; else the last of all."""
+    """Return the last statement before *use* that defines its name; else the last one of all."""
     places = [i for i in range(len(statements)) if use.name in effects.given(i)]
     if use.name in _KNOWN:
         before = [i for i in places if i < use.before]
@@ -154,7 +154,7 @@ def _giving(statements: Sequence[Statement], effects: Effects, use: _Use) -> int
 def _changing(
     statements: Sequence[Statement], effects: Effects, name: str, place: int
 ) -> Iterator[int]:
-    """The statements after *place* that put something into what *name* means there."""
+    """Return the statements after *place* that change the object that *name* means there."""
     names, alias_places = {name}, dict[str, int]()
     for new, old in aliases_in(statements[place].node):
         if new == name:
@@ -176,7 +176,7 @@ def _changing(
 
 
 def _without_copies(statements: Iterable[Statement]) -> Iterator[Statement]:
-    """Leave out a definition or import that stands there already, as a cell that ran twice does."""
+    """Leave out a repeated definition or import, for example of a cell that ran twice."""
     visited = set[str]()
     for statement in statements:
         repeatable = statement.is_definition or statement.is_import
@@ -198,6 +198,6 @@ def code_of(name: str) -> str:
 
 
 def _spaced(parts: Iterable[str]) -> Iterator[str]:
-    """Give *parts*, with two empty lines around what is longer than a line."""
+    """Yield *parts*, with two empty lines around a part of several lines."""
     for part in parts:
         yield f"\n\n{part}\n\n" if "\n" in part else part

@@ -64,7 +64,7 @@ def statements_of(module: ModuleType) -> list[Statement]:
 
 
 def _of_cell(cell: str, *, is_main: bool) -> Iterator[Statement]:
-    """Give the statements of *cell*; none of it if it is no Python."""
+    """Yield the statements of *cell*; none if the cell is not Python."""
     try:
         tree = ast.parse(cell)
     except (SyntaxError, ValueError):  # it never ran
@@ -102,7 +102,7 @@ def _is_tool(node: ast.stmt) -> bool:
 
 
 def _stands_alone(code: str, node: ast.stmt) -> bool:
-    """Tell whether *code* is *node* and no more, and can stand in a file."""
+    """Tell whether *code* is only *node*, and can be in a file."""
     try:
         compile(code, "cell", "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
@@ -126,7 +126,7 @@ def _stored(node: ast.stmt) -> Iterator[str]:
 
 
 def _body_of_magic(node: ast.stmt) -> str | None:
-    """Return the body of a cell magic that runs it as it is, if *node* is one."""
+    """Return the body of the cell magic *node*, if the magic runs its body unchanged."""
     match node:
         case ast.Expr(
             value=ast.Call(

@@ -72,7 +72,7 @@ def names_of(node: ast.stmt, code: str) -> Names:
 
 
 def _public_names(module: str) -> Iterator[str]:
-    """Give what `from module import *` imports, as far as the module is loaded."""
+    """Yield the names that `from module import *` imports, if the module is loaded."""
     names = vars(sys.modules[module]) if module in sys.modules else {}
     public = names.get("__all__")
     yield from (n for n in names if not n.startswith("_")) if public is None else public
@@ -95,7 +95,7 @@ def _collect(
 
 
 def _quoted(node: ast.stmt) -> Iterator[str]:
-    """Give the names in those annotations of *node* that are, or hold, text."""
+    """Yield the names in the quoted annotations of *node*."""
     for part in ast.walk(node):
         for annotation in (
             getattr(part, "annotation", None),

@@ -35,7 +35,7 @@ def conditions_of(part: ToolParts) -> CallConditions:
 
 
 def _first_cell(statements: Sequence[Statement], place: int) -> int:
-    """The cell since which the names of the statement at *place* mean what they mean there."""
+    """Return the first cell after which the names of the statement at *place* keep their meaning."""
     statement = statements[place]
     cell = statement.cell
     for earlier in reversed(statements[:place]):

@@ -73,13 +73,13 @@ def _place_of(module: str) -> str:
 
 
 def _holds(name: str, path: str) -> bool:
-    """Whether the distribution *name* brings the module at *path*: several share a namespace."""
+    """Tell whether the distribution *name* has the module at *path*, as several may share a namespace."""
     files = distribution(name).files or []
     return any(str(file).startswith((f"{path}/", f"{path}.")) for file in files)
 
 
 def _bounds(name: str) -> str:
-    """Return the versions that will do: from the installed one to the next that may break."""
+    """Return the allowed versions: from the installed one up to the next that may be incompatible."""
     if name == _OURS:
         return f">={__version__}"
     try:

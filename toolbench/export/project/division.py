@@ -123,7 +123,7 @@ def divided(parts: Sequence[ToolParts], *, openhands: bool) -> Division:
 
 
 def _aliases(statements: Iterable[Statement], names: frozenset[str]) -> dict[str, str]:
-    """Return another name for each of *names* that means something else in *statements*."""
+    """Return a new name for each of *names* that has another meaning in *statements*."""
     statements = list(statements)
     in_use = _NONE.union(*(s.names.gives for s in statements))
     aliases = {}
@@ -137,7 +137,7 @@ def _aliases(statements: Iterable[Statement], names: frozenset[str]) -> dict[str
 
 
 def _is_same(statement: Statement, name: str) -> bool:
-    """Whether *statement* imports as *name* what written code means by it."""
+    """Tell whether *statement* imports *name* with the meaning that it has in written code."""
     node = statement.node
     if not isinstance(node, ast.ImportFrom):
         return False
@@ -159,10 +159,10 @@ def _check_missing(user: str, *parts: Needed) -> None:
 
 
 def _check_code(statements: Iterable[Statement], parts: Sequence[ToolParts]) -> None:
-    """Check that *statements* mean in a package what they mean in the notebook.
+    """Check that *statements* have the same meaning in a package as in the notebook.
 
     Raises:
-        ExportError: If not; it names what to change.
+        ExportError: If not; the message says what to change.
     """
     functions = {part.undecorated for part in parts} - {""}
     for statement in statements:

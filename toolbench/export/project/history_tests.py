@@ -64,7 +64,7 @@ def _steady(records: Iterable[RunRecord], *, times: int) -> list[dict[str, Any]]
 
 
 def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
-    """Give *record* as a call, if all of it was kept and none of it is secret."""
+    """Yield *record* as a call, if it was kept completely and has no secret."""
     arguments, observation = dict(record.arguments), record.observation
     if plain(arguments) != arguments:
         return

@@ -76,7 +76,7 @@ def import_lines(
 def _own_lines(
     name: str, statements: Sequence[Statement], *, openhands: bool
 ) -> set[str]:
-    """Return the lines of *statements* after which *name* means what it means last."""
+    """Return the lines of *statements* that give *name* its last meaning."""
     lines = set[str]()
     for statement in statements:
         new = set(_lines_for(name, statement, openhands=openhands))
@@ -109,7 +109,7 @@ def _alias(alias: ast.alias) -> str:
 
 
 def _home(module: str, name: str, *, openhands: bool) -> str:
-    """Return where the package imports *name* of *module* from.
+    """Return the module from which the package imports *name*, a name of *module*.
 
     Raises:
         ExportError: If the SDK has no such name.
@@ -168,7 +168,7 @@ def modules_in(text: str) -> frozenset[str]:
 
 
 def _optional_imports(node: ast.AST) -> Iterator[ast.AST]:
-    """Give the imports in the body of *node*, if it is a `try` that goes on without them."""
+    """Yield the imports in the body of *node*, if it is a `try` that works without them."""
     if isinstance(node, ast.Try) and any(_catches_import(h) for h in node.handlers):
         for part in node.body:
             yield from ast.walk(part)
@@ -195,7 +195,7 @@ def grouped(lines: Iterable[str], package: str) -> str:
 
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:
-    """Give *lines* in order, those from one module as one."""
+    """Yield *lines* in order, with one line for each module."""
     names: dict[str, list[str]] = {}
     for line in sorted(set(lines)):
         if line.startswith("from "):

@@ -116,7 +116,7 @@ class _Imports:
         return own if own == name else f"{own} as {name}"
 
     def _makes_observations(self) -> bool:
-        """Whether a person's code makes plain observations: the SDK takes those of a class alone."""
+        """Tell whether a person's code makes plain observations, which the SDK refuses."""
         halves = self._division.definition, self._division.implementation
         statements = [s for half in halves for s in half.statements]
         return any(
@@ -171,7 +171,7 @@ def _with_import(
     implemented: frozenset[str],
     package: str,
 ) -> str:
-    """Return the code of *statement*; in a `create`, with the import of what that makes."""
+    """Return the code of *statement*; in a `create`, also the import of the names it uses."""
     node = statement.node
     for part in parts:
         names = sorted(part.lazy & implemented)
@@ -216,7 +216,7 @@ def _text(
 
 
 def _result_class(package: str) -> str:
-    """The class of a function's results: the SDK takes each name but once in a process."""
+    """Return the class of a function's results; the SDK accepts each name only once in a process."""
     return "".join(word.capitalize() for word in package.split("_")) + "Result"
 
 

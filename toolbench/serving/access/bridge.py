@@ -49,7 +49,7 @@ def _say(text: str) -> None:
 
 
 def _end_with(connection: ConnectionFile) -> None:
-    """End the process when *connection* is of no use any more, also while the client is silent."""
+    """End the process when the server of *connection* has ended, even if the client sends nothing."""
     while connection.is_current:
         sleep(_LOOK)
     sleep(_LOOK)  # what is under way says so itself
@@ -88,7 +88,7 @@ async def _pass_on(connection: ConnectionFile) -> None:
 
 
 def _with_headers(message: SessionMessage) -> SessionMessage:
-    """Return *message* with the headers that HTTP wants of it in the newer era."""
+    """Return *message* with the headers that the newer protocol requires over HTTP."""
     body: Any = message.message
     params = getattr(body, "params", None)
     meta = params.get("_meta") if isinstance(params, Mapping) else None

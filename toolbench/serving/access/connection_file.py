@@ -106,7 +106,7 @@ def is_running(process: int) -> bool:
 
 
 def _is_open(url: str) -> bool:
-    """Tell whether something listens at *url*: a process may have the number of one that is gone."""
+    """Tell whether a server listens at *url*; the number alone may belong to a new process."""
     try:
         parts = urlsplit(url)
         with socket.create_connection(
@@ -173,7 +173,7 @@ def gone(name: str) -> str:
 
 
 def _files(name: str) -> Iterator[ConnectionFile]:
-    """Return what files say is, or was, served as *name*; "*" stands for every name."""
+    """Yield the present and past servers called *name*, from their files; "*" means every name."""
     for path in folder().glob(f"{name}~*.json"):
         own_name, _, id_ = path.stem.partition("~")
         with suppress(*_DAMAGED):

@@ -69,7 +69,7 @@ class LiveCall:
             put(self._printed, printed_html(self.call, lines=_LINES, limit=_LIMIT))
 
     def _ask(self, question: Question | None) -> None:
-        """Show *question*, or that the call runs."""
+        """Show *question*; without one, show that the call runs."""
         old, self._asking = self._asking, ExitStack()
         is_consent = question is not None and question.consent is not None
         word = "Refuse" if is_consent else "Stop"
@@ -91,7 +91,7 @@ class LiveCall:
         old.close()
 
     def _form_of(self, question: Question) -> list[Any]:
-        """The fields and buttons of a question that the tool asks while it runs."""
+        """Return the fields and buttons for a question of the running tool."""
         parts, reply = Parts(), Future[Answer]()
         self._asking.callback(parts.close)
         reply.add_done_callback(lambda _: self._reply(question, reply.result()))
@@ -100,7 +100,7 @@ class LiveCall:
     def _consenting(
         self, question: Question, consent: Consent
     ) -> tuple[list[Any], Any]:
-        """What the call would do, and the button that lets it."""
+        """Return a sentence about the effect of the call, and the button that allows it."""
         parts = Parts()
         self._asking.callback(parts.close)
         text = (
@@ -126,7 +126,7 @@ class LiveCall:
         self._by_hand.ask_for_reason(f"{self._refusal.description} it")
 
     def _refuse(self, reason: str) -> None:
-        """Refuse what was asked when the button was pressed; a call that runs is stopped."""
+        """Refuse the question that was shown when the button was pressed; stop a running call."""
         question = self._question
         if question is not None and question.consent is not None:
             self._reply(question, Answer("decline", {"reason": reason}))

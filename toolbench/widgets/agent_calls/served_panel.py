@@ -106,7 +106,7 @@ class ServedPanel(w.VBox):
     # --- news ---------------------------------------------------------------------------
 
     def _heard(self, call: ServedCall | None) -> None:
-        """Note what changed, for the next tick: the thread that says so goes on."""
+        """Note a change for the next tick, so that the thread of the change does not wait."""
         with self._news_lock:
             self._has_news = True
             if call is not None:
@@ -117,7 +117,7 @@ class ServedPanel(w.VBox):
         ticker.watch(self._tick)
 
     def _tick(self) -> bool:
-        """Show what is new; tell whether to come back."""
+        """Show the changes; tell whether to call this again."""
         if self.comm is None:
             return False
         self.refresh()
@@ -145,7 +145,7 @@ class ServedPanel(w.VBox):
                 self._arrived.refresh()
 
     def _note(self, call: ServedCall) -> None:
-        """Look after *call* until it is over, however its last news was missed."""
+        """Watch *call* until its end, even if its last notification was missed."""
         if call.is_over:
             self._unfinished.pop(call.id, None)
         else:
@@ -166,7 +166,7 @@ class ServedPanel(w.VBox):
             put(self._clients, Html(""))
 
     def _show_live(self) -> None:
-        """Show those that wait for a person, then those that have run for a while."""
+        """Show the calls that wait for a person, then the calls that run for long."""
         calls = list(self._unfinished.values())
         waiting = [call for call in calls if call.questions]
         running = [c for c in calls if not c.questions and c.seconds > _SOON]
@@ -189,14 +189,14 @@ class ServedPanel(w.VBox):
         put(self._more, notice(text, "neutral") if rest else Html(""))
 
     def _say(self, waiting: int) -> None:
-        """Tell how many calls wait, also those who do not see the page."""
+        """Show the number of waiting calls, also to screen readers."""
         verb = "waits" if waiting == 1 else "wait"
         text = f"{counted(waiting, 'call')} {verb} for you" if waiting else ""
         html = f'<span role="status" aria-live="polite" style="{REMARK}">{escape(text)}</span>'
         put(self._waiting, Html(html))
 
     def _save(self) -> None:
-        """Have the saved notebook show what is here now, not too often."""
+        """Update the view in the saved notebook, but not too often."""
         if not self._is_saved and monotonic() >= self._save_at:
             self._is_saved, self._save_at = True, monotonic() + _SAVE_EVERY
             self._saved_output.renew(served_bundle(self._served)["text/html"])
@@ -204,7 +204,7 @@ class ServedPanel(w.VBox):
     # --- the call that is open ------------------------------------------------------------
 
     def _open(self) -> None:
-        """Open the call whose number was chosen; none closes it."""
+        """Open the call with the chosen number; without a number, close the open call."""
         number = self._number.value.strip().lstrip("#")
         calls: Sequence[ServedCall] = self._served.calls
         call = next((one for one in calls if str(one.id) == number), None)

@@ -95,7 +95,7 @@ class CallFields:
             old.close()
 
     def _problems(self, value: dict[str, Any]) -> list[Problem]:
-        """List what does not fit the tool; what is compared with nothing may be missing."""
+        """List the problems of the call; an argument whose rule needs no value may be missing."""
         tool = self._tools.get(self.name or "")
         if tool is None:
             return []

@@ -82,7 +82,7 @@ class CaseFields:
         self._rules.show(name for call in self._calls for name in call.arguments)
 
     def _recheck(self) -> None:
-        """Have the calls be checked anew: what is compared with nothing may be missing."""
+        """Check the calls again, as an argument whose rule needs no value may be missing."""
         self._changed()
         for call in self._calls:
             call.recheck()

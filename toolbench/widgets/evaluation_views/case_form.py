@@ -137,7 +137,7 @@ class CaseForm(w.VBox):
         self._refresh()
 
     def _leave(self, key: str) -> None:
-        """Forget what was typed, for it is saved, and show the case called *key*."""
+        """Forget the typed case, which is saved now, and show the case called *key*."""
         old = self._drafts.pop(self._open_key, None)
         self._open_key = key
         self._refresh()
@@ -147,7 +147,7 @@ class CaseForm(w.VBox):
 
     @property
     def _fields(self) -> CaseFields:
-        """The fields that are open; made when they are first asked for."""
+        """Return the open fields, made at the first use."""
         key = self._open_key
         if key not in self._drafts:
             place = self._place_of(key)

@@ -81,7 +81,7 @@ class ReportPanel(w.VBox):
 
 
 def _items(report: EvalReport) -> list[Item]:
-    """Return the failures as items, those of one model under its name if there are several."""
+    """Return the failures as items; if there are several models, under the name of the model."""
     has_groups = len(report.models) > 1
     items = [
         Item(

@@ -92,7 +92,7 @@ class RuleRows:
 
 
 class _RuleRow:
-    """A rule, and the value of one that takes a value."""
+    """A rule, with a field for its value if it takes one."""
 
     def __init__(
         self, parts: Parts, label: str, rule: Any, edited: Callable[[], None]
@@ -156,7 +156,7 @@ class _PathRow(_RuleRow):
 
 
 def _number(text: str) -> Any:
-    """Return what *text* says as JSON; as it stands if it is none: the rule says what is wrong."""
+    """Return *text* read as JSON, or *text* itself if it is not JSON; the rule then reports the problem."""
     try:
         return json.loads(text)
     except ValueError:

@@ -17,9 +17,9 @@ def dropped(
     new: ToolDefinition[Any, Any],
     arguments: Mapping[str, Any],
 ) -> list[str]:
-    """Return the names in *arguments* that *old* has and *new* refuses as unknown.
+    """Return the names in *arguments* that the *old* tool has and the *new* one refuses as unknown.
 
-    A name that *old* also does not have was entered on purpose, so it is not returned.
+    A person enters a name that even *old* does not have on purpose, so it is not returned.
     """
     lost = _names(old) - _names(new)
     refused = {p.path[0] for p in new.problems(arguments) if len(p.path) == 1}
