@@ -46,7 +46,7 @@ class Opaque:
         self.content = text
 
     def __repr__(self):
-        return f"Opaque({self._says})"
+        return f"Opaque({self.content})"
 
     def __copy__(self):
         raise OSError("there is one of me")
