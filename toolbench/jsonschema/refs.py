@@ -90,15 +90,23 @@ def leads_out(root: Any) -> bool:
 
 def references_in(root: Any) -> Iterator[str]:
     """Yield each reference in *root*, also in parts that are no schemas, as references may lead there."""
+    for part in _objects_in(root):
+        if isinstance(reference := part.get("$ref"), str):
+            yield reference
+
+
+def _objects_in(root: Any) -> Iterator[Schema]:
+    """Yield every object in *root* once, at any depth."""
     todo, visited = [root], set[int]()
     while todo:
         part = todo.pop()
         if isinstance(part, Mapping | list) and id(part) not in visited:
             visited.add(id(part))
-            todo += part.values() if isinstance(part, Mapping) else part
-            reference = part.get("$ref") if isinstance(part, Mapping) else None
-            if isinstance(reference, str):
-                yield reference
+            if isinstance(part, Mapping):
+                yield part
+                todo += part.values()
+            else:
+                todo += part
 
 
 def _addressed(root: Any, address: str) -> Any:
@@ -141,16 +149,7 @@ def _anchored(root: Any, name: str) -> Any:
         ("$dynamicAnchor", name),
         *(("$id", f"#{name}"), ("id", f"#{name}")),  # before 2019-09
     }
-    todo, visited = [root], set[int]()
-    while todo:
-        part = todo.pop()
-        if id(part) in visited:
-            continue
-        visited.add(id(part))
-        if isinstance(part, Mapping):
-            if any(part.get(key) == value for key, value in pairs):
-                return part
-            todo += part.values()
-        elif isinstance(part, list):
-            todo += part
+    for part in _objects_in(root):
+        if any(part.get(key) == value for key, value in pairs):
+            return part
     return MISSING

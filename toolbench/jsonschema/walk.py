@@ -143,18 +143,25 @@ def _cases_of(schema: Schema) -> list[Any]:
 def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
     """Yield the schemas directly inside *schema*: keyword, place where it applies, and schema."""
     for key, value in schema.items():
-        if key not in _HOLDERS:
-            continue
-        if key == "properties" and isinstance(value, Mapping):
-            for name, sub in value.items():
-                yield key, f"{where}.{name}" if where else name, sub
-        elif key in MAPPINGS and isinstance(value, Mapping):
-            yield from ((key, where, sub) for sub in value.values())
-        elif isinstance(value, list):
-            inner = f"{where}[]" if key in ("items", "prefixItems") else where
-            yield from ((key, inner, sub) for sub in value)
-        elif key in SINGLE:
-            yield key, f"{where}[]" if key == "items" else where, value
+        if key in _HOLDERS:
+            for _, place, part in _parts_under(key, value, where):
+                yield key, place, part
+
+
+def _parts_under(
+    key: str, value: Any, where: str
+) -> Iterator[tuple[str | None, str, Any]]:
+    """Yield the schemas in *value*, which *key* holds: the name of each, its place, and itself."""
+    if key in MAPPINGS and isinstance(value, Mapping):
+        above = f"{where}." if where else ""
+        for name, part in value.items():
+            yield name, f"{above}{name}" if key == "properties" else where, part
+    elif isinstance(value, list):
+        place = f"{where}[]" if key in ("items", "prefixItems") else where
+        for part in value:
+            yield None, place, part
+    elif key in SINGLE:
+        yield None, f"{where}[]" if key == "items" else where, value
 
 
 def every(schema: Any, where: str = "") -> Iterator[tuple[str, Json]]:
@@ -177,21 +184,17 @@ def rewritten(schema: Any, change: Callable[[Json, str], Json], where: str = "")
         return schema
     copy: Json = {}
     for key, value in schema.items():
-        if key == "properties" and isinstance(value, dict):
-            copy[key] = {
-                name: rewritten(sub, change, f"{where}.{name}" if where else name)
-                for name, sub in value.items()
-            }
-        elif key in MAPPINGS and isinstance(value, dict):
-            copy[key] = {n: rewritten(sub, change, where) for n, sub in value.items()}
-        elif key in _HOLDERS:
-            inner = f"{where}[]" if key in ("items", "prefixItems") else where
-            many = isinstance(value, list)
-            copy[key] = (
-                [rewritten(sub, change, inner) for sub in value]
-                if many
-                else rewritten(value, change, inner)
-            )
-        else:
+        if key not in _HOLDERS:
             copy[key] = copied(value)
+            continue
+        parts = [
+            (name, rewritten(part, change, place))
+            for name, place, part in _parts_under(key, value, where)
+        ]
+        if isinstance(value, list):
+            copy[key] = [part for _, part in parts]
+        elif key in MAPPINGS and isinstance(value, Mapping):
+            copy[key] = dict(parts)
+        else:  # a keyword that should hold several is copied if it holds none
+            copy[key] = parts[0][1] if parts else copied(value)
     return change(copy, where)
