@@ -27,6 +27,7 @@ from toolbench.mcp.features.resources import (
     ResourceTemplate,
 )
 from toolbench.mcp.features.roots import RootList
+from toolbench.mcp.features.session_lists import SessionLists
 from toolbench.mcp.features.tool_list import ToolList
 from toolbench.mcp.monitoring.change_listeners import Listener
 from toolbench.mcp.monitoring.notifications import Inbox
@@ -113,6 +114,14 @@ class MCPServerSession:
         """The folders that the server may ask for: a sequence, with a method to change it."""
         self.prompts = PromptList(self.connection, timeout)
         """The prompts: a sequence, with a method to get one."""
+        self._lists = SessionLists(
+            self.connection,
+            inbox,
+            self.tools,
+            (self.resources, self.prompts),
+            seconds=timeout,
+            on_tools=self._compare_with_approved,
+        )
         store = KeptTasks(server_key(entry))
         self.tasks = TaskList(self, self.connection, timeout, store)
         """The tasks: a sequence; each can be looked at, waited for and cancelled."""
@@ -134,7 +143,7 @@ class MCPServerSession:
         self.instructions = ""
         """The server's own instructions for its use."""
 
-        inbox.on_list_changed = self._list_changed
+        inbox.on_list_changed = self._lists.note_change
         inbox.on_resource_updated = self._subscriptions.note
 
     def __repr__(self) -> str:
@@ -232,7 +241,7 @@ class MCPServerSession:
 
     async def _start_recording(self, recorder: Recorder) -> Path:
         session_recording.start(recorder, self.name, self._inbox, self.tools.hide)
-        await self._refresh()
+        await self._lists.refresh()
         return recorder.path
 
     def stop_recording(self) -> Path | None:
@@ -252,7 +261,7 @@ class MCPServerSession:
         self.instructions = str(described.get("instructions") or "")
         self.protocol_version = connection.protocol_version
         self.era = "modern" if connection.is_modern else "legacy"
-        await self._list(connection)
+        await self._lists.list_anew(connection)
         await self._subscriptions.follow(connection)
         connected.add(self)
 
@@ -264,39 +273,13 @@ class MCPServerSession:
         Raises:
             ServerError: If the server cannot be reached.
         """
-        portal.call(self._refresh)
+        portal.call(self._lists.refresh)
 
-    async def _refresh(self) -> None:
-        await self.connection.twice(self._list)
-
-    async def _list(self, connection: Connection) -> None:
-        self.resources.forget()
-        self.prompts.forget()
-        await self._list_tools(connection)
-
-    async def _list_tools(self, connection: Connection) -> None:
-        """List the tools, and compare them with what was approved."""
-        await self.tools.list_anew(connection, self._seconds)
+    def _compare_with_approved(self) -> None:
+        """Compare what the server offers now with what was approved."""
         if self.trust is not None:
             offer = {"tools": self.tools.raw, "instructions": self.instructions}
             self.trust.look(self._inbox.entry_redactor.value(offer))
-        self._inbox.changes.note("tools")
-
-    def _list_changed(self, name: str) -> None:
-        """Handle the notification that the list *name* changed; runs in the background loop."""
-        self._inbox.changes.note(name)
-        match name:
-            case "resources":
-                self.resources.forget()
-            case "prompts":
-                self.prompts.forget()
-            case "tools":
-                self.connection.soon(self._follow)
-
-    async def _follow(self) -> None:
-        """List the tools again, if the session is still connected."""
-        if self.is_connected:
-            await self.connection.once(self._list_tools)
 
     def snapshot(self) -> Snapshot:
         """Return all that the server offers as a snapshot, to keep or compare."""
