@@ -311,8 +311,8 @@ def _usage(data: Any, into: str, out: str, *more: str) -> Usage | None:
         return None
     numbers = [whole_number(data.get(key)) for key in (into, *more)]
     tokens = [number for number in numbers if number is not None]
-    cost = dollars(data.get("cost"))  # OpenRouter says it
-    return Usage(sum(tokens) if tokens else None, whole_number(data.get(out)), cost)
+    cost = data.get("cost")  # OpenRouter says it; `_checked` judges it, as the other
+    return Usage(sum(tokens) if tokens else None, data.get(out), cost)
 
 
 def _answer(message: Json, finish: Any, head: Json, usage: Usage | None) -> Answer:
