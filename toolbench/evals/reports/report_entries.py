@@ -33,16 +33,16 @@ class ReportEntries(Sequence[Entry]):
         """Make a report of *entries*, in their order."""
         self._entries = list(entries)
         self.planned = planned
-        """The planned number of entries."""
+        """The planned number of answers or calls."""
         self.stopped = stopped
-        """Why it ended early (an evaluation: "interrupted" or "max_cost"); None if it did not."""
+        """Why it ended early: "interrupted" or "max_cost", or for a sweep in words; None if it did not."""
         self.seconds = seconds
         """The total time, in seconds."""
         self._notes = tuple(notes)
 
     @cached_property
     def errors(self) -> list[Entry]:
-        """The entries with an error: an answer that never came, or a call that failed."""
+        """The trials without an answer, because the model or the network failed; or the calls that failed."""
         return [entry for entry in self._entries if entry.error is not None]
 
     def _table_columns(self) -> dict[str, list[Any]]:
@@ -50,7 +50,7 @@ class ReportEntries(Sequence[Entry]):
         raise NotImplementedError
 
     def to_dataframe(self) -> "pd.DataFrame":
-        """Return the entries as a table, with a row for each.
+        """Return a table with a row for each trial or call; for a call, a column for each argument and field.
 
         Raises:
             MissingExtraError: If pandas is not installed.
