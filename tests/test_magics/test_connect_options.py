@@ -1,6 +1,7 @@
 """%mcp connect with headers, a token, folders and time; %mcp logout."""
 
 import sys
+from json import dumps
 
 import pytest
 from fastmcp import FastMCP
@@ -143,3 +144,19 @@ class TestLogout:
         with pytest.raises(ServerError, match="is not reached by a URL"):
             mcp("logout g")
         mcp("disconnect g")
+
+
+def test_a_file_in_the_place_of_a_name_is_a_configuration(mcp, tmp_path):
+    """`connect server.json` takes the registry's description as --config does."""
+    package = {
+        "registryType": "pypi",
+        "identifier": good()["args"][0],
+        "runtimeHint": sys.executable,
+    }
+    text = dumps({"name": "io.example/good", "packages": [package]})
+    (tmp_path / "server.json").write_text(text)
+    listing = mcp(f"connect {tmp_path / 'server.json'}")
+    assert [row[:2] for row in listing.rows if row[0] == "good"] == [
+        ("good", "connected")
+    ]
+    mcp("disconnect good")

@@ -147,6 +147,7 @@ class MCPMagics(Magics):
             print(text)  # noqa: T201 - in the cell that asked
             return None
         command = split(tail) if dashes else None
+        connect_options.take_file(parsed_line, command)
         check_mcp(parsed_line, command)
         self._warm()
         if parsed_line.command == "connect":

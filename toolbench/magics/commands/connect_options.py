@@ -24,7 +24,9 @@ def add_options(connect: Any, modes: Sequence[str]) -> None:
     connect.add_argument(
         "target", nargs="?", help="a URL, an object of the notebook, or module:name"
     )
-    connect.add_argument("--config", metavar="FILE", help="a file with mcpServers")
+    connect.add_argument(
+        "--config", metavar="FILE", help="a file with mcpServers, or a server.json"
+    )
     connect.add_argument(
         "--only", default="", help="names from the file, with commas between them"
     )
@@ -77,6 +79,15 @@ def check(options: Namespace, command: list[str] | None) -> None:
     if options.cwd and command is None:
         msg = "--cwd is for a server that a command starts: add -- and the command."
         raise UsageError(msg)
+
+
+def take_file(options: Namespace, command: list[str] | None) -> None:
+    """Let `connect FILE.json` mean `connect --config FILE.json`."""
+    if options.command != "connect" or not options.name or command is not None:
+        return
+    is_alone = not (options.target or options.config or options.replay)
+    if is_alone and options.name.endswith(".json"):
+        options.config, options.name = options.name, None
 
 
 def given(options: Namespace) -> list[str]:

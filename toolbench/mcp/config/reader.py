@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 from yaml import MarkedYAMLError, YAMLError, safe_load
 
 from toolbench.errors import ServerError
+from toolbench.mcp.config.registry_file import is_registry_file, registry_table
 from toolbench.mcp.config.server_entry import ServerEntry, Transport
 
 _SERVERS = ("mcpServers", "servers", "mcp_servers", "context_servers")
@@ -24,7 +25,7 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
     Args:
         config: A mapping with `mcpServers` (FastMCP, Claude, Cursor, Windsurf, `.mcp.json`),
             `servers` (VS Code) or `mcp_servers` (Codex); the path of a JSON, TOML or YAML file
-            with such a mapping; a mapping from names to servers; one URL; one FastMCP object; one OpenAPI
+            with such a mapping; a `server.json` of the MCP registry; a mapping from names to servers; one URL; one FastMCP object; one OpenAPI
             document, its file, or its URL if that ends like `/openapi.json`.
         base: Where relative paths start; the directory of the file, or the current one.
 
@@ -81,6 +82,7 @@ def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
         "base": base,
         "seconds": _seconds(entry),
         "mode": entry.get("mode"),
+        "required": _required(entry),
         "enabled": bool(entry.get("enabled", not entry.get("disabled", False))),
     }
     if any(
@@ -127,6 +129,12 @@ def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
         cwd=entry.get("cwd"),
         **shared,
     )
+
+
+def _required(entry: Mapping[str, Any]) -> dict[str, str]:
+    """Return the variables that a `server.json` requires; no other format has this key."""
+    required = entry.get("requiredVariables")
+    return dict(required) if isinstance(required, Mapping) else {}
 
 
 def _texts(entry: Mapping[str, Any], key: str) -> dict[str, str]:
@@ -187,6 +195,8 @@ def _server_table(config: Any) -> Mapping[str, Any]:
         }
     if not isinstance(config, Mapping):
         return {getattr(config, "name", None) or "server": config}
+    if is_registry_file(config):
+        return registry_table(config)
     if _is_openapi(config):
         info = config.get("info")
         return {

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from toolbench.errors import ServerError
 from toolbench.mcp.config.placeholders import expand
 from toolbench.redaction.detection.settings import secrets_in, secrets_in_words
 from toolbench.redaction.redactor import SHORTEST_SETTING, Redactor
@@ -36,6 +37,8 @@ class ServerEntry:
     enabled: bool = True
     base: Path = field(default_factory=Path.cwd)
     """The folder for relative paths and `${workspaceFolder}`."""
+    required: Mapping[str, str] = field(default_factory=dict)
+    """The environment variables that have to be set, each with its description."""
     fastmcp: Mapping[str, Any] | None = None
     """The original entry, if it uses FastMCP's tool transforms and tag filters."""
 
@@ -45,6 +48,7 @@ class ServerEntry:
         Raises:
             ServerError: If a variable is not set.
         """
+        self._check_required(variables)
         places = {
             "workspaceFolder": str(self.base),
             "userHome": str(Path.home()),
@@ -59,6 +63,16 @@ class ServerEntry:
         if settings := self._settings:
             filled["server"] = {**self.server, **expand(settings, places)}
         return replace(self, **{**filled, "args": tuple(filled["args"])})
+
+    def _check_required(self, variables: Mapping[str, str]) -> None:
+        missing = [
+            f"{name!r} ({note})" if note else repr(name)
+            for name, note in self.required.items()
+            if not variables.get(name)
+        ]
+        if missing:
+            msg = f"It needs {', '.join(missing)} in the environment: set what is missing."
+            raise ServerError(msg)
 
     @property
     def target(self) -> str:
