@@ -24,6 +24,7 @@ from toolbench.magics.commands import (
     logout_command,
     over_time,
     roots_command,
+    skills_command,
     task_commands,
 )
 from toolbench.magics.commands.serving_command import ServingCommand
@@ -90,6 +91,7 @@ def _parser() -> LineParser:
     task_commands.add_parsers(commands)
     logout_command.add_parsers(commands)
     roots_command.add_parsers(commands)
+    skills_command.add_parsers(commands)
     serve = commands.add_parser("serve", help="tools of this notebook, to agents")
     serve.add_argument(
         "names",
@@ -109,6 +111,7 @@ _OF_A_SERVER = {
     **task_commands.COMMANDS,
     **logout_command.COMMANDS,
     **roots_command.COMMANDS,
+    **skills_command.COMMANDS,
 }
 COMMANDS = (
     *("explore", "connect", "list", *LOOKS),

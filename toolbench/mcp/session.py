@@ -36,6 +36,7 @@ from toolbench.mcp.recording import session_recording
 from toolbench.mcp.recording.recorder import Recorder, open_recorders
 from toolbench.mcp.recording.server_recorder import ServerRecorder
 from toolbench.mcp.results import MCPToolObservation
+from toolbench.mcp.skills.skill_list import SkillList
 from toolbench.mcp.snapshots.session_snapshot import snapshot_of
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.mcp.tasks.kept_tasks import KeptTasks
@@ -112,13 +113,15 @@ class MCPServerSession:
         """The resources: a sequence, with methods to read and to subscribe."""
         self.roots = RootList(self.connection, features)
         """The folders that the server may ask for: a sequence, with a method to change it."""
+        self.skills = SkillList(self.connection, timeout, self.resources)
+        """The skills: a sequence, with a method to read one."""
         self.prompts = PromptList(self.connection, timeout)
         """The prompts: a sequence, with a method to get one."""
         self._lists = SessionLists(
             self.connection,
             inbox,
             self.tools,
-            (self.resources, self.prompts),
+            (self.resources, self.prompts, self.skills),
             seconds=timeout,
             on_tools=self._compare_with_approved,
         )

@@ -73,6 +73,7 @@ class Connection:
         )
         from mcp_types import Implementation  # noqa: PLC0415 - the same
 
+        from toolbench.mcp.skills.skills_extension import SkillsExtension  # noqa: PLC0415
         from toolbench.mcp.tasks.task_messages import TasksExtension  # noqa: PLC0415
         from toolbench.mcp.wire.sdk_session import session_class  # noqa: PLC0415
         from toolbench.mcp.wire.transports import Tapped, transport_of  # noqa: PLC0415
@@ -92,7 +93,7 @@ class Connection:
             Tapped(self._transport, kind),
             mode=mode,
             client_info=Implementation(name="toolbench", version=__version__),
-            extensions=self._features.declared([TasksExtension()]),
+            extensions=self._features.declared([TasksExtension(), SkillsExtension()]),
         )
         with call.limited():
             await self._client.__aenter__()

@@ -1,7 +1,7 @@
 """Base classes for a server's lists: sequences that are kept up to date."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar, overload
 
 from toolbench.core.background_loop import portal
@@ -62,11 +62,11 @@ class RemoteList(ItemList[T]):
     Reading it may wait for the server. If the request fails, reading raises `ServerError`.
     """
 
-    method: ClassVar[str]
+    method: ClassVar[str] = ""
     """The method of the SDK's session that requests one page."""
     key: ClassVar[str]
     """The name of the items in a page."""
-    capability: ClassVar[str]
+    capability: ClassVar[str] = ""
     """The capability without which no list is requested."""
 
     def __init__(self, connection: ReconnectingConnection, seconds: float) -> None:
@@ -79,6 +79,14 @@ class RemoteList(ItemList[T]):
     @abstractmethod
     def parse(self, offers: list[Any]) -> list[T]:
         """Return the items in *offers*, the rows of the server's list."""
+
+    def is_offered(self, capabilities: Mapping[str, Any]) -> bool:
+        """Tell whether a server with these *capabilities* has such a list."""
+        return self.capability in capabilities
+
+    async def request(self, session: Any, params: Any) -> Any:
+        """Request one page over *session*, the SDK's."""
+        return await getattr(session, self.method)(params=params)
 
     @property
     def known_items(self) -> list[T] | None:
@@ -102,12 +110,10 @@ class RemoteList(ItemList[T]):
         if self._items is None:
             changes = self._changes
             connection = await self._connection.live()
-            if self.capability not in connection.described().get("capabilities", {}):
+            if not self.is_offered(connection.described().get("capabilities", {})):
                 return []
             rows, problem = await self._connection.pages(
-                self.key,
-                lambda session, params: getattr(session, self.method)(params=params),
-                self._seconds,
+                self.key, self.request, self._seconds
             )
             if problem is not None and not rows:
                 server = self._connection.inbox.server

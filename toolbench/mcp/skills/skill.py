@@ -1,0 +1,154 @@
+"""A skill of a server: its description, and the files whose digests the server lists.
+
+Source: MCP, SEP-2640 (Skills extension); Agent Skills.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
+from toolbench.mcp.features.resources import MCPResourceObservation
+from toolbench.mcp.results import decoded
+from toolbench.plain import clip
+
+_SHOWN = 12  # characters of a digest in a message
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkillFile:
+    """A file of a skill, as the server lists it."""
+
+    uri: str
+    path: str
+    """Its path in the skill: `SKILL.md`, `scripts/fill.py`."""
+    digest: str
+    """`sha256:` and 64 digits."""
+    size: int | None = None
+    """The size in bytes; None if the server does not list it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Skill:
+    """A skill that a server offers."""
+
+    uri: str
+    """The URI of its `SKILL.md`."""
+    name: str
+    description: str = ""
+    files: tuple[SkillFile, ...] = ()
+    """The files with their digests; empty if the server makes them when they are read."""
+    is_dynamic: bool = False
+    """Whether the server makes the files when they are read, so that they have no digests."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def uri_of(self, path: str) -> str:
+        """Return the URI of the file at *path*, which can be its URI.
+
+        Raises:
+            ToolNotFoundError: If the skill has no such file.
+        """
+        files = {file.path: file.uri for file in self.files}
+        if path in files:
+            return files[path]
+        folder = _folder(self.uri)
+        if path in (*files.values(), self.uri):
+            return path
+        if self.is_dynamic or path == "SKILL.md":
+            return self.uri if path == "SKILL.md" else folder + path
+        msg = (
+            f"The skill {self.name!r} has no file {path!r}.{did_you_mean(path, files)}"
+        )
+        raise ToolNotFoundError(msg)
+
+    def check(self, server: str, uri: str, contents: MCPResourceObservation) -> None:
+        """Check *contents*, what *server* sent for *uri*, by the listed digest and size.
+
+        Raises:
+            ServerError: If they differ, or the server lists no digest for the file.
+        """
+        if self.is_dynamic:
+            return
+        listed = next((file for file in self.files if file.uri == uri), None)
+        if listed is None:
+            msg = (
+                f"Server {server!r} lists no digest for {uri!r} of the skill {self.name!r}, "
+                "so the file was not used."
+            )
+            raise ServerError(msg)
+        data = _bytes_of(contents, uri)
+        digest = "none" if data is None else f"sha256:{sha256(data).hexdigest()}"
+        if digest != listed.digest or listed.size not in (None, len(data or b"")):
+            msg = (
+                f"The file {listed.path!r} of the skill {self.name!r} is not the one that server "
+                f"{server!r} lists: {_facts(digest, None if data is None else len(data))} in the "
+                f"place of {_facts(listed.digest, listed.size)}. It was not used."
+            )
+            raise ServerError(msg)
+
+
+def read_skills(items: Iterable[Any]) -> list[Skill]:
+    """Return the skills in a `skills/list`; items without a URI or a name are left out."""
+    return [skill for item in items if (skill := _skill(item)) is not None]
+
+
+def _skill(item: Any) -> Skill | None:
+    if not isinstance(item, Mapping) or not isinstance(item.get("uri"), str):
+        return None
+    about = item.get("frontmatter")
+    about = about if isinstance(about, Mapping) else {}
+    name, description = about.get("name"), about.get("description")
+    if not isinstance(name, str) or not name:
+        return None
+    resources = item.get("resources")
+    return Skill(
+        uri=item["uri"],
+        name=name,
+        description=description if isinstance(description, str) else "",
+        files=_files(item["uri"], resources),
+        is_dynamic=resources == "dynamic",
+        raw=dict(item),
+    )
+
+
+def _files(skill: str, resources: Any) -> tuple[SkillFile, ...]:
+    """Return the files in the folder of *skill* that have a digest."""
+    folder = _folder(skill)
+    return tuple(
+        SkillFile(
+            uri=uri,
+            path=uri.removeprefix(folder),
+            digest=digest,
+            size=size if isinstance(size := item.get("size"), int) else None,
+        )
+        for item in (resources if isinstance(resources, list) else [])
+        if isinstance(item, Mapping)
+        and isinstance(uri := item.get("uri"), str)
+        and isinstance(digest := item.get("digest"), str)
+        and uri.startswith(folder)
+    )
+
+
+def _folder(uri: str) -> str:
+    return uri.rpartition("/")[0] + "/"
+
+
+def _bytes_of(contents: MCPResourceObservation, uri: str) -> bytes | None:
+    """Return the bytes of the only part of *contents*, or of its part *uri*."""
+    resources = (block.get("resource") for block in contents.blocks)
+    parts = [part for part in resources if isinstance(part, Mapping)]
+    if len(parts) > 1:
+        parts = [part for part in parts if part.get("uri") == uri]
+    if len(parts) != 1:
+        return None
+    text = parts[0].get("text")
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogatepass")
+    return decoded(parts[0].get("blob"))
+
+
+def _facts(digest: str, size: int | None) -> str:
+    kind, _, number = digest.partition(":")
+    short = f"{kind}:{number[:_SHOWN]}…" if number else clip(digest)
+    return short if size is None else f"{short} ({size:,} bytes)"

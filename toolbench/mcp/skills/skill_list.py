@@ -1,0 +1,84 @@
+"""The skills of one server: listed, and their files read and checked."""
+
+from collections.abc import Mapping
+from typing import Any, overload
+
+from toolbench.errors import ToolNotFoundError, did_you_mean
+from toolbench.mcp.connection.reconnection import ReconnectingConnection
+from toolbench.mcp.features.item_list import RemoteList
+from toolbench.mcp.features.resource_list import ResourceList
+from toolbench.mcp.features.resources import MCPResourceObservation
+from toolbench.mcp.skills.skill import Skill, read_skills
+
+EXTENSION = "io.modelcontextprotocol/skills"
+
+
+class SkillList(RemoteList[Skill]):
+    """The skills of one server: `skills[0]`, `skills["pdf-forms"]`. They are read, never run."""
+
+    key = "skills"
+
+    def __init__(
+        self,
+        connection: ReconnectingConnection,
+        seconds: float,
+        resources: ResourceList,
+    ) -> None:
+        """Use *connection*, with *seconds* for each request; files are read as *resources*."""
+        super().__init__(connection, seconds)
+        self._resources = resources
+
+    def is_offered(self, capabilities: Mapping[str, Any]) -> bool:
+        """Tell whether the server has skills: it declares the extension."""
+        return EXTENSION in (capabilities.get("extensions") or {})
+
+    async def request(self, session: Any, params: Any) -> Any:
+        """Request one page."""
+        from toolbench.mcp.tasks.task_messages import plain_request  # noqa: PLC0415 - loads the SDK
+
+        cursor = {} if params is None else {"cursor": params.cursor}
+        return await plain_request(session, "skills/list", cursor)
+
+    def parse(self, offers: list[Any]) -> list[Skill]:
+        """Return the skills in *offers*, the rows of the server's list."""
+        return read_skills(offers)
+
+    @overload
+    def __getitem__(self, index: int | str) -> Skill: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Skill]: ...
+    def __getitem__(self, index: int | str | slice) -> Skill | list[Skill]:
+        """Return a skill by its position, its name, or its URI.
+
+        Raises:
+            ToolNotFoundError: If the server has no such skill.
+        """
+        return self._named(index) if isinstance(index, str) else self.items()[index]
+
+    def read(
+        self, skill: str | Skill, file: str = "SKILL.md"
+    ) -> MCPResourceObservation:
+        """Read a file of *skill*, and check it by the digest that the server lists.
+
+        Args:
+            skill: The skill, its name, or its URI.
+            file: The path of the file in the skill, or its URI.
+
+        Raises:
+            ServerError: If the server refuses, or sends another file than it lists.
+            ToolNotFoundError: If there is no such skill or file.
+        """
+        skill = self._named(skill) if isinstance(skill, str) else skill
+        uri = skill.uri_of(file)
+        contents = self._resources.read(uri)
+        skill.check(self._connection.inbox.server, uri, contents)
+        return contents
+
+    def _named(self, name: str) -> Skill:
+        skills = self.items()
+        for skill in skills:
+            if name in (skill.name, skill.uri):
+                return skill
+        server, names = self._connection.inbox.server, [s.name for s in skills]
+        msg = f"Server {server!r} has no skill {name!r}.{did_you_mean(name, names)}"
+        raise ToolNotFoundError(msg)

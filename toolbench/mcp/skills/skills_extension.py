@@ -1,0 +1,43 @@
+"""The declaration that this client reads skills, for servers of the newer protocol."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, NoReturn
+
+from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
+from mcp_types import Result
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import Field
+
+from toolbench.mcp.skills.skill_list import EXTENSION
+
+
+class _Never(Result):
+    """An answer that no server sends."""
+
+    result_type: Literal["skill"] = Field(alias="resultType")
+
+
+class SkillsExtension(ClientExtension):
+    """Says that this client reads skills. Source: MCP, SEP-2640."""
+
+    identifier = EXTENSION
+
+    def claims(self) -> Sequence[ResultClaim[Any]]:
+        """Claim an answer that never comes.
+
+        The SDK declares an extension without a claim to servers of the older protocol too,
+        which has no extensions.
+        """
+        versions = frozenset(MODERN_PROTOCOL_VERSIONS)
+        claim = ResultClaim(
+            result_type="skill",
+            model=_Never,
+            resolve=_refused,
+            protocol_versions=versions,
+        )
+        return [claim]
+
+
+async def _refused(result: _Never, context: ClaimContext) -> NoReturn:
+    msg = "A call of a tool has no skill for its result."
+    raise NotImplementedError(msg)
