@@ -73,7 +73,7 @@ ATTRIBUTES = {
 PARAMETERS = {
     "mcp:ClientSession": [
         "dispatcher", "elicitation_callback", "sampling_callback", "list_roots_callback",
-        "logging_callback", "message_handler",
+        "logging_callback", "message_handler", "sampling_capabilities",
     ],
 }  # fmt: skip
 """What we give their constructors."""

@@ -12,6 +12,11 @@ from inspect import iscoroutinefunction
 from typing import Any
 from warnings import warn
 
+from toolbench.mcp.sampling.sampling_request import (
+    answer_schema,
+    conversation_text,
+    tools_in,
+)
 from toolbench.runs.current_run import active_run
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer, presets
@@ -34,7 +39,6 @@ __all__ = [
     "reporting",
 ]
 
-_TEXT: dict[str, Any] = {"type": "string", "title": "The message"}
 _NEEDS_NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 
 
@@ -92,15 +96,22 @@ class SamplingQuestion(Question):
 
     messages: list[dict[str, Any]]
     params: Mapping[str, Any] = field(default_factory=dict)
-    """The rest of the request: `systemPrompt`, `maxTokens`, ..."""
+    """The rest of the request: `systemPrompt`, `maxTokens`, `toolChoice`, ..."""
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The tools that the model may call, as the server described them; it runs them itself.
+
+        An answer calls one with `{"tool": name, "arguments": {...}}`, or several with a list;
+        the results come in the messages of the next question.
+        """
+        return tools_in(self.params)
 
     @property
     def whole(self) -> str:
-        """The message, the name of the server, and the conversation so far."""
-        texts = [
-            f"{m.get('role')}: {_text_of(m.get('content'))}" for m in self.messages
-        ]
-        return "\n".join([super().whole, *texts])
+        """The message, the name of the server, the conversation so far, and the tools."""
+        conversation = conversation_text(self.messages, self.params)
+        return "\n".join(filter(None, [super().whole, conversation]))
 
 
 Answerer = Callable[[Any], Any]
@@ -155,7 +166,9 @@ def for_person(question: Question) -> Asked:
     if isinstance(question, FormQuestion):
         return Asked.about(question.whole, question.schema or _NEEDS_NOTHING, "")
     if isinstance(question, SamplingQuestion):
-        return Asked.about(question.whole, _TEXT, "")
+        answer = {"answer": answer_schema(question.params)}
+        schema = {"type": "object", "properties": answer, "required": ["answer"]}
+        return Asked(question.whole, schema, bare=True)
     person_question = Asked.about(question.whole, None, "")
     url = question.url if isinstance(question, UrlQuestion) else ""
     return replace(person_question, url=url)
@@ -228,11 +241,3 @@ def as_answer(reply: Any) -> Answer:
     if isinstance(reply, Answer):
         return reply
     return Answer("accept", reply if isinstance(reply, Mapping) else {"answer": reply})
-
-
-def _text_of(content: Any) -> str:
-    blocks = content if isinstance(content, list) else [content]
-    texts = [
-        str(b.get("text", f"[{b.get('type')}]")) for b in blocks if isinstance(b, dict)
-    ]
-    return "\n".join(texts)

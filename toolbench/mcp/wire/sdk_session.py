@@ -16,9 +16,11 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.message import SessionMessage
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from toolbench.errors import ServerError
 from toolbench.mcp.connection.open_calls import Call, current_call
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.monitoring.traffic import Direction, Kind
+from toolbench.mcp.sampling.sampled_message import message_of
 from toolbench.mcp.wire.server_secrets import defaults_in, hide
 from toolbench.mcp.wire.written_message import WrittenMessage, written
 
@@ -77,6 +79,9 @@ class _TappedSession(ClientSession):
         settings |= {
             "elicitation_callback": self._elicit,
             "sampling_callback": self._sample,
+            "sampling_capabilities": mcp_types.SamplingCapability(
+                tools=mcp_types.SamplingToolsCapability()
+            ),
             "list_roots_callback": self._list_roots if self.roots else None,
             "logging_callback": None,  # the inbox handles log messages
             "message_handler": None,
@@ -131,20 +136,27 @@ class _TappedSession(ClientSession):
 
     async def _sample(
         self, context: ClientRequestContext, params: Any
-    ) -> mcp_types.CreateMessageResult | mcp_types.ErrorData:
+    ) -> (
+        mcp_types.CreateMessageResult
+        | mcp_types.CreateMessageResultWithTools
+        | mcp_types.ErrorData
+    ):
         request = params.model_dump(by_alias=True, mode="json", exclude_none=True)
+        messages = list(request.get("messages", []))
         with self.inbox.calls.about_task(_task_of(params)):
-            answer = await self.inbox.ask_message(request)
+            answer = await self.inbox.ask_message(dict(request))
         if answer.action != "accept":
             msg = "No handler here answers for a model, or the request was declined."
             return mcp_types.ErrorData(code=-1, message=msg)
-        if answer.content and "role" in answer.content:
-            return mcp_types.CreateMessageResult.model_validate(answer.content)
-        return mcp_types.CreateMessageResult(
-            role="assistant",
-            model="a person",
-            content=mcp_types.TextContent(type="text", text=str(answer.value)),
-        )
+        try:
+            message = message_of(answer, messages, request)
+        except ServerError as error:
+            return mcp_types.ErrorData(
+                code=mcp_types.INTERNAL_ERROR, message=str(error)
+            )
+        if params.tools:
+            return mcp_types.CreateMessageResultWithTools.model_validate(message)
+        return mcp_types.CreateMessageResult.model_validate(message)
 
     async def _list_roots(
         self, context: ClientRequestContext

@@ -1,0 +1,108 @@
+"""A server's request for a message of a model, as a person reads and answers it.
+
+Source: MCP specification, sampling (with tools since 2025-11-25).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from toolbench.errors import SchemaError
+from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.plain import clip
+
+MESSAGE: dict[str, Any] = {"type": "string", "title": "The message"}
+_LONGEST = 2_000  # characters of a value in the conversation
+
+
+def tools_in(params: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the tools that the model may call, as the server described them."""
+    tools = params.get("tools")
+    return [
+        tool
+        for tool in (tools if isinstance(tools, list) else [])
+        if isinstance(tool, dict) and isinstance(tool.get("name"), str)
+    ]
+
+
+def tool_choice_in(params: Mapping[str, Any]) -> str:
+    """Return `auto`, `required` (a tool has to be called) or `none`."""
+    choice = params.get("toolChoice")
+    mode = choice.get("mode") if isinstance(choice, Mapping) else None
+    return mode if mode in ("required", "none") else "auto"
+
+
+def answer_schema(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of a person's answer: a text, or the call of a tool."""
+    choice = tool_choice_in(params)
+    calls = [_call_schema(tool) for tool in tools_in(params)]
+    if not calls or choice == "none":
+        return MESSAGE
+    return {"oneOf": calls if choice == "required" else [MESSAGE, *calls]}
+
+
+def conversation_text(
+    messages: Iterable[Mapping[str, Any]], params: Mapping[str, Any]
+) -> str:
+    """Return the messages so far and the offered tools, a line for each block."""
+    lines = [
+        f"{message.get('role')}: {_block_text(block)}"
+        for message in messages
+        for block in _as_list(message.get("content"))
+        if isinstance(block, Mapping)
+    ]
+    tools = tools_in(params)
+    if tools and tool_choice_in(params) != "none":
+        must = " (one has to be called)" if tool_choice_in(params) == "required" else ""
+        lines.append(f"The model may call{must}: {_described(tools)}")
+    return "\n".join(lines)
+
+
+def _call_schema(tool: Mapping[str, Any]) -> dict[str, Any]:
+    name = tool["name"]
+    return {
+        "type": "object",
+        "title": f"Call {name}",
+        "properties": {
+            "tool": {"const": name},
+            "arguments": _arguments_schema(tool.get("inputSchema")),
+        },
+        "required": ["tool", "arguments"],
+        "additionalProperties": False,
+    }
+
+
+def _arguments_schema(schema: Any) -> dict[str, Any]:
+    """Return *schema* if it can stand inside of another one, else that of any object."""
+    anything = {"type": "object"}
+    if not isinstance(schema, dict) or "$ref" in str(schema) or "$id" in schema:
+        return anything
+    try:
+        validator_of(schema)
+    except SchemaError:
+        return anything
+    return {"type": "object", **schema}
+
+
+def _described(tools: Sequence[Mapping[str, Any]]) -> str:
+    notes = ((tool["name"], str(tool.get("description") or "")) for tool in tools)
+    return ", ".join(f"{name} ({clip(note)})" if note else name for name, note in notes)
+
+
+def _block_text(block: Mapping[str, Any]) -> str:
+    match block.get("type"):
+        case "tool_use":
+            arguments = clip(block.get("input", {}), _LONGEST)
+            return f"calls {block.get('name')} with {arguments} [{block.get('id')}]"
+        case "tool_result":
+            word = "failed" if block.get("isError") is True else "gave"
+            texts = [
+                _block_text(part)
+                for part in _as_list(block.get("content"))
+                if isinstance(part, Mapping)
+            ]
+            return f"[{block.get('toolUseId')}] {word}: " + "\n".join(texts)
+    return str(block.get("text", f"[{block.get('type')}]"))
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
