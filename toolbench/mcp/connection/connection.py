@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 from pydantic import ValidationError
@@ -21,6 +21,7 @@ from toolbench.mcp.connection.failure_messages import (
 )
 from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
 from toolbench.mcp.connection.required_pages import visited
+from toolbench.mcp.features.freshness import lifetime_of
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.redaction.library_logs import hide_in_logs_of
 
@@ -39,6 +40,16 @@ Send = Callable[["ClientSession", Any, "str | None"], Awaitable[Any]]
 """Sends one request; takes the session, the answers to the server's questions, and their state."""
 SendPage = Callable[["ClientSession", Any], Awaitable[Any]]
 """Requests one page of a list; takes the session and the parameters with the cursor."""
+
+
+class Pages(NamedTuple):
+    """All pages of a list."""
+
+    items: list[Any]
+    problem: str | None = None
+    """Why pages are missing; None if all came."""
+    lifetime: float | None = None
+    """The seconds for which the list is fresh; None if the server does not say."""
 
 
 class RoundsError(RuntimeError):
@@ -245,12 +256,13 @@ class Connection:
         key: str,
         send: SendPage,
         seconds: float,
-    ) -> tuple[list[Any], str | None]:
+    ) -> Pages:
         """Return the items under *key* of all pages of a list, and the problem, if there is one.
 
         Items before the problem are kept. *seconds* is the limit for all pages together.
         """
         items: list[Any] = []
+        lifetimes: list[float | None] = []
         cursor: str | None = None
         cursors: set[str] = set()
         end = anyio.current_time() + seconds
@@ -261,23 +273,30 @@ class Connection:
                 raw = await self.ask(_page(send, cursor), call)
                 page = raw.get(key)
                 if not isinstance(page, list):
-                    return items, f"the server's list of {key} is no list"
+                    return Pages(items, f"the server's list of {key} is no list")
                 cursor = raw.get("nextCursor")
                 if cursor in cursors and page == items[-len(page) :]:
-                    return items, "the server gave the same page twice"
+                    return Pages(items, "the server gave the same page twice")
                 items.extend(page)
+                lifetimes.append(lifetime_of(raw) if self.is_modern else None)
                 if not isinstance(cursor, str):
-                    return items, None
+                    return Pages(items, None, _shortest(lifetimes))
                 cursors.add(cursor)
         except Exception as error:  # items before the failure are kept
             if code_of(error) == METHOD_NOT_FOUND and not items:
-                return [], None
+                return Pages([])
             if code_of(error) == CONNECTION_CLOSED and not self.is_alive:
                 raise
             if isinstance(error, CallTimeoutError) and items:
-                return items, f"the list did not end within {seconds:.3g} s"
-            return items, self._inbox.told(sentence(error, call=call))
-        return items, f"the list does not end: {_MOST_PAGES} pages were read"
+                return Pages(items, f"the list did not end within {seconds:.3g} s")
+            return Pages(items, self._inbox.told(sentence(error, call=call)))
+        return Pages(items, f"the list does not end: {_MOST_PAGES} pages were read")
+
+
+def _shortest(lifetimes: list[float | None]) -> float | None:
+    """Return the shortest of *lifetimes*; None if a page has none."""
+    known = [seconds for seconds in lifetimes if seconds is not None]
+    return min(known) if known and len(known) == len(lifetimes) else None
 
 
 def _page(

@@ -14,7 +14,7 @@ from toolbench.errors import ServerError, ended
 from toolbench.mcp.authorization.network_advice import download_advice, network_advice
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
-from toolbench.mcp.connection.connection import Connection, Send, SendPage
+from toolbench.mcp.connection.connection import Connection, Pages, Send, SendPage
 from toolbench.mcp.connection.failure_messages import (
     CONNECTION_CLOSED,
     METHOD_NOT_FOUND,
@@ -92,6 +92,14 @@ class ReconnectingConnection:
         )  # another thread may reconnect
         alive = connection is not None and connection.is_alive
         return "lost" if state == "connected" and not alive else state
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the messages are written to a file, or come from one.
+
+        A replay takes other times, so no time may decide there whether a request is sent.
+        """
+        return self.inbox.recorder is not None or self.entry.transport == "replay"
 
     @property
     def pid(self) -> int | None:
@@ -194,6 +202,11 @@ class ReconnectingConnection:
         if self._later is None or self._later.done():
             self._later = asyncio.ensure_future(self._quietly(work))
 
+    def renew(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do *work* soon, asked for in any thread because a time is over; nothing if recorded."""
+        if not self.is_recorded:
+            portal.loop.call_soon_threadsafe(self.soon, work)
+
     async def _quietly(self, work: Callable[[], Awaitable[None]]) -> None:
         await anyio.sleep(_PAUSE)  # many notifications cause the work once
         with suppress(ServerError):  # the status shows it
@@ -275,9 +288,7 @@ class ReconnectingConnection:
             msg = f"Server {self.inbox.server!r} did not {verb}: {ended(reason)}"
             raise ServerError(self.inbox.told(msg)) from error
 
-    async def pages(
-        self, key: str, send: SendPage, seconds: float
-    ) -> tuple[list[Any], str | None]:
+    async def pages(self, key: str, send: SendPage, seconds: float) -> Pages:
         """Return all pages of a list; see `Connection.pages`.
 
         A list request changes nothing, so it is repeated once if the server ends before its

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeVar, overload
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ended
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
+from toolbench.mcp.features.freshness import Freshness
 
 T = TypeVar("T")
 
@@ -57,7 +58,7 @@ class ItemList(Sequence[T]):
 
 
 class RemoteList(ItemList[T]):
-    """A list that is requested at its first use, and again after a change.
+    """A list that is requested at its first use, and again after a change or its `ttlMs`.
 
     Reading it may wait for the server. If the request fails, reading raises `ServerError`.
     """
@@ -75,6 +76,7 @@ class RemoteList(ItemList[T]):
         self._seconds = seconds
         self._items: list[T] | None = None
         self._changes = 0
+        self._freshness = Freshness()
 
     @abstractmethod
     def parse(self, offers: list[Any]) -> list[T]:
@@ -107,12 +109,13 @@ class RemoteList(ItemList[T]):
         self._changes += 1
 
     async def _listed(self) -> list[T]:
-        if self._items is None:
+        is_over = self._freshness.is_over and not self._connection.is_recorded
+        if self._items is None or is_over:
             changes = self._changes
             connection = await self._connection.live()
             if not self.is_offered(connection.described().get("capabilities", {})):
                 return []
-            rows, problem = await self._connection.pages(
+            rows, problem, lifetime = await self._connection.pages(
                 self.key, self.request, self._seconds
             )
             if problem is not None and not rows:
@@ -126,5 +129,5 @@ class RemoteList(ItemList[T]):
                 changes != self._changes
             ):  # a change came during the request: do not keep them
                 return items
-            self._items = items
+            self._items, self._freshness = items, Freshness(lifetime)
         return list(self._items)

@@ -8,6 +8,7 @@ from toolbench.mcp.connection.blocking_wait import wait_answering
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.connection.subscriptions import Subscriptions
 from toolbench.mcp.elicitation import Answerer
+from toolbench.mcp.features.freshness import FreshReads
 from toolbench.mcp.features.item_list import RemoteList
 from toolbench.mcp.features.resources import (
     MCPResourceObservation,
@@ -68,6 +69,7 @@ class ResourceList(RemoteList[Resource]):
         """Use *connection*, with *seconds* for each request; *subscriptions* reports changes."""
         super().__init__(connection, seconds)
         self._subscriptions = subscriptions
+        self._reads = FreshReads()
         self.templates = TemplateList(connection, seconds)
         """The resource templates: a sequence too."""
 
@@ -75,13 +77,17 @@ class ResourceList(RemoteList[Resource]):
         """Return the resources in *offers*, the rows of the server's list."""
         return read_resources(offers)
 
-    def read(self, uri: str) -> MCPResourceObservation:
+    def read(self, uri: str, *, anew: bool = False) -> MCPResourceObservation:
         """Read the resource *uri*, which need not be in the list.
+
+        An answer that is still fresh by its `ttlMs` is not asked for again, unless *anew*.
 
         Raises:
             ServerError: If the server refuses or cannot be reached.
         """
         answerer = self._connection.inbox.answerer()
+        if anew:
+            self._reads.end(uri)
         return wait_answering(self._read, uri, answerer=answerer)
 
     def subscribe(self, uri: str) -> None:
@@ -102,9 +108,15 @@ class ResourceList(RemoteList[Resource]):
         return list(self._subscriptions.updated)
 
     def forget(self) -> None:
-        """List resources and templates again at the next use."""
+        """List resources and templates again at the next use, and read all anew."""
         super().forget()
         self.templates.forget()
+        self._reads.end()
+
+    def note_update(self, uri: str) -> None:
+        """Note that the resource *uri* changed, as the server says."""
+        self._reads.end(uri)
+        self._subscriptions.note(uri)
 
     async def _subscribe(self, uri: str) -> None:
         await self._keep_secrets_in(uri)
@@ -119,17 +131,32 @@ class ResourceList(RemoteList[Resource]):
         self, uri: str, *, answerer: Answerer | None = None
     ) -> MCPResourceObservation:
         await self._keep_secrets_in(uri)
-        result = await self._connection.ask_to(
-            f"read {uri!r}",
-            lambda session, responses, state: session.read_resource(
+        result = self._reads.get(uri)
+        if result is None:
+            result = await self._asked(uri, answerer)
+        observation = resource_observation(uri, result)
+        results.show(observation, self._connection.inbox.redactor)
+        return observation
+
+    async def _asked(self, uri: str, answerer: Answerer | None) -> dict[str, Any]:
+        """Read *uri* from the server; keep the answer if it is fresh for a time."""
+        changes, is_answered = self._reads.changes, False
+
+        def send(session: Any, responses: Any, state: str | None) -> Any:
+            nonlocal is_answered
+            is_answered = responses is not None
+            return session.read_resource(
                 uri,
                 input_responses=responses,
                 request_state=state,
                 allow_input_required=True,
-            ),
-            self._seconds,
-            answerer,
+            )
+
+        result = await self._connection.ask_to(
+            f"read {uri!r}", send, self._seconds, answerer
         )
-        observation = resource_observation(uri, result)
-        results.show(observation, self._connection.inbox.redactor)
-        return observation
+        is_modern = self._connection.current.is_modern
+        is_kept = is_modern and not is_answered and not self._connection.is_recorded
+        if is_kept and changes == self._reads.changes:
+            self._reads.keep(uri, result)
+        return result

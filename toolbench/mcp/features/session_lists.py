@@ -60,6 +60,10 @@ class SessionLists:
         if name == "tools":
             self._connection.soon(self._follow)
 
+    def renew_tools(self) -> None:
+        """List the tools again soon, since the time of their list is over; any thread may call this."""
+        self._connection.renew(self._follow)
+
     async def _follow(self) -> None:
         """List the tools again, if the session is still connected."""
         if self._connection.status == "connected":

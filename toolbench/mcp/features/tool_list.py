@@ -7,6 +7,7 @@ from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.definition import MCPToolDefinition
 from toolbench.mcp.executor import Caller, MCPToolExecutor
+from toolbench.mcp.features.freshness import Freshness
 from toolbench.mcp.features.item_list import ItemList
 from toolbench.mcp.features.listing import (
     DisabledTool,
@@ -16,6 +17,8 @@ from toolbench.mcp.features.listing import (
 )
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.redaction.detection.secrecy import Secrecy
+
+_LEAST = 5.0  # seconds between two requests of the list that its `ttlMs` causes
 
 
 class ToolList(ItemList[MCPToolDefinition]):
@@ -35,7 +38,10 @@ class ToolList(ItemList[MCPToolDefinition]):
         """The last change of the tools; None before the first change."""
         self.on_added: Callable[[tuple[str, ...]], object] = lambda names: None
         """Called in the background loop with the names of tools that a later list adds."""
+        self.on_stale: Callable[[], object] = lambda: None
+        """Called at a use of the list after its `ttlMs`, in any thread; it must not wait."""
         self._was_listed = False
+        self._freshness = Freshness()
 
     @overload
     def __getitem__(self, index: int | str) -> MCPToolDefinition: ...
@@ -55,15 +61,21 @@ class ToolList(ItemList[MCPToolDefinition]):
         return len(self._rows)
 
     def items(self) -> list[MCPToolDefinition]:
-        """Return the tools of the last listing; they are made at the first use."""
-        if self._tools is None:
-            self._tools = [self._definition(tool) for tool in self._rows]
-        return list(self._tools)
+        """Return the tools of the last listing; they are made at the first use.
+
+        If the server's `ttlMs` is over, the list is requested again in the background.
+        """
+        if self._freshness.is_over:
+            self._freshness = Freshness()
+            self.on_stale()
+        return self.known_items
 
     @property
     def known_items(self) -> list[MCPToolDefinition]:
         """The tools of the last listing."""
-        return self.items()
+        if self._tools is None:
+            self._tools = [self._definition(tool) for tool in self._rows]
+        return list(self._tools)
 
     @property
     def raw(self) -> dict[str, dict[str, Any]]:
@@ -79,13 +91,14 @@ class ToolList(ItemList[MCPToolDefinition]):
 
         If no list arrives, the tools stay as they are.
         """
-        items, self.problem = await connection.pages(
+        items, self.problem, lifetime = await connection.pages(
             "tools",
             lambda session, params: session.list_tools(params=params),
             seconds,
         )
         if self.problem is not None and not items:
             return
+        self._freshness = Freshness(lifetime and max(lifetime, _LEAST))
         good, self.disabled = read_tools(items, is_modern=connection.is_modern)
         change, is_first = ToolsDiff.between(self._rows, good), not self._was_listed
         self._rows, self._tools, self._was_listed = good, None, True

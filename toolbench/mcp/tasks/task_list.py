@@ -171,7 +171,7 @@ class TaskList(ItemList[MCPTask]):
             cursor = {} if params is None else {"cursor": params.cursor}
             return plain_request(session, "tasks/list", cursor)
 
-        rows, problem = await self._over.pages("tasks", page, self._seconds)
+        rows, problem, _ = await self._over.pages("tasks", page, self._seconds)
         if problem is not None and not rows:
             msg = f"Server {self._caller.name!r} does not list its tasks: {ended(problem)}"
             raise ServerError(msg)

@@ -128,7 +128,7 @@ class ResourcesPane(ListPane):
         if uri is not None:
             self._result.value = notice(f"Reading {uri} …", "neutral")
             self._updates.value = Html("")
-            read = partial(self.session.read_resource, uri)
+            read = partial(self.session.resources.read, uri, anew=True)
             self._reading.start(self._questions.around(read), self._show)
 
     def _show(self, result: MCPResourceObservation | Failure) -> None:
