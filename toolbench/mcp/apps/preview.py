@@ -1,10 +1,10 @@
-"""MCP Apps: show the HTML of a server's tool in a preview without any network access.
+"""MCP Apps: show the HTML of a server's tool in a preview, without a network unless it is allowed.
 
 The app runs in a frame inside a frame, both without an origin. The outer frame is our small
 host: it answers the first request and passes on the call and its result. If our front-end module
 gives it a port, it also passes on calls of tools, reads, messages and links, bounded in size and
 rate; without a port these are refused. Its policy forbids
-both frames to load, send or navigate. No policy covers WebRTC, so it is removed from the app's
+both frames to load, send or navigate, except for the addresses that a person has allowed. No policy covers WebRTC, so it is removed from the app's
 page, and the app cannot make a new page that has it. One risk is left: when an app tries to
 navigate, a browser may look up the address and connect to it before it refuses the request.
 Source: MCP Apps, SEP-1865.
@@ -18,8 +18,14 @@ from typing import Any
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
-from toolbench.display.page import notice
+from toolbench.display.page import Tone, notice
 from toolbench.display.sizes import human_size
+from toolbench.mcp.apps.app_network import (
+    NO_NETWORK,
+    AppNetwork,
+    network_in,
+    policy_of,
+)
 from toolbench.mcp.apps.host_page import HOST
 from toolbench.mcp.features.resources import MCPResourceObservation
 from toolbench.mcp.results import MCPToolObservation, decoded
@@ -27,18 +33,6 @@ from toolbench.mcp.results import MCPToolObservation, decoded
 PROTOCOL = "2026-01-26"
 MIME = "text/html;profile=mcp-app"
 LARGEST = 5_000_000  # characters of an app
-POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "img-src data: blob:; media-src data: blob:; font-src data:; "
-    "base-uri 'none'; form-action 'none'"
-)
-"""The policy: no network address is allowed, and `default-src` keeps frames from navigating."""
-
-_HEAD = (
-    f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-    '<meta http-equiv="x-dns-prefetch-control" content="off">'
-    '<meta name="referrer" content="no-referrer">'
-)
 _SANDBOX = "allow-scripts"
 _NESTED = re.compile("srcdoc", re.IGNORECASE)
 _HARMLESS = "srcd0c"
@@ -67,8 +61,8 @@ class App:
 
     uri: str
     html: str
-    domains: tuple[str, ...] = ()
-    """The addresses in the server's `_meta.ui.csp`; the preview allows none."""
+    network: AppNetwork = NO_NETWORK
+    """The addresses in the server's `_meta.ui.csp`."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +91,7 @@ def app_in(resource: MCPResourceObservation) -> App | None:
         if isinstance(part, Mapping) and _is_app(part):
             html = _text_of(part)
             if html is not None:
-                return App(resource.uri, html, _domains(part))
+                return App(resource.uri, html, _network(part))
     return None
 
 
@@ -107,6 +101,7 @@ def preview(
     arguments: Mapping[str, Any] | None = None,
     result: MCPToolObservation | None = None,
     address: AppAddress | None = None,
+    is_online: bool = False,
 ) -> Html:
     """Return a sandboxed frame that shows *app* with a call and its result.
 
@@ -115,15 +110,16 @@ def preview(
         arguments: The arguments of the call; by default the app gets an empty object.
         result: The result of the call, if there is one.
         address: Where its requests go; without it, it can only read the call and its result.
+        is_online: Whether the person has allowed the addresses of `app.network` for this preview.
     """
     if len(app.html) > LARGEST:
         reason = f"The app has {human_size(len(app.html))}: too large for a preview."
         return notice(reason, "warning")
-    page = _quoted(_host_page(app, arguments, result, is_live=address is not None))
-    remark = ""
-    if app.domains:
-        reason = f"It asks for {', '.join(app.domains)}: a preview has no network."
-        remark = notice(reason, "neutral")
+    network = app.network if is_online else NO_NETWORK
+    page = _quoted(
+        _host_page(app, arguments, result, network, is_live=address is not None)
+    )
+    remark = _remark(app.network, is_online=is_online)
     title = escape(f"Preview of {app.uri}")
     return Html(
         f'{remark}<iframe title="{title}"{_marks(address)} sandbox="{_SANDBOX}" allow="" '
@@ -159,15 +155,33 @@ def _text_of(part: Mapping[str, Any]) -> str | None:
     return None if data is None else data.decode("utf-8", "replace")
 
 
-def _domains(part: Mapping[str, Any]) -> tuple[str, ...]:
+def _network(part: Mapping[str, Any]) -> AppNetwork:
     meta = part.get("_meta")
     ui = meta.get("ui") if isinstance(meta, Mapping) else None
-    csp = ui.get("csp") if isinstance(ui, Mapping) else None
-    lists = csp.values() if isinstance(csp, Mapping) else ()
-    domains = [
-        str(d)[:100] for names in lists if isinstance(names, list) for d in names
-    ]
-    return tuple(dict.fromkeys(domains))[:20]
+    return network_in(ui.get("csp") if isinstance(ui, Mapping) else None)
+
+
+def _remark(network: AppNetwork, *, is_online: bool) -> str:
+    """Return what the app asks for beyond the preview, and what it gets; empty if nothing."""
+    remarks = []
+    if names := ", ".join(network.addresses):
+        remarks.append(
+            f"For this preview it may reach {names}, and send there what it gets."
+            if is_online
+            else f"It asks for {names}: a preview has no network."
+        )
+    if names := ", ".join(network.refused):
+        remarks.append(f"It also asks for {names}: that is never allowed.")
+    tone: Tone = "warning" if is_online else "neutral"
+    return "".join(notice(text, tone) for text in remarks)
+
+
+def _head(network: AppNetwork) -> str:
+    return (
+        f'<meta http-equiv="Content-Security-Policy" content="{policy_of(network)}">'
+        '<meta http-equiv="x-dns-prefetch-control" content="off">'
+        '<meta name="referrer" content="no-referrer">'
+    )
 
 
 def call_result(result: MCPToolObservation) -> dict[str, Any]:
@@ -184,11 +198,13 @@ def _host_page(
     app: App,
     arguments: Mapping[str, Any] | None,
     result: MCPToolObservation | None,
+    network: AppNetwork,
     *,
     is_live: bool,
 ) -> str:
+    head = _head(network)
     payload = {
-        "page": f"<!doctype html>{_HEAD}{_GUARD}{_NESTED.sub(_HARMLESS, app.html)}",
+        "page": f"<!doctype html>{head}{_GUARD}{_NESTED.sub(_HARMLESS, app.html)}",
         "protocol": PROTOCOL,
         "sandbox": _SANDBOX,
         "refused": _REFUSED,
@@ -197,4 +213,4 @@ def _host_page(
         "live": is_live,
     }
     packed = json.dumps(payload, default=str).replace("<", "\\u003c")
-    return HOST.replace("HEAD", _HEAD, 1).replace('"PAYLOAD"', packed, 1)
+    return HOST.replace("HEAD", head, 1).replace('"PAYLOAD"', packed, 1)

@@ -1,5 +1,6 @@
 """Show the app of a tool, the HTML its server offers to chats, with what the app asks for."""
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any, Protocol
@@ -9,7 +10,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
 from toolbench.mcp.apps.app_bridge import AppBridge
-from toolbench.mcp.apps.preview import AppAddress, app_in, app_uri, preview
+from toolbench.mcp.apps.preview import App, AppAddress, app_in, app_uri, preview
 from toolbench.mcp.features.resources import MCPResourceObservation
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.session import MCPServerSession
@@ -18,9 +19,12 @@ from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.form.question import QuestionBox
 from toolbench.widgets.frontend import front_end
 from toolbench.widgets.frontend.app_messages import app_messages
-from toolbench.widgets.kit.parts import Parts, put
+from toolbench.widgets.kit.parts import Parts, put, show_if
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel.run_state import state_badge
+from toolbench.wording import counted
+
+_NAMED = 3  # addresses in the label of a button
 
 
 class Panel(Protocol):
@@ -58,20 +62,27 @@ class AppView:
             "Preview its app",
             tip="With these arguments, and the result of the last run",
         )
+        self._allow = parts.button("", look="warning")
+        show_if(self._allow, is_shown=False)
         self._preview = parts.html()
+        self._app: App | None = None
         self._button.on_click(lambda _: self._ask())
+        self._allow.on_click(lambda _: self._go_online())
         self._questions = QuestionBox(parts)
         self._calls = parts.html()
         self._bridge: AppBridge | None = None
         self._name = ""
         self.widget = parts.column(
-            *(self._button, self._preview, self._questions.widget, self._calls),
+            *(self._button, self._allow, self._preview),
+            *(self._questions.widget, self._calls),
             kind="toolbench-app",
         )
 
     def _ask(self) -> None:
         uri = app_uri(self._panel.tool)
         if uri is not None:
+            self._app = None
+            show_if(self._allow, is_shown=False)
             self._preview.value = notice("Reading the app …", "neutral")
             read = partial(self._session.read_resource, uri)
             self._server_request.start(read, self._show)
@@ -85,6 +96,21 @@ class AppView:
             message = f"{outcome.uri} holds no HTML: there is no app to show."
             self._preview.value = notice(message, "warning")
             return
+        self._app = app
+        addresses = app.network.addresses
+        self._allow.description = _allow_label(addresses)
+        self._allow.tooltip = ", ".join(addresses)
+        self._draw(app, is_online=False)
+        show_if(self._allow, is_shown=bool(addresses))
+        self._button.description = "Preview its app again"
+
+    def _go_online(self) -> None:
+        """Show the same app once more, with the addresses that the button names."""
+        if self._app is not None:
+            show_if(self._allow, is_shown=False)
+            self._draw(self._app, is_online=True)
+
+    def _draw(self, app: App, *, is_online: bool) -> None:
         result = self._panel.result
         self._leave()
         self._preview.value = Html(
@@ -93,9 +119,9 @@ class AppView:
                 arguments=self._panel.form.masked,
                 result=result if isinstance(result, MCPToolObservation) else None,
                 address=self._connected(),
+                is_online=is_online,
             )
         )
-        self._button.description = "Preview its app again"
 
     def _connected(self) -> AppAddress | None:
         """Make a bridge for the app; return its address, None if the page has no module."""
@@ -131,6 +157,14 @@ class AppView:
         self._server_request.forget()
         self._leave()
         self._parts.close()
+
+
+def _allow_label(addresses: Sequence[str]) -> str:
+    """Return the label of the button that allows *addresses*; the preview names all of them."""
+    named = ", ".join(addresses[:_NAMED])
+    left = len(addresses) - _NAMED
+    others = f" and {counted(left, 'other')}" if left > 0 else ""
+    return f"Allow {named}{others} for one preview"
 
 
 def _calls_html(bridge: AppBridge) -> Html:

@@ -1,0 +1,101 @@
+"""The addresses that an app asks for, and the policy of its frame with or without them.
+
+An address is checked before it becomes a part of the policy: it is an origin of http or https,
+whose characters cannot end a directive or name another source. Source: MCP Apps, SEP-1865,
+`_meta.ui.csp`.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_ORIGIN = re.compile(
+    rf"https?://(?P<any>\*\.)?(?P<host>{_LABEL}(?:\.{_LABEL})*)(?::(?P<port>\d{{1,5}}))?"
+)
+_LAST_PORT = 65_535
+_MOST = 20  # addresses of each kind
+_SHOWN = 100  # characters of an address that is refused
+
+
+@dataclass(frozen=True)
+class AppNetwork:
+    """The addresses in the `_meta.ui.csp` of an app."""
+
+    connect: tuple[str, ...] = ()
+    """Origins that its code may send requests to."""
+    resources: tuple[str, ...] = ()
+    """Origins of its scripts, styles, images, media and fonts."""
+    refused: tuple[str, ...] = ()
+    """What else it asks for, which is never allowed."""
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses that a person may allow, each once."""
+        return tuple(dict.fromkeys([*self.connect, *self.resources]))
+
+
+NO_NETWORK = AppNetwork()
+"""What an app may reach unless a person allows more."""
+
+
+def network_in(csp: Any) -> AppNetwork:
+    """Return the addresses in *csp*, the value of `_meta.ui.csp` of an app."""
+    if not isinstance(csp, Mapping):
+        return NO_NETWORK
+    connect, resources = (
+        _texts(csp.get(key)) for key in ("connectDomains", "resourceDomains")
+    )
+    others = [
+        text
+        for key, value in csp.items()
+        if key not in ("connectDomains", "resourceDomains")
+        for text in _texts(value)
+    ]
+    refused = [text for text in [*connect, *resources] if origin_of(text) is None]
+    return AppNetwork(
+        connect=_origins(connect),
+        resources=_origins(resources),
+        refused=tuple(dict.fromkeys(t[:_SHOWN] for t in [*refused, *others]))[:_MOST],
+    )
+
+
+def origin_of(address: str) -> str | None:
+    """Return *address* as a source for the policy; None if it may not be one.
+
+    A star may stand for the subdomains of a host of two or more labels, and for nothing else.
+    """
+    text = address.lower().removesuffix("/")
+    match = _ORIGIN.fullmatch(text)
+    if match is None or int(match["port"] or 0) > _LAST_PORT:
+        return None
+    if match["any"] and "." not in match["host"]:
+        return None
+    return text
+
+
+def policy_of(network: AppNetwork) -> str:
+    """Return the Content-Security-Policy of an app that may reach *network*, and no more.
+
+    `default-src` keeps frames from navigating.
+    """
+    sources = "".join(f" {origin}" for origin in network.resources)
+    connect = "".join(f" {origin}" for origin in network.connect)
+    return (
+        f"default-src 'none'; script-src 'unsafe-inline'{sources}; "
+        f"style-src 'unsafe-inline'{sources}; img-src data: blob:{sources}; "
+        f"media-src data: blob:{sources}; font-src data:{sources}; "
+        + (f"connect-src{connect}; " if connect else "")
+        + "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _texts(value: Any) -> list[str]:
+    values = value if isinstance(value, list) else []
+    return [text for text in values if isinstance(text, str)]
+
+
+def _origins(addresses: Iterable[str]) -> tuple[str, ...]:
+    origins = (origin_of(address) for address in addresses)
+    return tuple(dict.fromkeys(o for o in origins if o is not None))[:_MOST]
