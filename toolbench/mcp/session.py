@@ -146,9 +146,7 @@ class MCPServerSession:
         self.instructions = ""
         """The server's own instructions for its use."""
 
-        inbox.on_list_changed = self._lists.note_change
         inbox.on_resource_updated = self.resources.note_update
-        self.tools.on_stale = self._lists.renew_tools
 
     def __repr__(self) -> str:
         version = f", {self.protocol_version}" if self.protocol_version else ""

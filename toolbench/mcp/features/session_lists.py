@@ -27,7 +27,7 @@ class SessionLists:
 
         Args:
             connection: The connection to the server.
-            inbox: Announces the changes.
+            inbox: Receives the server's notifications of changes, and announces changes.
             tools: The tools.
             others: The lists that are requested at their next use.
             seconds: The time limit of a list.
@@ -35,6 +35,8 @@ class SessionLists:
         """
         self._connection, self._inbox, self._seconds = connection, inbox, seconds
         self._tools, self._others, self._on_tools = tools, others, on_tools
+        inbox.on_list_changed = self.note_change
+        tools.on_stale = self.renew_tools
 
     async def refresh(self) -> None:
         """List the tools again now, and the others at their next use."""
