@@ -4,6 +4,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+_NO_SPLASH = "() => document.getElementById('jupyterlab-splash') === null"
 _RUN = """
     async selector => {
       const options = {resultTypes: ["violations"], iframes: false};
@@ -33,10 +34,15 @@ def violations(page: Page, selector: str) -> list[str]:
 
 
 def use_theme(page: Page, theme: str) -> None:
-    """Have JupyterLab or Notebook 7 use its `light` or `dark` theme, and wait for it."""
+    """Have JupyterLab or Notebook 7 use its `light` or `dark` theme, and wait for it.
+
+    JupyterLab covers the page meanwhile. Where the next theme comes before that cover is gone,
+    JupyterLab takes it away twice, and the second time is an uncaught error.
+    """
     change = (
         "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})"
     )
     page.evaluate(change, THEMES[theme])
     light = "light => document.body.dataset.jpThemeLight === light"
     page.wait_for_function(light, arg=str(theme == "light").lower())
+    page.wait_for_function(_NO_SPLASH)

@@ -31,7 +31,8 @@ class Tab:
             self.console_errors.append(f"{message.text} ({place})")
 
     def _on_error(self, error: WebError) -> None:
-        self.console_errors.append(f"uncaught: {error.error}")
+        stack = getattr(error.error, "stack", None)  # where it comes from
+        self.console_errors.append(f"uncaught: {stack or error.error}")
 
     def _on_address(self, url: str) -> None:
         parts = urlsplit(url)

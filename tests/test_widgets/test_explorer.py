@@ -337,6 +337,16 @@ class TestPrompts:
         until(lambda: "a polite complaint about rain" in shown(pane.detail))
         assert ">user<" in shown(pane.detail)
 
+    def test_take_the_last_keys_that_a_click_overtakes(self, explorer):
+        """A click is sent at once, a key when the one before was answered."""
+        pane = go(explorer, "Prompts")
+        choose(pane, "Complain")
+        receive(named(pane.detail, "about"), value="the wea")
+        press(pane, "Get messages")
+        receive(named(pane.detail, "about"), value="the weather")
+        until(lambda: "a polite complaint about" in shown(pane.detail))
+        assert "about the weather" in shown(pane.detail)
+
 
 class TestApps:
     def test_get_the_call(self, explorer):

@@ -88,12 +88,18 @@ class PromptsPane(ListPane):
         ]
 
     def _ask(self) -> None:
-        form, name = self._form, self._list.picked
-        if form is not None and name is not None and form.is_ready:
-            self._result.value = notice("Asking the server …", "neutral")
-            self._links.clear()
-            write = partial(self.session.get_prompt, name, **form.values)
-            self._writing.start(self._questions.around(write), self._show)
+        if self._form is not None:
+            self._form.when_quiet(partial(self._send, self._form))
+
+    def _send(self, form: RequestForm) -> None:
+        """Ask for the messages, unless another prompt was picked since the click."""
+        with self._lock:
+            name = self._list.picked
+            if form is self._form and name is not None and form.is_ready:
+                self._result.value = notice("Asking the server …", "neutral")
+                self._links.clear()
+                write = partial(self.session.get_prompt, name, **form.values)
+                self._writing.start(self._questions.around(write), self._show)
 
     def _show(self, result: MCPPromptObservation | Failure) -> None:
         if isinstance(result, Failure):

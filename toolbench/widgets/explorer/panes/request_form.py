@@ -15,6 +15,7 @@ from toolbench.widgets.fields.builtin_rules import registry
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.text.text_box import Line, is_showable
 from toolbench.widgets.form.form import SchemaForm
+from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.ticker import ticker
 
 Propose = Callable[[str, str, Mapping[str, str]], Completions]
@@ -37,6 +38,7 @@ class RequestForm:
         )
         self._requests: dict[str, str] = {}
         self._edited = 0.0
+        self._debounce = Debounce()
         self._waiting = False
         rules = registry.copy()
         if propose is not None:
@@ -59,6 +61,10 @@ class RequestForm:
             return False
         return True
 
+    def when_quiet(self, act: Callable[[], object]) -> None:
+        """Call *act* once the last typed keys have arrived, perhaps in another thread."""
+        self._debounce.then(act)
+
     def _box(self, slot: Slot) -> "Proposed":
         box = Proposed(slot)
         if len(self._boxes) < _MAX_PROPOSALS:
@@ -67,6 +73,7 @@ class RequestForm:
 
     def _typed(self) -> None:
         """Ask for proposals after a short pause in typing."""
+        self._debounce.edited()
         self._edited = monotonic()
         if self._propose is not None and not self._waiting:
             self._waiting = True

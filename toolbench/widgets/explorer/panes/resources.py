@@ -1,5 +1,6 @@
 """The tab of a server's resources: list, read and subscribe to them."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
@@ -61,8 +62,8 @@ class ResourcesPane(ListPane):
         self._result = parts.html()
         self._empty = parts.html(notice("This server offers no resources.", "neutral"))
         self.detail = parts.column(self._empty)
-        self.on(self._read, self._ask)
-        self.on(self._follow, self._subscribe)
+        self.on(self._read, partial(self._when_quiet, self._ask))
+        self.on(self._follow, partial(self._when_quiet, self._subscribe))
         self.widget = parts.column(self._notes, self._list.widget)
         self.refresh()
 
@@ -122,6 +123,20 @@ class ResourcesPane(ListPane):
             return None
         self._uri = template.expand(**self._form.values)
         return self._uri
+
+    def _when_quiet(self, act: Callable[[], None]) -> None:
+        """Call *act* once the typed keys have arrived, unless another item was picked since."""
+        form = self._form
+        if form is None:
+            act()
+            return
+
+        def go() -> None:
+            with self._lock:
+                if form is self._form:
+                    act()
+
+        form.when_quiet(go)
 
     def _ask(self) -> None:
         uri = self._wanted()

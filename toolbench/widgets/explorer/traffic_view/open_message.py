@@ -17,6 +17,7 @@ from toolbench.mcp.monitoring.traffic import Message
 from toolbench.mcp.session import MCPServerSession
 from toolbench.redaction import MARK
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
+from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts, put, show_if
 from toolbench.wording import counted
 
@@ -44,7 +45,8 @@ class OpenMessage:
             lock: Held while something is shown.
             use_tool: Opens a tool; its panel asks for consent and adds calls to the history.
         """
-        self._session = session
+        self._session, self._lock = session, lock
+        self._debounce = Debounce()
         self._use_tool = use_tool
         self._server_request: ServerRequest[dict[str, Any]] = ServerRequest(lock)
         self._exchange: Exchange | None = None
@@ -54,6 +56,7 @@ class OpenMessage:
         self.send = parts.button("Send", look="primary")
         self.close = parts.button("Close")
         self._area = parts.make(w.Textarea, "toolbench-code", description="Parameters")
+        self._area.observe(lambda _: self._debounce.edited(), "value")
         self._message = parts.html()
         self._cards = parts.html()
         self._buttons = parts.row(self.repeat, self.edit, self.close)
@@ -118,9 +121,15 @@ class OpenMessage:
         ]
 
     def send_edited(self) -> None:
-        """Send the request with the edited parameters."""
-        if self._exchange is None:
-            return
+        """Send the request with the edited parameters, once the last typed keys have arrived."""
+        self._debounce.then(partial(self._send_edited, self._exchange))
+
+    def _send_edited(self, exchange: Exchange | None) -> None:
+        with self._lock:
+            if exchange is not None and exchange is self._exchange:
+                self._send_parameters(exchange.message.method)
+
+    def _send_parameters(self, method: str) -> None:
         try:
             params = json.loads(self._area.value or "{}")
         except ValueError as error:
@@ -130,7 +139,7 @@ class OpenMessage:
             text = f"The parameters are an object, {{...}}, and not {type(params).__name__}."
             put(self._message, notice(text, "warning"))
             return
-        self._request(self._exchange.message.method, params)
+        self._request(method, params)
 
     def _holds_secret(self, message: Message) -> bool:
         """Return whether *message* has a hidden secret, which cannot be sent again; show a note then."""
