@@ -13,6 +13,7 @@ from tour import CHECKOUT, ROOT
 
 sys.path.insert(0, str(ROOT / "tests"))  # the tests know how to drive a front end
 
+from browser.axe import THEMES, use_theme
 from browser.chromium import FLAGS
 from browser.conftest import HERE
 from browser.lab import NotebookPage, write_notebook
@@ -20,8 +21,7 @@ from browser.server import JupyterServer
 from browser.tab import Tab
 
 IMAGES = ROOT / "docs" / "images"
-THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
-SIZE = {"width": 1200, "height": 900}
+SIZE = {"width": 1280, "height": 1600}  # three panes, and all of each is in the window
 RENAME = """(place, [from, to]) => {
   const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(from, to);
@@ -68,22 +68,22 @@ def main() -> int:
         home.mkdir()
         write_notebook(root / "pictures.ipynb", LOAD, PANEL, BENCH, SERVER, EXPLORER)
         with JupyterServer("lab", root, home) as server:
-            for name, theme in THEMES.items():
-                take(browser, server, name, theme)
+            for theme in THEMES:
+                take(browser, server, theme)
     return 0
 
 
-def take(browser: Browser, server: JupyterServer, name: str, theme: str) -> None:
+def take(browser: Browser, server: JupyterServer, theme: str) -> None:
     """Open the notebook in one theme and take each picture of it."""
     context = browser.new_context(viewport=SIZE, device_scale_factor=2)
     context.set_default_timeout(30_000)
     context.add_init_script(path=HERE / "rig.js")
     page = NotebookPage(Tab(context), server, IMAGES)
     page.open("pictures.ipynb")
-    command = (
-        f"jupyterapp.commands.execute('apputils:change-theme', {{theme: '{theme}'}})"
+    use_theme(page.tab.page, theme)
+    page.tab.page.evaluate(
+        "jupyterapp.commands.execute('application:toggle-left-area')"
     )
-    page.tab.page.evaluate(command)
     page.run_all()
     panel = page.output(1)
     page.show(1)
@@ -91,14 +91,14 @@ def take(browser: Browser, server: JupyterServer, name: str, theme: str) -> None
     page.type_into("people", "4", within=panel)
     page.click("Run", within=panel)
     page.wait_for_text("23.10", within=panel)
-    save(panel, f"panel-{name}")
+    save(panel, f"panel-{theme}")
     page.show(2)
     alive(page, 2).get_by_text("terminal").first.wait_for()
-    save(page.output(2), f"bench-{name}")
+    save(page.output(2), f"bench-{theme}")
     page.show(4)
     alive(page, 4).get_by_text("convert_time").first.click()
     alive(page, 4).get_by_role("button", name="Run").wait_for()  # its panel is there
-    save(page.output(4), f"explorer-{name}")
+    save(page.output(4), f"explorer-{theme}")
     page.shut_down()
     context.close()
 

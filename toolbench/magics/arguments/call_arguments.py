@@ -25,7 +25,7 @@ def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
     """Read `key=value` words: a value is text if *accepted* takes text, else JSON if it is valid JSON.
 
     Raises:
-        UsageError: If a word has no `=`, or an argument is given twice.
+        UsageError: If a word has no `=`, an argument is given twice, or a list is not written as JSON.
     """
     arguments: dict[str, Any] = {}
     for word in words:
@@ -36,8 +36,18 @@ def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
         if name in arguments:
             msg = f"{name!r} is given twice."
             raise UsageError(msg)
-        arguments[name] = _value(text, accepted.at(name))
+        node = accepted.at(name)
+        arguments[name] = value = _value(text, node)
+        is_text = value is text and not _VARIABLE.fullmatch(text)
+        if is_text and node.type == "array":
+            items = "[1, 2]" if _takes_numbers(node) else '["one", "two"]'
+            msg = f"{name} takes a list: write {name}={items}."
+            raise UsageError(msg)
     return arguments
+
+
+def _takes_numbers(node: Node) -> bool:
+    return node.items is not None and node.items.type in ("integer", "number")
 
 
 def _value(text: str, node: Node) -> Any:

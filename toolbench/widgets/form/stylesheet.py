@@ -25,7 +25,7 @@ STYLE = f"""
 .tb-texts,.tb-texts>.widget-html-content{{display:contents}}
 .tb-intro,.tb-head,.tb-note{{grid-column:1/-1;line-height:1.4;overflow-wrap:anywhere;
  font-size:var(--jp-ui-font-size1,13px);color:var(--jp-ui-font-color1,inherit)}}
-.tb-note{{margin-bottom:12px;font-size:12px}}
+.tb-note{{margin-bottom:12px;font-size:12px;align-self:start}}
 :is(.tb-left,.tb-right){{grid-row:var(--below)}}
 .tb-blank{{display:none}}
 @container (min-width:34em){{
