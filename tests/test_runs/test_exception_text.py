@@ -1,6 +1,8 @@
 """What a model and a person read of what an executor raised."""
 
 import asyncio
+import sqlite3
+from threading import Thread
 
 import pytest
 
@@ -37,3 +39,24 @@ class TestGroups:
         assert "some" not in text
         assert text.count("V: ") == min(count, 3)
         assert text.endswith(f"; {end}")
+
+
+def test_a_connection_of_another_thread_says_where_to_open_it():
+    """CPython's sentence tells numbers of threads; what to do comes after it."""
+    connection, texts = sqlite3.connect(":memory:"), []
+
+    def use() -> None:
+        try:
+            connection.execute("select 1")
+        except sqlite3.Error as error:
+            texts.append(sentence_of(error))
+
+    thread = Thread(target=use)
+    thread.start()
+    thread.join(10)
+    connection.close()
+    [text] = texts
+    assert "created in a thread" in text
+    assert text.endswith(
+        "open the connection inside of the tool, or with check_same_thread=False."
+    )

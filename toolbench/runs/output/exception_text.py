@@ -10,6 +10,11 @@ from toolbench.errors import ToolbenchError
 from toolbench.plain import sentence
 
 _OURS = str(Path(__file__).parents[2])
+_OTHER_THREAD = "SQLite objects created in a thread"  # the beginning of CPython's own sentence
+_OPEN_IT_THERE = (
+    "Each run has a thread of its own: open the connection inside of the tool, or with "
+    "check_same_thread=False."
+)
 _MAX_ERRORS = 3  # errors of a group in its sentence
 
 
@@ -43,6 +48,8 @@ def _sentence(error: BaseException) -> str:
         return text  # our own sentences need no class in front
     if not text and isinstance(error, MemoryError):
         text = "there is too little memory for this. Free some, and try again."
+    if text.startswith(_OTHER_THREAD):
+        text = f"{text} {_OPEN_IT_THERE}"
     return f"{type(error).__name__}: {text}" if text else f"{type(error).__name__}."
 
 
