@@ -159,7 +159,7 @@ class ReconnectingConnection:
 
     async def _connected(self, mode: str) -> Connection:
         """Connect; if the newer protocol ends the process, start it again with the older one."""
-        started, wanted = anyio.current_time(), mode
+        started, requested_mode = anyio.current_time(), mode
         entry = self.entry.expanded(os.environ)
         self.inbox.redact_with(entry.redactor)
         try:
@@ -171,7 +171,7 @@ class ReconnectingConnection:
             connection = await self._attempt(entry, "legacy", left)
             mode = "legacy"
         self.mode = mode
-        if wanted == "auto":
+        if requested_mode == "auto":
             self.is_older_only = not connection.is_modern
         return connection
 
