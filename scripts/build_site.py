@@ -17,6 +17,10 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import bench_charts
+from lite_errors import heed_meant_errors
+from page_notebooks import write_notebooks
+
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "site-work"
 SITE = ROOT / "build" / "site"
@@ -24,15 +28,6 @@ SOURCE = ROOT / "site"
 PYODIDE = "314.0.7"
 PLATFORM = ("3.14", "cp314", "pyemscripten_2026_0_wasm32")
 NATIVE = ("pydantic-core", "charset-normalizer")  # built for Pyodide, on PyPI
-FIRST_CELL = "%pip install -q jupyter-toolbench"
-IN_PAGE = (
-    "00_tour",
-    "01_your_first_tool",
-    "03_inside_a_tool_call",
-    "06_a_model_at_the_bench",
-    "07_evals",
-)
-"""The notebooks that JupyterLite has; the others need servers, processes or a disk."""
 
 
 def run(*command: str, cwd: Path = ROOT) -> None:
@@ -148,35 +143,10 @@ def _locked(name: str, entry: Any, folder: Path, package: Path) -> Any:
     }
 
 
-def notebooks() -> Path:
-    """Copy the notebooks that run in a page; a first cell installs toolbench from the site."""
-    folder = WORK / "files"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    for name in IN_PAGE:
-        notebook = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text())
-        install: dict[str, Any] = {
-            "cell_type": "code",
-            "execution_count": None,
-            "id": "install",
-        }
-        install |= {"metadata": {}, "outputs": [], "source": FIRST_CELL}
-        notebook["cells"].insert(0, install)
-        notebook["metadata"]["kernelspec"] = {
-            "name": "python",
-            "display_name": "Python (Pyodide)",
-            "language": "python",
-        }
-        (folder / f"{name}.ipynb").write_text(json.dumps(notebook, indent=1))
-    shutil.copy(ROOT / "notebooks" / "07_answers.jsonl", folder)
-    for notebook_path in sorted((SOURCE / "files").glob("*.ipynb")):
-        shutil.copy(notebook_path, folder)
-    return folder
-
-
 def lite() -> None:
     """Build JupyterLite into the folder `lite` of the site."""
-    folder, files = wheels(), notebooks()
+    folder, files = wheels(), WORK / "files"
+    write_notebooks(files)
     archive = pyodide(folder)
     config = {
         "LiteBuildConfig": {
@@ -195,6 +165,7 @@ def lite() -> None:
     path.write_text(json.dumps(config, indent=1))
     jupyter = str(Path(sys.executable).parent / "jupyter")
     run(jupyter, "lite", "build", "--config", str(path), cwd=WORK)
+    heed_meant_errors(SITE / "lite")
 
 
 def documentation() -> None:
@@ -208,6 +179,8 @@ def documentation() -> None:
     )
     for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
+    results = (ROOT / "bench" / "RESULTS.md").read_text("utf-8")
+    (source / "bench" / "charts.md").write_text(bench_charts.page(results), "utf-8")
     readme = source / "README.md"
     lines = readme.read_text().splitlines(keepends=True)
     # the picture of a badge comes from its service: no request leaves the site

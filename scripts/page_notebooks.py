@@ -1,0 +1,61 @@
+"""The notebooks as JupyterLite has them: a first cell installs toolbench, and what needs a computer is to be read."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+FIRST_CELL = "%pip install -q jupyter-toolbench"
+IN_PAGE = (
+    "00_tour",
+    "01_your_first_tool",
+    "03_inside_a_tool_call",
+    "06_a_model_at_the_bench",
+    "07_evals",
+)
+"""The notebooks that JupyterLite has; the others need servers, processes or a disk."""
+TAG = "not-in-a-page"
+"""The tag of a cell that needs a program to be started, such as a server."""
+TO_READ = (
+    "*This page can start no program, so the next steps are here to be read. "
+    "On a computer they run.*"
+)
+
+
+def write_notebooks(folder: Path) -> None:
+    """Fill *folder* with what JupyterLite shows: the repository's layout, as far as the notebooks use it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    notebooks = folder / "notebooks"
+    notebooks.mkdir(parents=True)
+    for name in IN_PAGE:
+        notebook = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text())
+        text = json.dumps(in_page(notebook), indent=1)
+        (notebooks / f"{name}.ipynb").write_text(text)
+    shutil.copy(ROOT / "notebooks" / "07_answers.jsonl", notebooks)
+    shutil.copy(ROOT / "README.md", folder)  # the tour looks at it
+    for notebook_path in sorted((ROOT / "site" / "files").glob("*.ipynb")):
+        shutil.copy(notebook_path, folder)
+
+
+def in_page(notebook: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy of *notebook* that runs to its end in a page."""
+    install: dict[str, Any] = {"cell_type": "code", "execution_count": None}
+    install |= {"id": "install", "metadata": {}, "outputs": [], "source": FIRST_CELL}
+    cells = [install]
+    is_noted = False
+    for cell in notebook["cells"]:
+        if TAG in cell["metadata"].get("tags", ()):
+            cells.append(_to_read(cell, note="" if is_noted else f"{TO_READ}\n\n"))
+            is_noted = True
+        else:
+            cells.append(cell)
+    kernel = {"name": "python", "display_name": "Python (Pyodide)"}
+    metadata = {**notebook["metadata"], "kernelspec": {**kernel, "language": "python"}}
+    return {**notebook, "cells": cells, "metadata": metadata}
+
+
+def _to_read(cell: dict[str, Any], *, note: str) -> dict[str, Any]:
+    code = "".join(cell["source"])
+    source = f"{note}```python\n{code}\n```"
+    return {"cell_type": "markdown", "id": cell["id"], "metadata": {}, "source": source}

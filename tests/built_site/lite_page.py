@@ -1,0 +1,64 @@
+"""A notebook in JupyterLite, operated as a person does; what its cells hold is asked of JupyterLite's model."""
+
+from pathlib import Path
+from time import monotonic
+
+PICTURES = Path(__file__).parents[2] / "build" / "site-pictures"
+MEANT = "raises-exception"
+_CELLS = """
+    () => {
+      const notebook = window.jupyterapp?.shell.currentWidget?.content;
+      return Array.from(notebook?.model?.cells ?? []).map(cell => cell.toJSON())
+        .filter(cell => cell.cell_type === "code");
+    }
+"""
+_HAVE_ENDED = f"() => {{ const cells = ({_CELLS})(); return cells.length > 0 && cells.every(cell => cell.execution_count) }}"
+
+
+class LiteNotebook:
+    """The notebook *path* of the built site in a page; `seconds` since it was asked for."""
+
+    def __init__(self, page, origin, path):
+        self.page = page
+        self.begin = monotonic()
+        page.goto(f"{origin}/lite/notebooks/index.html?path={path}")
+        page.wait_for_selector(".jp-Notebook .jp-Cell")
+
+    def run_all(self):
+        """Choose Run > Run All Cells."""
+        self.page.get_by_role("menuitem", name="Run", exact=True).click()
+        self.page.get_by_text("Run All Cells", exact=True).click()
+
+    @property
+    def seconds(self):
+        return monotonic() - self.begin
+
+    def panel(self, title):
+        """The newest panel of the tool called *title*."""
+        panels = self.page.locator(".toolbench-panel")
+        return panels.filter(has=self.page.get_by_text(title, exact=True)).last
+
+    def wait_for_the_end(self):
+        """Wait until every code cell has run."""
+        self.page.wait_for_function(_HAVE_ENDED)
+
+    def answer(self, text):
+        """Type *text* into the box in which a cell asks."""
+        box = self.page.locator(".jp-Stdin-input")
+        box.fill(text)
+        box.press("Enter")
+
+    def unexpected_errors(self):
+        """The errors of cells, but for those that the notebook says are meant."""
+        return [
+            (cell["source"], output["evalue"])
+            for cell in self.page.evaluate(_CELLS)
+            if MEANT not in cell["metadata"].get("tags", [])
+            for output in cell["outputs"]
+            if output["output_type"] == "error"
+        ]
+
+    def picture(self, name):
+        """Keep a screenshot beside the site."""
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=PICTURES / f"{name}.png")
