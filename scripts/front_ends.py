@@ -6,7 +6,7 @@ A test says what it proves: `@pytest.mark.front_end("Voila", "load", "type", "ru
 
 import sys
 from collections import defaultdict
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,15 @@ BEGIN = "<!-- front ends: made by `make docs` from the tests -->\n"
 END = "<!-- end -->"
 ACTIONS = ("load", "type", "run", "cancel", "reopen")
 HEADS = ("loads", "type", "run", "cancel", "the saved file reads well")
-PEOPLE = ("JupyterLab", "Notebook 7", "Voila", "nbclassic")
+PEOPLE = ("JupyterLab", "Notebook 7", "Voila", "nbclassic", "JupyterLite")
 NO_USE = {"Voila": {"reopen"}, "nbval": {"reopen"}}  # they save nothing
 NOBODY = ("nbconvert", "nbval", "papermill", "jupyter execute")
-PACKAGES = {"Notebook 7": "notebook", "jupyter execute": "nbclient"}
+PACKAGES = {
+    "Notebook 7": "notebook",
+    "JupyterLite": "jupyterlite-core",
+    "jupyter execute": "nbclient",
+}
+SITE_PINS = ROOT / "site" / "constraints.txt"  # what is installed for the site alone
 UNPROVEN = ("skip", "xfail")
 
 
@@ -62,7 +67,8 @@ def main(arguments: list[str]) -> int:
 def proven() -> dict[str, set[str]]:
     """Return, for every front end, the actions that a test carries out in it."""
     plugin = Collected()
-    paths = [str(ROOT / "tests" / name) for name in ("browser", "test_headless.py")]
+    names = ("browser", "built_site", "test_headless.py")
+    paths = [str(ROOT / "tests" / name) for name in names]
     code = pytest.main(["-p", "no:terminal", "--collect-only", *paths], [plugin])
     if code != pytest.ExitCode.OK:
         sys.exit("The tests cannot be collected.")
@@ -87,13 +93,23 @@ def table(proven: dict[str, set[str]]) -> str:
 def labelled(name: str) -> str:
     """Return *name* with the version that is tested here."""
     package = PACKAGES.get(name, name.lower())
-    release = ".".join(version(package).split(".")[:2])
+    release = ".".join(installed(package).split(".")[:2])
     short_name = name.removesuffix(" 7")
     return (
         f"{short_name} {release}"
         if package == short_name.lower()
         else f"{short_name} ({package} {release})"
     )
+
+
+def installed(package: str) -> str:
+    """Return the version of *package* here, or in the environment that builds the site."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        lines = SITE_PINS.read_text("utf-8").splitlines()
+        pins = dict(line.split()[0].split("==") for line in lines)
+        return pins[package]
 
 
 if __name__ == "__main__":
