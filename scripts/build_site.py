@@ -62,7 +62,9 @@ def wheels() -> Path:
     built = WORK / "pyyaml"
     shutil.rmtree(built, ignore_errors=True)
     yaml = next(pin for pin in pins if pin.startswith("pyyaml"))
-    run(*pip, "download", "--no-deps", "--no-binary", ":all:", "-d", str(built), yaml)
+    # its source alone: with `:all:` Cython would be compiled first, which takes minutes
+    source = ("--no-binary", "pyyaml", "-d", str(built), yaml)
+    run(*pip, "download", "--no-deps", *source)
     _pure_yaml(next(built.glob("*.tar.gz")), folder)
     run(sys.executable, "-m", "build", "-q", "--wheel", "-o", str(folder))
     return folder
