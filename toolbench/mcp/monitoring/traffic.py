@@ -163,6 +163,8 @@ class Traffic:
         """Return the method of a message, and for an answer the seconds since its request."""
         if kind == "request":
             self._open[direction, str(request_id)] = method, now
+            while len(self._open) > self.limit:  # most were cancelled: no answer comes
+                self._open.pop(next(iter(self._open)), None)
         elif kind in ("response", "error"):
             other_direction: Direction = "received" if direction == "sent" else "sent"
             method, since = self._open.pop(
