@@ -11,7 +11,7 @@ PARALLEL := -n $(WORKERS) --dist loadfile
 TESTS := $(BIN)/python scripts/run_tests.py $(PARALLEL)
 
 .DEFAULT_GOAL := tour
-.PHONY: tour lab demo test test-more resolve check frontend frontend-check unit unit-more notebooks outputs peers peers-test browser stress docs screenshots bench constraints site site-serve site-test clean
+.PHONY: tour lab demo test test-more resolve check frontend frontend-check unit unit-more notebooks outputs peers peers-test browser stress docs screenshots bench bench-compare constraints site site-serve site-test clean
 
 tour: .venv/.ready   ## open the tour in JupyterLab; a terminal without a browser gets the report
 	@$(BIN)/python scripts/tour.py $(TOUR)
@@ -91,6 +91,12 @@ screenshots: .venv/.ready  ## take the pictures of the documents from the real t
 bench: .venv/.ready   ## measure everything beside the peers, write bench/RESULTS.md
 	sh scripts/chromium.sh
 	$(BIN)/python bench/run.py
+
+ROUNDS ?= 5
+FILES ?=
+bench-compare: .venv/.ready   ## this checkout beside commit BASE, in pairs: make bench-compare BASE=main FILES="core runs"
+	@test -n "$(BASE)" || { echo "Give the commit to compare with: make bench-compare BASE=main"; exit 2; }
+	$(BIN)/python bench/compare.py --rounds $(ROUNDS) $(BASE) $(FILES)
 
 constraints: .venv/.ready   ## resolve the newest versions of everything (no download hosts in the file)
 	$(UV) pip compile -q --universal --upgrade --no-annotate --no-header --all-extras --group dev pyproject.toml -o constraints.txt

@@ -1,5 +1,7 @@
 """Beside the OpenHands SDK: both in one process, or both in a fresh one, of a Python it takes."""
 
+import os
+
 import pytest
 from fresh import Program
 from measuring import CPU, WALL
@@ -82,7 +84,10 @@ IMPORTS = {
 @pytest.mark.parametrize("what", IMPORTS)
 def test_import(ledger, both, request, what):
     """What a tool needs, imported in a fresh process."""
-    python, here = str(both.python), {"PYTHONPATH": str(request.config.rootpath)}
+    python, here = (
+        str(both.python),
+        {"PYTHONPATH": os.environ.get("PYTHONPATH", str(request.config.rootpath))},
+    )
     our_line, their_line = IMPORTS[what]
     ours = Program([python, "-c", our_line], env=here)
     theirs = Program([python, "-c", their_line], env=OFFLINE)

@@ -1,6 +1,7 @@
 """How long a page changes after a cell was run, and its longest task: JupyterLab in Chromium."""
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -92,7 +93,7 @@ def last_changes(
         setup: The source of a cell that is run once, before.
         rounds: How often; one more at the beginning does not count.
     """
-    with _opened(cells, python, setup) as page:
+    with opened(cells, python, setup) as page:
         page.run_all()
         assert page.errors() == [], page.errors()
         return _turns(page, list(cells), rounds)
@@ -105,7 +106,7 @@ def longest_tasks(
 
     Chromium notes tasks of 50 ms and more: 0.05 stands for no longer one.
     """
-    with _opened(cells, Path(sys.executable), setup) as page:
+    with opened(cells, Path(sys.executable), setup) as page:
         page.run(0)
         page.tab.page.evaluate(_WATCH)
         longest: dict[str, list[float]] = {name: [] for name in cells}
@@ -128,7 +129,7 @@ def rows_in_the_page(
 
     The first round does not count.
     """
-    with _opened({"rows": cell}, Path(sys.executable), setup) as page:
+    with opened({"rows": cell}, Path(sys.executable), setup) as page:
         page.run(0)
         page.show(1)
         taken = []
@@ -143,7 +144,7 @@ def rows_in_the_page(
 
 
 @contextmanager
-def _opened(
+def opened(
     cells: Mapping[str, str], python: Path, setup: str
 ) -> Iterator[NotebookPage]:
     """Open a notebook of a cell with *setup* and of *cells* in JupyterLab."""
@@ -186,7 +187,7 @@ def _write_kernel(home: Path, python: Path) -> None:
     )
     spec.parent.mkdir(parents=True)
     launch = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    env = {"PYTHONPATH": str(ROOT)}
+    env = {"PYTHONPATH": os.environ.get("PYTHONPATH", str(ROOT))}
     described = {
         "argv": launch,
         "display_name": "measured",

@@ -1,7 +1,9 @@
-"""Measure everything in one run and write RESULTS.md.
+"""Measure everything in one run, keep the rows in history/, and write RESULTS.md from them.
 
 python bench/run.py             # all of it
 python bench/run.py core forms  # some of it: shown, not written
+python bench/run.py --report    # write RESULTS.md anew from the last run in history/
+python bench/run.py --course "a call"  # what this work took in every run in history/
 """
 
 import os
@@ -11,6 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import history
 import machine
 import peers
 from ledger import SINK, Row
@@ -19,7 +22,6 @@ from report import as_text, written
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 ROWS = ROOT / "build" / "bench"
-ABOUT = ROWS / "about.txt"
 SECONDS = 1_800  # for one file
 PYTEST = ["-q", "-W", "default", "--tb", "short", "-o", "python_files=bench_*.py"]
 
@@ -29,18 +31,23 @@ def main(words: Sequence[str]) -> int:
     if "--report" in words:
         write()
         return 0
+    if "--course" in words:
+        for date, commit, row in history.course(words[-1]):
+            print(f"{date} {commit:11} {as_text(row)}")
+        return 0
     peers.install()
     names = [f"bench_{word}" for word in words] or everything()
     began, busy = time.time(), machine.load()
     rows = [row for name in names for row in measured(name)]
     if not words:
-        about = [
-            f"Date: {time.strftime('%Y-%m-%d', time.gmtime(began))}",
-            *machine.described(),
-            f"Load average: {busy:.1f} at the beginning, {machine.load():.1f} at the end, "
-            f"{(time.time() - began) / 60:.0f} minutes later",
-        ]
-        ABOUT.write_text("\n".join(about), encoding="utf-8")
+        history.Entry(
+            date=history.stamp(began),
+            commit=history.commit_here(),
+            minutes=(time.time() - began) / 60,
+            load=(busy, machine.load()),
+            machine=machine.described(),
+            rows=rows,
+        ).save()
         write()
     missed = sum(row.missed for row in rows)
     failed = sum(row.kind == "error" for row in rows)
@@ -54,10 +61,13 @@ def everything() -> list[str]:
 
 
 def write() -> None:
-    """Write the page from the rows of the last run of each file."""
-    rows = [row for name in everything() for row in recorded(name)]
-    about = ABOUT.read_text("utf-8").splitlines()
-    (HERE / "RESULTS.md").write_text(written(rows, about), encoding="utf-8")
+    """Write the page from the last run in history/."""
+    entry = history.newest()
+    if entry is None:
+        print("There is no run in bench/history yet: run `make bench`.")
+        return
+    text = written(entry.rows, entry.about())
+    (HERE / "RESULTS.md").write_text(text, encoding="utf-8")
 
 
 def recorded(name: str) -> list[Row]:
@@ -67,20 +77,29 @@ def recorded(name: str) -> list[Row]:
     return [Row.load(line) for line in lines]
 
 
-def measured(name: str) -> list[Row]:
-    """Run one file in a process of its own; return its rows, also if it fails."""
+def measured(name: str, of: Path = ROOT) -> list[Row]:
+    """Run one file in a process of its own; return its rows, also if it fails.
+
+    Args:
+        name: The name of the file.
+        of: The checkout whose package is measured.
+    """
     ROWS.mkdir(parents=True, exist_ok=True)
     sink = ROWS / f"{name}.jsonl"
     sink.write_text("")
     path = os.environ.get("PATH", os.defpath)
     program = peers.PLACE / "ripgrep" / "bin"
-    env = {SINK: str(sink), "PATH": f"{path}{os.pathsep}{program}"}
+    env = {
+        SINK: str(sink),
+        "PATH": f"{path}{os.pathsep}{program}",
+        "PYTHONPATH": str(of),
+    }
     print(f"\n{name}", flush=True)
     command = [sys.executable, "-m", "pytest", *PYTEST, str(HERE / f"{name}.py")]
     try:
         done = subprocess.run(
             command,
-            cwd=ROOT,
+            cwd=of,
             env={**os.environ, **env},
             timeout=SECONDS,
             capture_output=True,

@@ -18,7 +18,10 @@ from schemas import TEN_FIELDS
 from wire import forgetting, wired
 
 ROOT = Path(__file__).parents[2]
-sys.path[1:1] = [str(ROOT), str(ROOT.parent / "shared" / "corpus")]
+sys.path[1:1] = [
+    os.environ.get("PYTHONPATH", str(ROOT)),
+    str(ROOT.parent / "shared" / "corpus"),
+]
 KINDS = {"integer": w.IntText, "number": w.FloatText, "boolean": w.Checkbox}
 SECONDS = 4  # of CPU, for a form: a recursive schema keeps one of them busy for long
 WIRE = wired()

@@ -2,6 +2,11 @@
 
 import logging
 import threading
+from itertools import pairwise
+from threading import Event
+from time import monotonic
+
+from test_mcp.peers import eventually
 
 from toolbench.widgets.kit.ticker import Ticker
 
@@ -41,6 +46,31 @@ class TestTicker:
             assert ticker.wait_idle(20)
         assert len(calls) == 3
         assert "broken" in caplog.text
+
+    def test_looks_at_once_when_work_is_over(self):
+        """Its next tick does not wait for the period, also where the work is over before it ticks."""
+        ticker, looks = Ticker(600), Event()
+        ticker.watch(lambda: bool(looks.set()))
+        ticker.look_now()
+        assert looks.wait(20)
+        assert ticker.wait_idle(20)
+        ticker.look_now()
+        ticker.watch(lambda: False)
+        assert ticker.wait_idle(20)
+
+    def test_is_not_driven_by_work_that_ends(self):
+        """However many runs end, there are at most five times as many ticks."""
+        ticker, looks, enough = Ticker(0.5), [], Event()
+        ticker.watch(lambda: not (looks.append(monotonic()) or enough.is_set()))
+        for _ in range(5):
+            before = len(looks)
+            ticker.look_now()
+            eventually(lambda n=before: len(looks) > n)
+        enough.set()
+        ticker.look_now()
+        assert ticker.wait_idle(20)
+        gaps = [b - a for a, b in pairwise(looks)]
+        assert min(gaps) >= 0.5 / 5
 
     def test_loses_no_watcher(self):
         """Many threads may add at the same time."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from threading import Lock
 from time import monotonic
 
+from toolbench.runs.kernel_loop.loop_timer import later
 from toolbench.widgets.kit.ticker import ticker
 
 QUIET = 0.3  # seconds after the last edit before a click takes effect
@@ -45,3 +46,4 @@ class Debounce:
 
         if go():
             ticker.watch(go)
+            later(QUIET - (monotonic() - self._last_edit), ticker.look_now)

@@ -217,8 +217,8 @@ class ToolPanel(w.VBox):
         if not self._tabs.is_at_call:
             self._tabs.to_form()
         self._report.begin(run)
-        render = self._report.render
-        go = partial(start, run, timeout=timeout, confirm=confirm, then=render)
+        then = self._show_at_once
+        go = partial(start, run, timeout=timeout, confirm=confirm, then=then)
         if have_threads():
             go()
         else:
@@ -269,6 +269,11 @@ class ToolPanel(w.VBox):
             if over and (self._record is None or self._record.id != run.id):
                 self._finish(run)
             return not over
+
+    def _show_at_once(self, run: Run) -> None:
+        """Prepare the result of *run*, in its thread, and have it shown without waiting for a tick."""
+        self._report.render(run)
+        ticker.look_now()
 
     def _finish(self, run: Run) -> None:
         self._settle()

@@ -1,0 +1,267 @@
+"""What a person feels in JupyterLab: beside the same made by hand of ipywidgets, in turns."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+import pytest
+from dom import opened
+from feel import Feeler, Felt
+from playwright.sync_api import Locator
+
+ROUNDS = 5
+TASK = 0.2  # seconds that the page may be busy with one thing
+SETUP = '''
+import ipywidgets as w
+from IPython.display import display
+from toolbench import Action, ToolDefinition, bench, run_tool, tool
+
+LONG = "\\n".join(f"line {n} of a long text, with words in it" for n in range(120_000))
+
+@tool
+def echo(text: str, count: int = 1) -> str:
+    """Return the text."""
+    return text * count
+
+@tool
+def long() -> str:
+    """Return five megabytes."""
+    return LONG
+
+many = [ToolDefinition(name=f"tool_{n}", description=f"Does {n}.", action_type=Action)
+        for n in range(1_000)]
+
+def by_hand(work, *rows):
+    button, label = w.Button(description="Run"), w.HTML()
+    def click(_):
+        label.value = work()
+    button.on_click(click)
+    return w.VBox([*rows, button, label])
+
+def field(description):
+    box, label = w.Text(description=description), w.Label()
+    box.observe(lambda change: setattr(label, "value", change.new), "value")
+    return w.VBox([box, label])
+
+def tabs():
+    tab = w.Tab([field("a"), w.HTML("<pre>code</pre>"), w.HTML("<pre>text</pre>")])
+    tab.titles = ["Form", "JSON", "Code"]
+    return tab
+
+def names():
+    search, lines = w.Text(placeholder="Search"), w.Select(options=[t.name for t in many], rows=12)
+    def find(change):
+        lines.options = [t.name for t in many if change.new in t.name]
+    search.observe(find, "value")
+    return w.VBox([search, lines])
+'''
+
+
+class Work(NamedTuple):
+    """A thing to do in the output of a cell of ours, and in one made by hand."""
+
+    name: str
+    ours: str
+    by_hand: str
+    act: Callable[[Locator], object] | None  # None: run the cell
+    goal: float | None = None  # seconds
+
+
+def _run(output: Locator) -> None:
+    output.get_by_role("button", name="Run", exact=True).first.click()
+
+
+def _key(output: Locator) -> None:
+    output.locator("input[type=text], textarea").first.press_sequentially("x")
+
+
+def _search(output: Locator) -> None:
+    field = output.locator("input").first
+    field.fill("")
+    field.press_sequentially("9")
+
+
+def _turn(output: Locator) -> None:
+    tabs = output.get_by_role("tab")
+    tabs.nth(1 if tabs.nth(0).get_attribute("aria-selected") == "true" else 0).click()
+
+
+ECHO = "bench(echo, text='a')"
+WORK = [
+    Work("key to feedback", ECHO, "field('text')", _key, 0.05),
+    Work(
+        "Run to the result",
+        ECHO,
+        "by_hand(lambda: 'a', field('text'))",
+        _run,
+        0.08,
+    ),
+    Work("a panel opened", ECHO, "by_hand(lambda: 'a', field('text'))", None),
+    Work("a tab changed", ECHO, "tabs()", _turn),
+    Work("1,000 tools listed", "bench(many)", "names()", None),
+    Work("1,000 tools filtered", "bench(many)", "names()", _search),
+    Work(
+        "a result of 5 MB",
+        "bench(long)",
+        "by_hand(lambda: f'<pre>{LONG}</pre>')",
+        _run,
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def felt() -> Iterator[dict[tuple[str, str], list[Felt]]]:
+    """What was felt of each work, ours and by hand, in turns in one page."""
+    cells = {
+        f"{work.name}, {who}": source
+        for work in WORK
+        for who, source in (("ours", work.ours), ("by hand", work.by_hand))
+    }
+    with opened(cells, Path(sys.executable), SETUP) as page:
+        page.run_all(240)
+        assert page.errors() == [], page.errors()
+        feeler, taken = Feeler(page), {}
+        for turn in range(ROUNDS + 1):
+            for number, work in enumerate(WORK):
+                for which, who in enumerate(("ours", "by hand")):
+                    index = 1 + 2 * number + which
+                    each = (
+                        feeler.run(index)
+                        if work.act is None
+                        else feeler.do(index, work.act)
+                    )
+                    if turn:  # the first round does not count
+                        taken.setdefault((work.name, who), []).append(each)
+        assert page.errors() == [], page.errors()
+        yield taken
+
+
+@pytest.mark.parametrize("work", WORK, ids=lambda work: work.name)
+def test_work(ledger, felt, work):
+    """First and last change, bytes and longest task, beside the same by hand."""
+    ours, hand = felt[work.name, "ours"], felt[work.name, "by hand"]
+    what = "first" if work.name.startswith("key") else "last"
+    mine, theirs = (median(getattr(each, what) for each in x) for x in (ours, hand))
+    ledger.beside(
+        f"{work.name}: the {what} change",
+        mine,
+        "s wall",
+        peer=theirs,
+        peer_name="by hand",
+        note=f"median of {len(ours)}; at best "
+        f"{min(getattr(each, what) for each in ours) * 1000:.0f} ms",
+    )
+    if work.goal is not None:
+        ledger.limit(f"{work.name}: the {what} change", mine, "s wall", work.goal)
+    ledger.beside(
+        f"{work.name}: sent to the page",
+        median(each.bytes for each in ours),
+        "B",
+        peer=max(median(each.bytes for each in hand), 1),
+        peer_name="by hand",
+    )
+    ledger.limit(
+        f"{work.name}: longest task of the page",
+        median(each.task for each in ours),
+        "s wall",
+        TASK,
+        f"by hand {median(each.task for each in hand) * 1000:.0f} ms; 0: none of 50 ms",
+    )
+
+
+def test_twenty_panels(ledger):
+    """Twenty panels in a notebook take at most 1.2 times twenty times one."""
+    cells = {
+        "one": ECHO,
+        "twenty": "display(*[bench(echo, text=str(n)) for n in range(20)])",
+    }
+    with opened(cells, Path(sys.executable), SETUP) as page:
+        page.run_all(240)
+        assert page.errors() == [], page.errors()
+        feeler = Feeler(page)
+        pairs = [(feeler.run(1), feeler.run(2)) for _ in range(ROUNDS)]
+    one, twenty = zip(*pairs, strict=True)
+    ledger.beside(
+        "20 panels drawn",
+        median(each.last for each in twenty),
+        "s wall",
+        peer=20 * median(each.last for each in one),
+        peer_name="twenty times one",
+        goal=1.2,
+        note=f"longest task {max(each.task for each in twenty) * 1000:.0f} ms",
+    )
+
+
+TRAFFIC = """
+from fastmcp import FastMCP
+from toolbench.mcp import MCPClient
+server = FastMCP("talker")
+server.tool(lambda text: text, name="echo")
+client = MCPClient(timeout=60)
+session = client.connect("talker", server)
+for n in range(5_000):
+    session.traffic.note("sent", f'{{"n": {n}}}', kind="request", method="x", request_id=n)
+    session.traffic.note("received", "{}", kind="response", request_id=n)
+"""
+
+
+def test_ten_thousand_messages(ledger):
+    """The tab with 10,000 messages is opened and scrolled, with no long task."""
+    with opened({"client": "client"}, Path(sys.executable), SETUP + TRAFFIC) as page:
+        page.run_all(240)
+        assert page.errors() == [], page.errors()
+        feeler = Feeler(page)
+
+        def open_tab(output: Locator) -> None:
+            output.get_by_role("tab", name="Traffic").click()
+
+        def scroll(output: Locator) -> None:
+            output.get_by_role("listbox", name="Messages").hover()
+            page.tab.page.keyboard.press("Shift")  # the watch begins with a key
+            page.tab.page.mouse.wheel(0, 50_000)
+
+        for name, act in (("opened", open_tab), ("scrolled", scroll)):
+            each = feeler.do(1, act)
+            work = f"10,000 messages {name}: longest task of the page"
+            note = f"last change after {each.last * 1000:.0f} ms, {each.bytes:,} bytes"
+            ledger.limit(work, each.task, "s wall", TASK, note)
+
+
+def test_a_saved_notebook(ledger):
+    """A saved notebook with 50 results, opened: beside 50 results of plain HTML."""
+    sources = {"toolbench": "run_tool(echo, text='{n}')", "HTML": "w.HTML('{n}')"}
+    taken = {}
+    for name, source in sources.items():
+        cells = {str(n): source.format(n=n) for n in range(50)}
+        with opened(cells, Path(sys.executable), SETUP) as page:
+            page.run_all(240)
+            assert page.errors() == [], page.errors()
+            page.save()
+            times = []
+            for _ in range(ROUNDS):
+                page.tab.page.reload()
+                page.tab.page.wait_for_function(_OUTPUTS, timeout=60_000)
+                times.append(page.tab.page.evaluate("outputsSince") / 1000)
+            taken[name] = median(times)
+    ledger.beside(
+        "a saved notebook with 50 results, opened",
+        taken["toolbench"],
+        "s wall",
+        peer=taken["HTML"],
+        peer_name="50 widgets of HTML",
+        note="from the reload of the page to the last new output in sight",
+    )
+
+
+_OUTPUTS = """
+    () => {
+      const count = document.querySelectorAll(".jp-OutputArea-output").length;
+      if (count !== window.outputCount) {
+        window.outputCount = count;
+        window.outputsSince = performance.now();
+      }
+      return count > 0 && performance.now() - window.outputsSince > 1000;
+    }
+"""
