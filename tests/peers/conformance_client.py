@@ -11,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 import webbrowser
+from urllib.parse import urlencode, urlsplit
 
 from toolbench.mcp import MCPClient
 from toolbench.mcp.elicitation import FormQuestion, answering
@@ -72,8 +73,12 @@ def visit(url, *rest):
     return True
 
 
-def auth():
-    """The OAuth settings of a scenario."""
+def auth(url):
+    """The OAuth settings of a scenario whose server is at *url*."""
+    if SCENARIO == "auth/enterprise-managed-authorization":
+        return identity_assertion(url)
+    if SCENARIO.startswith("auth/client-credentials"):
+        return credentials(url)
     settings = {"callback_timeout": 15}
     if CONTEXT.get("client_id"):
         return settings | {
@@ -81,6 +86,78 @@ def auth():
         }
     url = "https://conformance-test.local/client-metadata.json"
     return settings | {"client_metadata_url": url}
+
+
+def credentials(url):
+    """The settings of a program: with a key of its own, or with a secret."""
+    settings = {"client_id": CONTEXT["client_id"], "issuer": issuer_of(url)}
+    if "private_key_pem" in CONTEXT:
+        return settings | {
+            "private_key": CONTEXT["private_key_pem"],
+            "signing_algorithm": CONTEXT["signing_algorithm"],
+        }
+    secret = CONTEXT["client_secret"]
+    return settings | {"grant_type": "client_credentials", "client_secret": secret}
+
+
+def issuer_of(url):
+    """The authorization server that the server itself names: the suite gives no other word of it."""
+    parts = urlsplit(url)
+    place = "/.well-known/oauth-protected-resource"
+    address = f"{parts.scheme}://{parts.netloc}{place}{parts.path}"
+    with urllib.request.urlopen(address, timeout=10) as answer:
+        return json.load(answer)["authorization_servers"][0]
+
+
+def identity_assertion(url):
+    """An object of the SDK that trades a person's identity for a token: ours only carries it."""
+    from mcp.client.auth.extensions.identity_assertion import (
+        IdentityAssertionOAuthProvider,
+    )
+
+    async def assertion(audience, resource):
+        kinds = "urn:ietf:params:oauth:token-type"
+        form = {
+            "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
+            "subject_token": CONTEXT["idp_id_token"],
+            "subject_token_type": f"{kinds}:id_token",
+            "requested_token_type": f"{kinds}:id-jag",
+            "audience": audience,
+            "resource": resource,
+            "client_id": CONTEXT["idp_client_id"],
+        }
+        body = urlencode(form).encode()
+        with urllib.request.urlopen(CONTEXT["idp_token_endpoint"], body) as answer:
+            return json.load(answer)["access_token"]
+
+    return IdentityAssertionOAuthProvider(
+        url,
+        Tokens(),
+        CONTEXT["client_id"],
+        CONTEXT["client_secret"],
+        issuer_of(url),
+        assertion,
+        token_endpoint_auth_method="client_secret_basic",
+    )
+
+
+class Tokens:
+    """The tokens of one run."""
+
+    def __init__(self):
+        self.tokens = self.client = None
+
+    async def get_tokens(self):
+        return self.tokens
+
+    async def set_tokens(self, tokens):
+        self.tokens = tokens
+
+    async def get_client_info(self):
+        return self.client
+
+    async def set_client_info(self, client):
+        self.client = client
 
 
 def stub(schema):
@@ -99,6 +176,9 @@ def calls(session):
         return [(name, {}) for name in names[:1]]
     if SCENARIO in ("initialize", "json-schema-ref-no-deref"):
         return []
+    if SCENARIO == "json-schema-2020-12-preservation":
+        schema = session.tool("json_schema_2020_12_tool").to_mcp_tool()["inputSchema"]
+        return [("json_schema_echo", {"schema": schema})]
     if SCENARIO == "sep-2322-client-request-state":
         return [(name, {}) for name in ROUNDS]
     if SCENARIO == "http-custom-headers":
@@ -120,7 +200,10 @@ def calls(session):
 def main(url):
     """Connect to the suite's server and do what its scenario wants."""
     webbrowser.open = visit
-    entry = {"url": url, **({"auth": auth()} if SCENARIO.startswith("auth/") else {})}
+    entry = {
+        "url": url,
+        **({"auth": auth(url)} if SCENARIO.startswith("auth/") else {}),
+    }
     mode = "auto" if VERSION in (None, "2026-07-28") else "legacy"
     with MCPClient(timeout=20, roots=["file:///tmp"]) as client, answering(answer):
         session = client.connect("conformance", entry, mode=mode)

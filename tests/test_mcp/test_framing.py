@@ -69,6 +69,29 @@ class TestMend:
         assert mended["id"] == 7
         assert f"result is {kind}, not" in mended["error"]["message"]
 
+    @pytest.mark.parametrize(
+        ("error", "code", "text"),
+        [
+            ({"message": "full"}, -32603, "full"),
+            ({"code": "E1", "message": "full"}, -32603, 'full (code "E1")'),
+            ({"code": 1.5, "message": "full"}, -32603, "full (code 1.5)"),
+            ({"code": 7}, 7, 'error {"code": 7}'),
+            ({"code": 7, "message": ["a"]}, 7, 'error {"code": 7, "message": ["a"]}'),
+            ("full", -32603, "full"),
+            (None, -32603, "error null"),
+        ],
+    )
+    def test_an_error_gets_a_code_and_a_message(self, error, code, text):
+        """The caller gets the server's words, and does not wait for ever."""
+        (mended,) = mend(message(id=7, error=error))
+        assert (mended["id"], mended["error"]["code"]) == (7, code)
+        assert mended["error"]["message"] == text
+
+    def test_a_byte_order_mark_is_left_out(self):
+        """Programs of Windows write it before their first line."""
+        (mended,) = mend(b"\xef\xbb\xbf" + message(id=7, result={}))
+        assert mended["id"] == 7
+
     def test_what_is_nested_too_deeply_is_answered_as_an_error(self):
         """The id is found without reading the rest."""
         deep = (

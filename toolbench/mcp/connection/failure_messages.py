@@ -15,6 +15,7 @@ from toolbench.mcp.connection.open_calls import (
     HttpFailure,
 )
 from toolbench.mcp.recording.failure import NOT_RECORDED, recorded_failure
+from toolbench.plain import clip
 
 if TYPE_CHECKING:
     from toolbench.mcp.monitoring.notifications import Inbox
@@ -35,6 +36,7 @@ _PARSE_REASON = re.compile(r"Failed to parse JSON response: .*\n\s*(.*?)(?: \[ty
 
 
 _READ = 2  # lines of a dead server's stderr that a model reads
+_LONGEST = 1_000  # letters of a server's message that anybody reads
 _MAX_LINES = 10  # of them that a person reads
 
 
@@ -189,6 +191,9 @@ def _rpc(error: Any, code: int) -> str:
         return "the connection was closed"
     if code == NOT_RECORDED:
         return str(error).rstrip(".")
+    words = str(error)
+    if len(words) > _LONGEST:
+        words = f"{words[:_LONGEST].rstrip()}…"
     if code == REQUEST_TIMEOUT:
         return "no answer in time"
     if code == PARSE_ERROR and (match := _PARSE_REASON.search(str(error))):
@@ -197,7 +202,7 @@ def _rpc(error: Any, code: int) -> str:
     if code == URL_ELICITATION_REQUIRED and (pages := required_pages(error)):
         urls = ", ".join(page["url"] for page in pages)
         return (
-            f"{error}: the server wants a page visited first, and nobody said that it was: "
+            f"{words}: the server wants a page visited first, and nobody said that it was: "
             f"{urls}. Visit it, then call again (MCP error {code})"
         )
     if code == METHOD_NOT_FOUND and data in _FIRST:
@@ -206,7 +211,7 @@ def _rpc(error: Any, code: int) -> str:
             "or only sends back what it is sent"
         )
     detail = "" if data is None else f" {str(data)[:500]}"
-    return f"{error} (MCP error {code}){detail}"
+    return f"{words} (MCP error {clip(code)}){detail}"
 
 
 def required_pages(error: BaseException) -> list[dict[str, Any]]:

@@ -172,13 +172,16 @@ class TaskList(ItemList[MCPTask]):
             return plain_request(session, "tasks/list", cursor)
 
         rows, problem, _ = await self._over.pages("tasks", page, self._seconds)
-        if problem is not None and not rows:
-            msg = f"Server {self._caller.name!r} does not list its tasks: {ended(problem)}"
-            raise ServerError(msg)
         states = []
-        for row in rows:
-            if isinstance(row, Mapping) and "taskId" in row:
-                states.append(TaskState.of(row))
+        for row in rows:  # a bad one does not hide the others
+            try:
+                states.append(TaskState.of(row if isinstance(row, Mapping) else {}))
+            except CallFailedError as error:
+                problem = problem or str(error)
+        if problem is not None and not states:
+            problem = self._over.inbox.told(ended(problem))
+            msg = f"Server {self._caller.name!r} does not list its tasks: {problem}"
+            raise ServerError(msg)
         return states
 
     async def _looked_up(self, one: KeptTask) -> MCPTask | None:

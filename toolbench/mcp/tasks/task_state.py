@@ -10,6 +10,7 @@ from toolbench.plain import clip
 
 ENDED = frozenset({"completed", "failed", "cancelled"})
 """The states that a task does not leave."""
+_STATES = ENDED | {"working", "input_required"}
 _ASKING = 1.0  # seconds between two questions, if the server names no time
 _SHORTEST, _LONGEST = (
     0.05,
@@ -40,14 +41,18 @@ class TaskState:
         """Read *raw*, as the server sent it.
 
         Raises:
-            CallFailedError: If it has no id or no state.
+            CallFailedError: If it has no id, or no state that MCP knows: waiting for the end of
+                such a task would have no end.
         """
         identity, status = raw.get("taskId"), raw.get("status")
         if not isinstance(identity, str) or not identity:
             msg = f"The server started a task without a taskId: {clip(dict(raw), 200)}."
             raise CallFailedError(msg)
         if not isinstance(status, str):
-            msg = f"The server gave task {identity!r} no state: {clip(dict(raw), 200)}."
+            msg = f"The server gave task {clip(identity)} no state: {clip(dict(raw), 200)}."
+            raise CallFailedError(msg)
+        if status not in _STATES:
+            msg = f"The server gave task {clip(identity)} the state {clip(status)}, which is not one of MCP."
             raise CallFailedError(msg)
         return cls(
             id=identity,

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolbench.plain import whole_characters
+from toolbench.plain import clip, whole_characters
 
 _LONGEST = 512 * 1024 * 1024  # bytes of one message: a longer line is not a message
 _START = 100_000  # bytes: more than any secret, so that secrets in them can be hidden
 _KINDS = {type(None): "null", str: "a text", list: "a list", bool: "true or false"}
+_QUOTED = 300  # letters of an error without a message
+_INTERNAL = -32603  # JSON-RPC: any error inside of the server
 _ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)')
 
 
@@ -46,14 +48,15 @@ class NoiseError(ValueError):
 def mend(line: bytes) -> Iterator[dict[str, Any]]:
     """Repair a *line* that a strict reader refused, and yield its messages.
 
-    Bytes that are not UTF-8 and lone surrogates become U+FFFD. A batch becomes its messages.
-    An answer whose result is not an object becomes an error.
+    Bytes that are not UTF-8 and lone surrogates become U+FFFD, and a byte order mark is left out.
+    A batch becomes its messages. An answer whose result is not an object becomes an error, and
+    an error without a code or a message gets them.
 
     Raises:
         NoiseError: If the line is not a JSON-RPC message.
     """
     try:
-        whole = json.loads(line.decode("utf-8", "replace"))
+        whole = json.loads(line.decode("utf-8-sig", "replace"))
         if rb"\ud" in line.lower():
             whole = whole_characters(whole)
     except RecursionError:
@@ -76,7 +79,23 @@ def _mended(message: dict[str, Any]) -> dict[str, Any]:
         kind = _KINDS.get(type(message["result"]), "a number")
         text = f"The server's result is {kind}, not an object."
         return _error(message.get("id"), text)
+    if "error" in message and "result" not in message:
+        return {**message, "error": _whole_error(message["error"])}
     return message
+
+
+def _whole_error(error: Any) -> dict[str, Any]:
+    """Return *error* with a number for its code and a text for its message, as readers need them.
+
+    A reader refuses any other, so the caller would wait for an answer that is there.
+    """
+    parts = error if isinstance(error, dict) else {"message": error}
+    code, message = parts.get("code"), parts.get("message")
+    text = message if isinstance(message, str) else f"error {clip(error, _QUOTED)}"
+    if not isinstance(code, int) or isinstance(code, bool):
+        text += "" if code is None else f" (code {clip(code)})"
+        code = _INTERNAL
+    return {**parts, "code": code, "message": text}
 
 
 def _failure(line: bytes, reason: str) -> dict[str, Any]:

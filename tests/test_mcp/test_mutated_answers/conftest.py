@@ -1,0 +1,117 @@
+"""Servers that answer as real ones did, but for one answer; and what must hold after it."""
+
+import asyncio
+import json
+import logging
+import re
+import sys
+import threading
+from concurrent.futures import Future
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from test_mcp.peers import children, eventually, is_running
+from test_mcp.test_mutated_answers.real_answers import ERAS, FILE
+from toolbench.core.background_loop import portal
+from toolbench.errors import ToolbenchError
+from toolbench.mcp import MCPClient
+
+ANSWERS = json.loads(FILE.read_text())
+SERVER = Path(__file__).with_name("planned_server.py")
+LONG, SHORT = 6, 0.2  # seconds: more than a busy machine needs; less than a test may wait
+NOT_OURS = re.compile(
+    r"Traceback \(most|File \"|pydantic|validation error|input_value|\"jsonrpc\"|object at 0x"
+    r"|[\x00-\x08\x0b-\x1f]"
+)
+"""What a sentence of ours never has: of the SDK, of Python, of the wire, of a terminal."""
+
+
+class Planned:
+    """A server with a plan: what it writes instead of the answers of a real one."""
+
+    def __init__(self, server, folder):
+        self.server = server
+        self.plan = folder / f"{server} plan.json"
+        self.keep()
+
+    @property
+    def entry(self):
+        """The entry of the server, for the protocol of its era."""
+        words = ["-I", "-S", str(SERVER), str(FILE), self.server, str(self.plan)]
+        mode = ERAS[self.server.split()[0]]
+        return {"command": sys.executable, "args": words, "mode": mode}
+
+    def keep(self, **plan):
+        """Write *plan*, by method; without one, all answers are the real ones."""
+        self.plan.write_text(json.dumps(plan))
+
+
+def outcome(act, *arguments):
+    """What *act* returns, or the text of our own error; nothing else comes out, and in time."""
+    end = Future()
+
+    def run():
+        try:
+            end.set_result(act(*arguments))
+        except BaseException as error:
+            end.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    try:
+        return end.result(3 * LONG)
+    except ToolbenchError as error:
+        return check_sentence(str(error))
+
+
+def check_sentence(text):
+    """The *text* says in our words what happened, and is short enough to be read."""
+    assert text.strip()
+    assert len(text) < 1_500, text[:3_000]
+    assert not NOT_OURS.search(text), text
+    assert text.rstrip()[-1] in ".!?)':`\"" or "\n  " in text, text
+    return text
+
+
+def work():
+    """The tasks in the background loop."""
+    return asyncio.all_tasks(portal.loop)
+
+
+@pytest.fixture(autouse=True)
+def no_loud_log(caplog):
+    """Nothing is logged as an error: no traceback in the log of the kernel."""
+    caplog.set_level(logging.ERROR)
+    yield
+    assert [record.getMessage() for record in caplog.records] == []
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory):
+    """A function that returns the session of a server, connected once for a module, and its plan.
+
+    When the module ends, so do all processes, and the tasks of the loop.
+    """
+    folder = tmp_path_factory.mktemp("plans")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("XDG_STATE_HOME", str(folder / "state"))  # of tasks
+    before, tasks = children(), len(work())
+    threads = threading.active_count()
+    servers = {}
+    with MCPClient(timeout=LONG) as client:
+
+        def of(server):
+            if server not in servers:
+                plan = Planned(server, folder)
+                servers[server] = client.connect(server, plan.entry), plan
+            return servers[server]
+
+        yield of
+    patch.undo()
+    eventually(lambda: not any(map(is_running, children() - before)), LONG)
+    eventually(lambda: len(work()) <= tasks, LONG)
+    eventually(lambda: threading.active_count() <= threads + IDLE, LONG)
+
+
+IDLE = 4  # threads that anyio keeps for a while for the next file or keyring

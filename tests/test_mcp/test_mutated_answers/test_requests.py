@@ -1,0 +1,106 @@
+"""One answer of a connected server is spoiled: taken, or refused in a sentence, and life goes on."""
+
+import pytest
+
+from test_mcp.peers import eventually
+from test_mcp.test_mutated_answers.conftest import (
+    ANSWERS,
+    LONG,
+    SHORT,
+    check_sentence,
+    outcome,
+    work,
+)
+from test_mcp.test_mutated_answers.mutations import (
+    LINES,
+    SILENT_LINES,
+    bodies,
+    carried,
+)
+from test_mcp.test_mutated_answers.real_answers import REQUESTS
+from toolbench.mcp import MCPToolObservation
+
+NO_ANSWER = "no answer within"
+WITH_ALL_LINES = ("tools/list", "tools/call", "resources/read", "tasks/get")
+SOME_SILENCE = ("half", "a-word", "id-of-another-request", "version-1.0")
+PLACES = [
+    (server, method)
+    for server in ANSWERS
+    for method in REQUESTS[server.split()[1]]
+    if method in ANSWERS[server]
+]
+
+
+def mutations():
+    """Each server and method with the mutations of its answer, by name."""
+    for server, method in PLACES:
+        result = ANSWERS[server][method]
+        texts = bodies(result)
+        if method in WITH_ALL_LINES:
+            texts |= {name: carried(line, result) for name, line in LINES.items()}
+        for name, text in texts.items():
+            yield pytest.param(
+                server, method, text, id=f"{server}: {method} {name}".replace(" ", "-")
+            )
+
+
+def silences(lines):
+    """Each server and method with the *lines* that hold no answer."""
+    for server, method in PLACES:
+        for name in lines:
+            text = carried(SILENT_LINES[name], ANSWERS[server][method])
+            yield pytest.param(
+                server, method, text, id=f"{server}: {method} {name}".replace(" ", "-")
+            )
+
+
+def check(value):
+    """What came out can be read, as a value or as a failure in a sentence."""
+    if isinstance(value, MCPToolObservation):
+        value.to_llm_content, repr(value), value.visualize
+        if value.is_error:
+            check_sentence(value.text)
+    assert len(repr(value)) >= 0
+    return value
+
+
+def request(session, server, method):
+    """Have the request of *method* sent; return the outcome."""
+    return check(outcome(REQUESTS[server.split()[1]][method], session))
+
+
+def is_failure(value):
+    """Whether the *value* is a sentence about a failure."""
+    return isinstance(value, str) or getattr(value, "is_error", False)
+
+
+def check_neighbour(session, server, tasks):
+    """The same requests have their real answers again, and no task is left of those before."""
+    good = request(session, server, "tools/call")
+    assert not is_failure(good), good
+    eventually(lambda: len(work()) <= tasks, LONG)
+
+
+@pytest.mark.parametrize(("server", "method"), PLACES)
+def test_the_real_answer_is_taken(planned, server, method):
+    """So what follows is about the mutation."""
+    session, _ = planned(server)
+    assert not is_failure(request(session, server, method))
+
+
+@pytest.mark.parametrize(("server", "method", "text"), list(mutations()))
+def test_a_spoiled_answer(planned, server, method, text):
+    """It is taken or refused at once: no time limit has to end the wait."""
+    session, plan = planned(server)
+    session.call_seconds = LONG
+    request(session, server, "tools/call")
+    tasks = len(work())
+    plan.keep(**{method: text})
+    try:
+        value = request(session, server, method)
+    finally:
+        plan.keep()
+    assert NO_ANSWER not in str(value).lower()
+    check_neighbour(session, server, tasks)
+
+
