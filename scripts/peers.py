@@ -43,6 +43,8 @@ AGENTS = [
     ),
 ]
 AGENTS_PLACE = PEERS / "py" / "agents"
+TASKS = ["fastmcp==4.1.2", "fastmcp-tasks==4.1.2"]  # the newest that resolve together
+TASKS_PLACE = PEERS / "py" / "tasks"
 SDK_PYTHONS = ("3.12", "3.13")
 SECONDS = 600  # for one command: npm tries an unreachable registry for longer
 PIXEL = bytes.fromhex(
@@ -64,7 +66,7 @@ def main() -> int:
     except InstallError as error:
         print(error, file=sys.stderr)
         return 1
-    ensure_agents()
+    ensure_others()
     if not SERVERS.is_file():
         print(f"The conformance suite is in {PEERS}; no servers: {SERVERS} is missing.")
         return 0
@@ -116,8 +118,8 @@ def ensure(place: Path) -> None:
     (place / ".installed").write_text("\n".join(packages))
 
 
-def ensure_agents() -> None:
-    """Install the libraries of agents that take our tools, each set in a place of its own."""
+def ensure_others() -> None:
+    """Install what our tools are tried with beside the servers, each set in a place of its own."""
     python = next(filter(None, map(python_of, SDK_PYTHONS)), None)
     if python is None:
         print(
@@ -126,6 +128,7 @@ def ensure_agents() -> None:
     else:
         ensure_optional(SDK_PLACE, SDK, python)
     ensure_optional(AGENTS_PLACE, AGENTS, sys.executable)
+    ensure_optional(TASKS_PLACE, TASKS, sys.executable)
 
 
 def ensure_optional(place: Path, packages: list[str], python: str) -> None:

@@ -57,7 +57,7 @@ class TestMain:
         monkeypatch.setattr(script, "SERVERS", tmp_path / "servers.json")
         done = []
         monkeypatch.setattr(script, "ensure", done.append)
-        monkeypatch.setattr(script, "ensure_agents", lambda: None)
+        monkeypatch.setattr(script, "ensure_others", lambda: None)
         assert script.main() == 0
         assert {place.name for place in done} == {"node", "conformance"}
         output = capsys.readouterr().out

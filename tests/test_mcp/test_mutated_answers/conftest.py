@@ -20,12 +20,16 @@ from toolbench.mcp import MCPClient
 
 ANSWERS = json.loads(FILE.read_text())
 SERVER = Path(__file__).with_name("planned_server.py")
-LONG, SHORT = 6, 0.2  # seconds: more than a busy machine needs; less than a test may wait
+LONG, SHORT = (
+    90,
+    0.2,
+)  # seconds: more than a busy machine needs; less than a test may wait
 NOT_OURS = re.compile(
     r"Traceback \(most|File \"|pydantic|validation error|input_value|\"jsonrpc\"|object at 0x"
-    r"|[\x00-\x08\x0b-\x1f]"
 )
-"""What a sentence of ours never has: of the SDK, of Python, of the wire, of a terminal."""
+"""What a sentence of ours never has: of the SDK, of Python, of the wire."""
+IDLE = 4  # threads that anyio keeps for a while for the next file or keyring
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")  # and of a terminal
 
 
 class Planned:
@@ -55,7 +59,7 @@ def outcome(act, *arguments):
     def run():
         try:
             end.set_result(act(*arguments))
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - it is raised in the other thread
             end.set_exception(error)
 
     Thread(target=run, daemon=True).start()
@@ -66,11 +70,15 @@ def outcome(act, *arguments):
 
 
 def check_sentence(text):
-    """The *text* says in our words what happened, and is short enough to be read."""
-    assert text.strip()
+    """The *text* says in our words what happened, and is short enough to be read.
+
+    The lines below it may quote what the server wrote where a message has its place.
+    """
+    head = text.partition("\n")[0].strip()
+    assert head
     assert len(text) < 1_500, text[:3_000]
-    assert not NOT_OURS.search(text), text
-    assert text.rstrip()[-1] in ".!?)':`\"" or "\n  " in text, text
+    assert not NOT_OURS.search(head), text
+    assert not CONTROL.search(text), text
     return text
 
 
@@ -89,8 +97,9 @@ def no_loud_log(caplog):
 
 @pytest.fixture(scope="module")
 def planned(tmp_path_factory):
-    """A function that returns the session of a server, connected once for a module, and its plan.
+    """A function that returns the session of a server, its plan, and the number of usual tasks.
 
+    Each server is connected once for a module.
     When the module ends, so do all processes, and the tasks of the loop.
     """
     folder = tmp_path_factory.mktemp("plans")
@@ -98,20 +107,20 @@ def planned(tmp_path_factory):
     patch.setenv("XDG_STATE_HOME", str(folder / "state"))  # of tasks
     before, tasks = children(), len(work())
     threads = threading.active_count()
-    servers = {}
+    servers, usual = {}, []
     with MCPClient(timeout=LONG) as client:
 
         def of(server):
             if server not in servers:
                 plan = Planned(server, folder)
-                servers[server] = client.connect(server, plan.entry), plan
-            return servers[server]
+                session = client.connect(server, plan.entry)
+                assert not session.tools[-1]({}).is_error
+                servers[server] = session, plan
+                usual[:] = [len(work())]
+            return *servers[server], usual[0]
 
         yield of
     patch.undo()
     eventually(lambda: not any(map(is_running, children() - before)), LONG)
     eventually(lambda: len(work()) <= tasks, LONG)
     eventually(lambda: threading.active_count() <= threads + IDLE, LONG)
-
-
-IDLE = 4  # threads that anyio keeps for a while for the next file or keyring

@@ -40,6 +40,8 @@ CHANGES = {
 }  # fmt: skip
 """By name, what replaces a part of a result."""
 
+BELOW = ("null", "of-another-type")  # the changes of parts of parts
+
 OK = '{"jsonrpc": "2.0", "id": @ID@, "result": RESULT}'
 ERROR = '{"jsonrpc": "2.0", "id": @ID@, "error": %s}'
 LINES = {
@@ -70,7 +72,7 @@ LINES = {
     "with-depth": f'{{"jsonrpc": "2.0", "id": @ID@, "result": RESULT, "x": {"[" * DEEP}{"]" * DEEP}}}',
     # one answer that is there, and is none
     "result-of-depth": f'{{"jsonrpc": "2.0", "id": @ID@, "result": {"[" * DEEP}{"]" * DEEP}}}',
-    "result-of-deep-objects": '{"jsonrpc": "2.0", "id": @ID@, "result": %s1%s}' % ('{"a":' * DEEP, "}" * DEEP),
+    "result-of-deep-objects": '{"jsonrpc": "2.0", "id": @ID@, "result": ' + '{"a":' * DEEP + "1" + "}" * (DEEP + 1),
     "result-null": '{"jsonrpc": "2.0", "id": @ID@, "result": null}',
     "result-a-text": '{"jsonrpc": "2.0", "id": @ID@, "result": "fine"}',
     "result-a-list": '{"jsonrpc": "2.0", "id": @ID@, "result": [RESULT]}',
@@ -140,7 +142,7 @@ def bodies(result, depth=4):
         name = ".".join(map(str, path))
         lines[f"{name}-missing"] = _line(_without(result, path))
         for kind, change in CHANGES.items():
-            if len(path) <= 2 or kind in ("null", "of-another-type", "empty"):
+            if len(path) == 1 or kind in BELOW:
                 lines[f"{name}-{kind}"] = _line(_changed(result, path, change))
     return lines
 

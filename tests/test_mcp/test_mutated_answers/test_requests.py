@@ -21,8 +21,13 @@ from test_mcp.test_mutated_answers.real_answers import REQUESTS
 from toolbench.mcp import MCPToolObservation
 
 NO_ANSWER = "no answer within"
-WITH_ALL_LINES = ("tools/list", "tools/call", "resources/read", "tasks/get")
-SOME_SILENCE = ("half", "a-word", "id-of-another-request", "version-1.0")
+WITH_ALL_LINES = [
+    *(("legacy shop", "tools/call"), ("modern shop", "tools/call")),
+    *(("legacy shop", "tools/list"), ("modern tasks", "tasks/get")),
+]
+ENVELOPE = ("_meta", "cacheScope", "resultType", "ttlMs")
+"""What each answer of the newer protocol has: spoiled in the answers to calls only."""
+SOME_SILENCE = ("half", "version-1.0")
 PLACES = [
     (server, method)
     for server in ANSWERS
@@ -35,8 +40,13 @@ def mutations():
     """Each server and method with the mutations of its answer, by name."""
     for server, method in PLACES:
         result = ANSWERS[server][method]
-        texts = bodies(result)
-        if method in WITH_ALL_LINES:
+        spared = () if method == "tools/call" else ENVELOPE
+        texts = {
+            name: text
+            for name, text in bodies(result, 3).items()
+            if not name.startswith(spared)
+        }
+        if (server, method) in WITH_ALL_LINES:
             texts |= {name: carried(line, result) for name, line in LINES.items()}
         for name, text in texts.items():
             yield pytest.param(
@@ -84,17 +94,15 @@ def check_neighbour(session, server, tasks):
 @pytest.mark.parametrize(("server", "method"), PLACES)
 def test_the_real_answer_is_taken(planned, server, method):
     """So what follows is about the mutation."""
-    session, _ = planned(server)
+    session, _, _ = planned(server)
     assert not is_failure(request(session, server, method))
 
 
 @pytest.mark.parametrize(("server", "method", "text"), list(mutations()))
 def test_a_spoiled_answer(planned, server, method, text):
     """It is taken or refused at once: no time limit has to end the wait."""
-    session, plan = planned(server)
+    session, plan, tasks = planned(server)
     session.call_seconds = LONG
-    request(session, server, "tools/call")
-    tasks = len(work())
     plan.keep(**{method: text})
     try:
         value = request(session, server, method)
@@ -104,3 +112,38 @@ def test_a_spoiled_answer(planned, server, method, text):
     check_neighbour(session, server, tasks)
 
 
+def silent_calls():
+    """Each server with the lines that hold no answer to a call."""
+    calls = [(f"{era} shop", "tools/call") for era in ("legacy", "modern")]
+    return [case for case in silences(SILENT_LINES) if case.values[:2] in calls]
+
+
+@pytest.mark.parametrize(("server", "method", "text"), silent_calls())
+def test_no_answer_ends_at_the_time_limit(planned, server, method, text):
+    """The sentence says how long was waited, and the next call has its answer."""
+    session, plan, tasks = planned(server)
+    plan.keep(**{method: text})
+    session.call_seconds = SHORT
+    try:
+        value = request(session, server, method)
+    finally:
+        session.call_seconds = LONG
+        plan.keep()
+    assert value.is_error
+    assert NO_ANSWER in value.text.lower()
+    check_neighbour(session, server, tasks)
+
+
+@pytest.mark.parametrize(("server", "method", "text"), list(silences(SOME_SILENCE)))
+def test_no_answer_and_then_the_end(planned, server, method, text):
+    """A server that ends instead of answering is named, and started again by the next request."""
+    session, plan, tasks = planned(server)
+    pid = session.connection.pid
+    plan.keep(**{method: text, "ends": method})
+    try:
+        value = request(session, server, method)
+    finally:
+        plan.keep()
+    assert NO_ANSWER not in str(value).lower()
+    check_neighbour(session, server, tasks)
+    assert session.connection.pid != pid

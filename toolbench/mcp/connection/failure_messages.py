@@ -150,7 +150,13 @@ def _name(error: BaseException) -> str:
 
 def _plain(error: BaseException) -> str:
     text = getattr(error, "strerror", None) or str(error)
-    return str(text).rstrip(".") or _name(error)
+    return _short(str(text)).rstrip(".") or _name(error)
+
+
+def _short(words: str) -> str:
+    """Return as much of a server's *words* as a person or a model reads."""
+    is_long = len(words) > _LONGEST
+    return f"{words[:_LONGEST].rstrip()}…" if is_long else words
 
 
 def _protocol(error: ValidationError) -> str:
@@ -191,9 +197,7 @@ def _rpc(error: Any, code: int) -> str:
         return "the connection was closed"
     if code == NOT_RECORDED:
         return str(error).rstrip(".")
-    words = str(error)
-    if len(words) > _LONGEST:
-        words = f"{words[:_LONGEST].rstrip()}…"
+    words = _short(str(error))
     if code == REQUEST_TIMEOUT:
         return "no answer in time"
     if code == PARSE_ERROR and (match := _PARSE_REASON.search(str(error))):
