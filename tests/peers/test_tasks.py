@@ -4,8 +4,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from test_mcp.peers import eventually
+
 from toolbench import history, run_tool
 from toolbench.mcp import MCPClient
 from toolbench.mcp.elicitation import answering, reporting

@@ -28,13 +28,14 @@ class TestWords:
         }
         assert from_words(["k=7", "n=7"], read(schema)) == {"k": "7", "n": 7}
 
-
     def test_say_how_a_list_is_written(self):
         """JSON, as everywhere on a line; a variable in its place is filled in later."""
         words = {"type": "array", "items": {"type": "string"}}
         numbers = {"type": "array", "items": {"type": "integer"}}
         accepted = read({"properties": {"w": words, "n": numbers}})
-        with pytest.raises(UsageError, match=r'w takes a list: write w=\["one", "two"\]'):
+        with pytest.raises(
+            UsageError, match=r'w takes a list: write w=\["one", "two"\]'
+        ):
             from_words(["w=Austen,Melville"], accepted)
         with pytest.raises(UsageError, match=r"n takes a list: write n=\[1, 2\]"):
             from_words(["n=1,2"], accepted)

@@ -46,7 +46,9 @@ class ClientFeatures:
     def declared(self, own: Iterable[Any]) -> list[Any]:
         """Return all extensions to declare: *own*, ours, give way to those of the same name."""
         identifiers = {extension.identifier for extension in self.extensions}
-        ours = [extension for extension in own if extension.identifier not in identifiers]
+        ours = [
+            extension for extension in own if extension.identifier not in identifiers
+        ]
         return [*ours, *self.extensions]
 
     async def finished(

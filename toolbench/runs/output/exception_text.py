@@ -10,7 +10,9 @@ from toolbench.errors import ToolbenchError
 from toolbench.plain import sentence
 
 _OURS = str(Path(__file__).parents[2])
-_OTHER_THREAD = "SQLite objects created in a thread"  # the beginning of CPython's own sentence
+_OTHER_THREAD = (
+    "SQLite objects created in a thread"  # the beginning of CPython's own sentence
+)
 _OPEN_IT_THERE = (
     "Each run has a thread of its own: open the connection inside of the tool, or with "
     "check_same_thread=False."
