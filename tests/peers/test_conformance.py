@@ -77,9 +77,9 @@ def test_every_scenario_is_tried_or_has_a_reason():
     """What a newer suite brings for clients must get a line here."""
     whole = of_suite("list").stdout
     _, _, rest = whole.partition("Client scenarios")
-    listed = re.findall(r"^  - (\S+)", rest.partition("\n\n")[0], re.M)
+    names = re.findall(r"^  - (\S+)", rest.partition("\n\n")[0], re.M)
     tried = {s for r in REVISIONS for s in required(r)} | {s for _, s in MORE}
-    assert set(listed) == tried | NOT_TRIED.keys()
+    assert set(names) == tried | NOT_TRIED.keys()
     assert not tried & NOT_TRIED.keys()
 
 

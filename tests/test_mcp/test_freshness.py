@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from test_mcp.peers import eventually, good
-from toolbench.mcp.features import freshness
-from toolbench.mcp.features.freshness import Freshness, FreshReads, lifetime_of
+from toolbench.mcp.connection import freshness
+from toolbench.mcp.connection.freshness import Freshness, FreshReads, lifetime_of
 
 DATED = Path(__file__).parent / "servers" / "dated.py"
 MINUTE = 60_000
@@ -51,12 +51,12 @@ class TestReads:
     def test_are_asked_for_on_demand_and_after_a_refresh(self, client, clock):
         """`anew=` and `refresh()` do not look at the time; a new connection forgets all."""
         session = client.connect("dated", dated())
-        read = session.resources.read
-        texts = [read("d://a").text, read("d://a", anew=True).text]
+        read_resource = session.resources.read
+        texts = [read_resource("d://a").text, read_resource("d://a", anew=True).text]
         session.refresh()
-        texts += [read("d://a").text, read("d://a").text]
+        texts += [read_resource("d://a").text, read_resource("d://a").text]
         session.reconnect()
-        read("d://a")
+        read_resource("d://a")
         assert len(set(texts)) == 3
         assert asked(session, "resources/read") == 4
 
@@ -68,8 +68,8 @@ class TestReads:
         other = session.read_resource("d://b").text
         update = {"uri": "d://a/part"}
         eventually(lambda: session.traffic.find(method="subscriptions/listen"))
-        told = {"method": "notifications/resources/updated", "params": update}
-        session.call("tell", told)
+        notification = {"method": "notifications/resources/updated", "params": update}
+        session.call("tell", notification)
         eventually(lambda: session.resources.updated)
         assert session.read_resource("d://a").text != before
         assert session.read_resource("d://b").text == other
@@ -116,8 +116,8 @@ class TestLists:
         assert len(items) == 1
         assert asked(session, method) == 3
         eventually(lambda: session.traffic.find(method="subscriptions/listen"))
-        told = {"method": f"notifications/{name}/list_changed", "params": {}}
-        session.call("tell", told)
+        notification = {"method": f"notifications/{name}/list_changed", "params": {}}
+        session.call("tell", notification)
         eventually(lambda: items.known_items is None)
         assert len(items) == 1
         assert asked(session, method) == 4

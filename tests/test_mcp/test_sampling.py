@@ -133,17 +133,17 @@ CALL = {"tool": "weather", "arguments": {"city": "Oslo"}}
 class TestAHandler:
     def test_gets_the_tools_and_calls_one(self, session):
         """The question has the tools; the call goes back to the server, which runs it."""
-        asked = []
+        questions = []
 
         def answer(question):
-            asked.append(question)
+            questions.append(question)
             return CALL
 
         with answering(answer):
             line = session.tool("auto")({}).text
         assert line == "weather {'city': 'Oslo'} call-1 (toolUse)"
-        assert isinstance(asked[0], SamplingQuestion)
-        assert asked[0].tools[0]["inputSchema"] == WEATHER.input_schema
+        assert isinstance(questions[0], SamplingQuestion)
+        assert questions[0].tools[0]["inputSchema"] == WEATHER.input_schema
         with answering(lambda question: [CALL, CALL]):
             assert (
                 "call-1, weather {'city': 'Oslo'} call-2"
@@ -172,10 +172,10 @@ class TestAHandler:
 
     def test_sees_the_call_and_its_result_in_the_next_question(self, session):
         """The conversation is one text, with the call and what it gave."""
-        asked = []
-        with answering(lambda question: asked.append(question.whole) or "12."):
+        questions = []
+        with answering(lambda question: questions.append(question.whole) or "12."):
             assert session.tool("second")({}).text == "12."
-        (whole,) = asked
+        (whole,) = questions
         assert 'assistant: calls weather with {"city": "Oslo"} [call-1]' in whole
         assert "user: [call-1] gave: 12 degrees" in whole
         assert "The model may call: weather (" in whole
@@ -209,16 +209,16 @@ class TestAHandler:
 
 def test_calls_and_results_go_back_and_forth_until_there_is_a_message():
     """In the older protocol one call of a tool may ask again and again."""
-    asked = []
+    questions = []
 
     def sample(question):
-        asked.append(question.whole)
-        return CALL if len(asked) == 1 else "It is 12 degrees."
+        questions.append(question.whole)
+        return CALL if len(questions) == 1 else "It is 12 degrees."
 
     with create_mcp_tools(guide(), sampling_handler=sample) as client:
         client.servers["guide"].reconnect("legacy")
         assert client["loop"]({}).text == "It is 12 degrees."
-    assert "[call-1] gave: Oslo: 12 degrees" in asked[1]
+    assert "[call-1] gave: Oslo: 12 degrees" in questions[1]
 
 
 def test_the_capability_is_declared(session):
@@ -236,12 +236,12 @@ class TestAPerson:
 
     def test_writes_a_message_or_fills_in_a_call(self, session):
         """The form has both; what it holds is what the server gets."""
-        asked = for_person(self.question())
-        message, call = asked.schema["properties"]["answer"]["oneOf"]
+        question = for_person(self.question())
+        message, call = question.schema["properties"]["answer"]["oneOf"]
         assert message["type"] == "string"
         assert call["properties"]["arguments"] == WEATHER.input_schema
-        assert asked.problems({"answer": CALL}) == []
-        assert asked.problems({"answer": {"tool": "weather", "arguments": {}}})
+        assert question.problems({"answer": CALL}) == []
+        assert question.problems({"answer": {"tool": "weather", "arguments": {}}})
         with in_advance(CALL):
             line = "weather {'city': 'Oslo'} call-1 (toolUse)"
             session.answerer = None
@@ -254,9 +254,10 @@ class TestAPerson:
     )
     def test_fills_in_any_object_for_a_schema_of_no_use(self, schema):
         """A schema that cannot stand in the form's own does not break the question."""
-        asked = for_person(self.question(schema=schema))
+        question = for_person(self.question(schema=schema))
         assert (
-            asked.problems({"answer": {"tool": "weather", "arguments": {"a": 1}}}) == []
+            question.problems({"answer": {"tool": "weather", "arguments": {"a": 1}}})
+            == []
         )
 
     def test_has_the_choice_that_the_server_gives(self):

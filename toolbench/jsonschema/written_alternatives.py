@@ -1,12 +1,17 @@
 """Alternatives as they are written in a schema: their keyword, and those that were merged."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.walk import TOGETHER, alternatives_in
 
 _OF_THE_WHOLE = frozenset({*TOGETHER, "title", "description", "default"})
+
+
+def one_of(schemas: Sequence[Any]) -> dict[str, Any]:
+    """Return the schema of a value that fits exactly one of *schemas*."""
+    return {"oneOf": list(schemas)}
 
 
 def keyword_of(node: Node) -> str:

@@ -55,9 +55,14 @@ for line in sys.stdin:
         continue
     count += 1
     if method == "tools/call":
-        told = params["arguments"]
+        arguments = params["arguments"]
         meta = {"io.modelcontextprotocol/subscriptionId": stream}
-        send({"method": told["method"], "params": {**told["params"], "_meta": meta}})
+        send(
+            {
+                "method": arguments["method"],
+                "params": {**arguments["params"], "_meta": meta},
+            }
+        )
     result = answer(method, params)
     send(
         {

@@ -16,7 +16,7 @@ _ORIGIN = re.compile(
 )
 _LAST_PORT = 65_535
 _MOST = 20  # addresses of each kind
-_SHOWN = 100  # characters of an address that is refused
+_LONGEST = 100  # characters of an address that is refused
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def network_in(csp: Any) -> AppNetwork:
     return AppNetwork(
         connect=_origins(connect),
         resources=_origins(resources),
-        refused=tuple(dict.fromkeys(t[:_SHOWN] for t in [*refused, *others]))[:_MOST],
+        refused=tuple(dict.fromkeys(t[:_LONGEST] for t in [*refused, *others]))[:_MOST],
     )
 
 

@@ -19,9 +19,9 @@ from toolbench.mcp.connection.failure_messages import (
     ending,
     sentence,
 )
+from toolbench.mcp.connection.freshness import lifetime_of
 from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
 from toolbench.mcp.connection.required_pages import visited
-from toolbench.mcp.features.freshness import lifetime_of
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.redaction.library_logs import hide_in_logs_of
 

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, TypeVar, overload
 
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ended
+from toolbench.mcp.connection.freshness import Freshness
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
-from toolbench.mcp.features.freshness import Freshness
 
 T = TypeVar("T")
 

@@ -5,10 +5,10 @@ from typing import Any
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError
 from toolbench.mcp.connection.blocking_wait import wait_answering
+from toolbench.mcp.connection.freshness import FreshReads
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.connection.subscriptions import Subscriptions
 from toolbench.mcp.elicitation import Answerer
-from toolbench.mcp.features.freshness import FreshReads
 from toolbench.mcp.features.item_list import RemoteList
 from toolbench.mcp.features.resources import (
     MCPResourceObservation,

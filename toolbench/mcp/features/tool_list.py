@@ -5,9 +5,9 @@ from typing import Any, overload
 
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.mcp.connection.connection import Connection
+from toolbench.mcp.connection.freshness import Freshness
 from toolbench.mcp.definition import MCPToolDefinition
 from toolbench.mcp.executor import Caller, MCPToolExecutor
-from toolbench.mcp.features.freshness import Freshness
 from toolbench.mcp.features.item_list import ItemList
 from toolbench.mcp.features.listing import (
     DisabledTool,

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from toolbench.errors import SchemaError
+from toolbench.jsonschema.refs import references_in
 from toolbench.jsonschema.validation.validator import validator_of
+from toolbench.jsonschema.written_alternatives import one_of
 from toolbench.plain import clip
 
 MESSAGE: dict[str, Any] = {"type": "string", "title": "The message"}
@@ -37,7 +39,7 @@ def answer_schema(params: Mapping[str, Any]) -> dict[str, Any]:
     calls = [_call_schema(tool) for tool in tools_in(params)]
     if not calls or choice == "none":
         return MESSAGE
-    return {"oneOf": calls if choice == "required" else [MESSAGE, *calls]}
+    return one_of(calls if choice == "required" else [MESSAGE, *calls])
 
 
 def conversation_text(
@@ -74,7 +76,9 @@ def _call_schema(tool: Mapping[str, Any]) -> dict[str, Any]:
 def _arguments_schema(schema: Any) -> dict[str, Any]:
     """Return *schema* if it can stand inside of another one, else that of any object."""
     anything = {"type": "object"}
-    if not isinstance(schema, dict) or "$ref" in str(schema) or "$id" in schema:
+    if not isinstance(schema, dict) or "$id" in schema:
+        return anything
+    if next(references_in(schema), None) is not None:
         return anything
     try:
         validator_of(schema)

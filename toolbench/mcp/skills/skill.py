@@ -13,7 +13,7 @@ from toolbench.mcp.features.resources import MCPResourceObservation
 from toolbench.mcp.results import decoded
 from toolbench.plain import clip
 
-_SHOWN = 12  # characters of a digest in a message
+_DIGITS = 12  # characters of a digest in a message
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +70,8 @@ class Skill:
         """
         if self.is_dynamic:
             return
-        listed = next((file for file in self.files if file.uri == uri), None)
-        if listed is None:
+        entry = next((file for file in self.files if file.uri == uri), None)
+        if entry is None:
             msg = (
                 f"Server {server!r} lists no digest for {uri!r} of the skill {self.name!r}, "
                 "so the file was not used."
@@ -79,11 +79,11 @@ class Skill:
             raise ServerError(msg)
         data = _bytes_of(contents, uri)
         digest = "none" if data is None else f"sha256:{sha256(data).hexdigest()}"
-        if digest != listed.digest or listed.size not in (None, len(data or b"")):
+        if digest != entry.digest or entry.size not in (None, len(data or b"")):
             msg = (
-                f"The file {listed.path!r} of the skill {self.name!r} is not the one that server "
+                f"The file {entry.path!r} of the skill {self.name!r} is not the one that server "
                 f"{server!r} lists: {_facts(digest, None if data is None else len(data))} in the "
-                f"place of {_facts(listed.digest, listed.size)}. It was not used."
+                f"place of {_facts(entry.digest, entry.size)}. It was not used."
             )
             raise ServerError(msg)
 
@@ -150,5 +150,5 @@ def _bytes_of(contents: MCPResourceObservation, uri: str) -> bytes | None:
 
 def _facts(digest: str, size: int | None) -> str:
     kind, _, number = digest.partition(":")
-    short = f"{kind}:{number[:_SHOWN]}…" if number else clip(digest)
+    short = f"{kind}:{number[:_DIGITS]}…" if number else clip(digest)
     return short if size is None else f"{short} ({size:,} bytes)"

@@ -24,7 +24,7 @@ from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel.run_state import state_badge
 from toolbench.wording import counted
 
-_NAMED = 3  # addresses in the label of a button
+_MOST_IN_LABEL = 3  # addresses in the label of a button
 
 
 class Panel(Protocol):
@@ -161,10 +161,10 @@ class AppView:
 
 def _allow_label(addresses: Sequence[str]) -> str:
     """Return the label of the button that allows *addresses*; the preview names all of them."""
-    named = ", ".join(addresses[:_NAMED])
-    left = len(addresses) - _NAMED
+    names = ", ".join(addresses[:_MOST_IN_LABEL])
+    left = len(addresses) - _MOST_IN_LABEL
     others = f" and {counted(left, 'other')}" if left > 0 else ""
-    return f"Allow {named}{others} for one preview"
+    return f"Allow {names}{others} for one preview"
 
 
 def _calls_html(bridge: AppBridge) -> Html:
