@@ -3,6 +3,7 @@
 import ast
 import tomllib
 from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import toolbench
@@ -108,6 +109,19 @@ def test_a_file_is_worth_opening():
     assert tiny <= set(TINY)
 
 
+# Modules that load another one in a function, and are needed by it.
+LATE = {
+    (
+        "mcp/definition",
+        "mcp/worker_tool",
+    ): "a worker connects a client, made of definitions",
+    (
+        "tools/terminal/definition",
+        "tools/terminal/observe",
+    ): "half of its implementation",
+}
+
+
 def layers():
     """Return the layer of every module at the top of the package, counted from above."""
     text = (ROOT.parent / "pyproject.toml").read_text("utf-8")
@@ -146,3 +160,68 @@ def test_not_even_a_type_comes_from_above():
         if place[name] < place[module.parts[0]]
     }
     assert up == set()
+
+
+def home_of(name):
+    """Return the module called *name*, as `toolbench.core.tool`; None if it is none of ours."""
+    path = ROOT.parent.joinpath(*name.split("."))
+    if path.with_suffix(".py").is_file():
+        return path.relative_to(ROOT).as_posix()
+    is_package = ROOT in path.parents and (path / "__init__.py").is_file()
+    return (path / "__init__").relative_to(ROOT).as_posix() if is_package else None
+
+
+def is_for_checkers(node):
+    """Tell whether *node* is code that only a type checker reads."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def running(node):
+    """Yield *node* and the nodes in it that run, functions' too."""
+    yield node
+    for inner in ast.iter_child_nodes(node):
+        if not is_for_checkers(inner):
+            yield from running(inner)
+
+
+def needs(module):
+    """Return the modules of the package that *module* loads, at the top or in a function."""
+    tree = ast.parse((ROOT / module).with_suffix(".py").read_text("utf-8"))
+    names = set()
+    for node in running(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                part = home_of(f"{node.module}.{alias.name}")
+                names.add(part or home_of(node.module))
+        elif isinstance(node, ast.Import):
+            names |= {home_of(alias.name) for alias in node.names}
+    return names - {None, module.as_posix()}
+
+
+def may_be_late(module, other):
+    """Tell whether *module* may load *other* in a function, though *other* needs it."""
+    of_a_tool = module.startswith("tools/") and other == f"{module[:-10]}impl"
+    return (of_a_tool and module.endswith("definition")) or (module, other) in LATE
+
+
+def circle_in(graph):
+    """Return the modules of a circle in *graph*, the first of them also last; empty without one."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_no_circle_when_functions_run():
+    """No two modules need each other, at the top or in a function, but for those named here."""
+    graph = {
+        module.as_posix(): {
+            other
+            for other in needs(module)
+            if not may_be_late(module.as_posix(), other)
+        }
+        for module in modules()
+    }
+    assert sum(map(len, graph.values())) > 1000
+    assert circle_in(graph) == []
