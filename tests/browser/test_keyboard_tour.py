@@ -15,7 +15,7 @@ TOUR = ROOT / "notebooks" / "00_tour.ipynb"
 MOST = 60  # presses of Tab from one end of a panel to the other
 HERE = "element => element === document.activeElement"
 WITHIN = "element => element.contains(document.activeElement)"
-FOCUSED = """() => { const e = document.activeElement; return `${e.tagName}.${e.className} ${e.textContent.slice(0, 40)}`; }"""
+FOCUS = """() => { const e = document.activeElement; return `${e.tagName}.${e.className} ${e.textContent.slice(0, 40)}`; }"""
 # Where the notebook is: the number of the active cell, and whether a cell waits or runs.
 NOW = """() => {
   const cells = rig.panel().content;
@@ -121,7 +121,7 @@ def go(place: Locator, key: str) -> None:
         if place.evaluate(HERE):
             return
         place.page.keyboard.press(key)
-        path.append(place.page.evaluate(FOCUSED))
+        path.append(place.page.evaluate(FOCUS))
     pytest.fail(f"{key} does not lead to {place}: {path}")
 
 
@@ -132,5 +132,5 @@ def leave(output: Locator, key: str) -> None:
         if not output.evaluate(WITHIN):
             return
         output.page.keyboard.press(key)
-        path.append(output.page.evaluate(FOCUSED))
+        path.append(output.page.evaluate(FOCUS))
     pytest.fail(f"{key} does not lead out of the panel: {path}")
