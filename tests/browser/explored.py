@@ -114,8 +114,3 @@ def opened(lab: NotebookPage, path: Path, *cells: str) -> Iterator[Explored]:
 def connect(name: str, *words: str) -> str:
     """The line that connects a Python script."""
     return f"%mcp connect {name} -- {sys.executable} {' '.join(words)}"
-
-
-def own_errors(lab: NotebookPage) -> list[str]:
-    """What went wrong in the page, but for JupyterLab's splash of a theme that changed twice."""
-    return [e for e in lab.tab.console_errors if "execute 'removeChild'" not in e]

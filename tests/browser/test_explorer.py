@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from browser.explored import SHOP, Explored, connect, opened, own_errors
+from browser.explored import SHOP, Explored, connect, opened
 from browser.lab import NotebookPage, write_notebook
 
 
@@ -33,7 +33,7 @@ class TestOnTheWay:
             explorer.click("Cancel question")
             explorer.see("as cancel.")
             assert not faults, "\n".join(faults)
-            assert own_errors(lab) == []
+            assert lab.tab.console_errors == []
 
 
 class TestAsAValue:
@@ -155,4 +155,4 @@ class TestTraffic:
             expect(lines).to_have_count(1)
             lines.click()
             explorer.see("Received: response")
-            assert own_errors(lab) == []
+            assert lab.tab.console_errors == []

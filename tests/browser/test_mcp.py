@@ -5,7 +5,7 @@ from pathlib import Path
 from playwright.sync_api import FrameLocator, expect
 from test_mcp.peers import misbehaving
 
-from browser.explored import SHOP, Explored, connect, opened, own_errors
+from browser.explored import SHOP, Explored, connect, opened
 from browser.lab import NotebookPage
 from browser.polling import poll
 from browser.trap import Trap
@@ -56,7 +56,7 @@ class TestExplorer:
             explorer.look("explorer-dead")
             faults += explorer.faults("dead")
             assert not faults, "\n".join(faults)
-            assert own_errors(lab) == []
+            assert lab.tab.console_errors == []
 
     def calls(self, explorer: Explored) -> None:
         """A tool opens as its panel; one that is hired meanwhile is in the list."""
@@ -150,7 +150,7 @@ class TestRuns:
             self.stops(explorer)
             self.reconnects(explorer)
             assert not faults, "\n".join(faults)
-            assert own_errors(lab) == []
+            assert lab.tab.console_errors == []
 
     def accepts(self, explorer: Explored) -> list[str]:
         """Two rounds of questions, one form each, and the server is named."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from browser.axe import use_theme
-from browser.explored import Explored, connect, opened, own_errors
+from browser.explored import Explored, connect, opened
 from browser.lab import NotebookPage
 from browser.polling import poll
 from browser.test_mcp import app_host, app_in
@@ -48,7 +48,7 @@ class TestCounter:
             explorer.look("explorer-app-live")
             faults = explorer.faults("app")
             assert not faults, "\n".join(faults)
-            assert own_errors(lab) == []
+            assert lab.tab.console_errors == []
 
     def asks(self, lab: NotebookPage, explorer: Explored) -> None:
         """The person refuses a call, lets one run, and refuses a link."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from browser.axe import violations
-from browser.explored import Explored, opened, own_errors
+from browser.explored import Explored, opened
 from browser.lab import NotebookPage
 
 SERVERS = """
@@ -37,7 +37,7 @@ def test_is_recorded_compared_and_saved(lab: NotebookPage, nbroot: Path) -> None
         faults = recorded(explored, nbroot) + compared(explored)
         page = nbroot / "shop-changes.html"
         explored.see(f"The page is in {page}")
-        assert own_errors(lab) == []
+        assert lab.tab.console_errors == []
         faults += read(explored, page)
         assert not faults, "\n".join(faults)
 
