@@ -109,7 +109,7 @@ def _package(package: Mapping[str, Any], kind: str) -> dict[str, Any]:
     runtime = _arguments(package, "runtimeArguments")
     if program == "docker" and not runtime:
         runtime = [word for name, _, _ in variables for word in ("-e", name)]
-    inputs = [(str(a.get("value", "")), a) for a in _all_arguments(package)]
+    arguments = [(str(a.get("value", "")), a) for a in _all_arguments(package)]
     return {
         "command": program,
         "args": [
@@ -123,7 +123,7 @@ def _package(package: Mapping[str, Any], kind: str) -> dict[str, Any]:
             *_arguments(package, "packageArguments"),
         ],
         "env": {name: value for name, value, _ in variables},
-        "requiredVariables": _required(inputs, variables),
+        "requiredVariables": _required(arguments, variables),
     }
 
 

@@ -13,7 +13,7 @@ from toolbench.mcp.features.resources import MCPResourceObservation
 from toolbench.mcp.results import decoded
 from toolbench.plain import clip
 
-_DIGITS = 12  # characters of a digest in a message
+_DIGITS = 12  # of a digest in a message
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +70,8 @@ class Skill:
         """
         if self.is_dynamic:
             return
-        entry = next((file for file in self.files if file.uri == uri), None)
-        if entry is None:
+        file = next((file for file in self.files if file.uri == uri), None)
+        if file is None:
             msg = (
                 f"Server {server!r} lists no digest for {uri!r} of the skill {self.name!r}, "
                 "so the file was not used."
@@ -79,11 +79,11 @@ class Skill:
             raise ServerError(msg)
         data = _bytes_of(contents, uri)
         digest = "none" if data is None else f"sha256:{sha256(data).hexdigest()}"
-        if digest != entry.digest or entry.size not in (None, len(data or b"")):
+        if digest != file.digest or file.size not in (None, len(data or b"")):
             msg = (
-                f"The file {entry.path!r} of the skill {self.name!r} is not the one that server "
+                f"The file {file.path!r} of the skill {self.name!r} is not the one that server "
                 f"{server!r} lists: {_facts(digest, None if data is None else len(data))} in the "
-                f"place of {_facts(entry.digest, entry.size)}. It was not used."
+                f"place of {_facts(file.digest, file.size)}. It was not used."
             )
             raise ServerError(msg)
 

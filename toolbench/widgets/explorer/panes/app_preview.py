@@ -24,7 +24,7 @@ from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel.run_state import state_badge
 from toolbench.wording import counted
 
-_MOST_IN_LABEL = 3  # addresses in the label of a button
+_MOST_NAMES = 3  # addresses in the label of a button
 
 
 class Panel(Protocol):
@@ -161,8 +161,8 @@ class AppView:
 
 def _allow_label(addresses: Sequence[str]) -> str:
     """Return the label of the button that allows *addresses*; the preview names all of them."""
-    names = ", ".join(addresses[:_MOST_IN_LABEL])
-    left = len(addresses) - _MOST_IN_LABEL
+    names = ", ".join(addresses[:_MOST_NAMES])
+    left = len(addresses) - _MOST_NAMES
     others = f" and {counted(left, 'other')}" if left > 0 else ""
     return f"Allow {names}{others} for one preview"
 
