@@ -19,13 +19,13 @@ Promise.all(tries).then(() => { document.querySelector("#state").textContent = "
 
 def test_an_app_reaches_nothing_before_it_is_allowed(page: Tab) -> None:
     """An address that the app declares gets no request, and no other one does."""
-    with Trap() as declared, Trap() as other:
-        html = CODE.replace("ALLOWED", declared.address).replace("OTHER", other.address)
-        addresses = [declared.address]
+    with Trap() as target, Trap() as other:
+        html = CODE.replace("ALLOWED", target.address).replace("OTHER", other.address)
+        addresses = [target.address]
         csp = {"connectDomains": addresses, "resourceDomains": addresses}
         app = App("ui://x/app", html, network_in(csp))
         page.page.set_content(f"<!doctype html>{preview(app)}")
         inner = page.page.frame_locator("iframe").frame_locator("iframe")
         inner.get_by_text("tried").wait_for()
-        assert declared.caught <= {"nothing"}
+        assert target.caught <= {"nothing"}
         assert other.caught <= {"nothing"}
