@@ -16,6 +16,7 @@ from fastmcp.client.auth import (
     PrivateKeyJWTOAuthProvider,
     SignedJWTParameters,
 )
+from pydantic import ValidationError
 
 from toolbench.errors import ServerError
 from toolbench.mcp.authorization.token_store import TokenStore
@@ -97,7 +98,7 @@ def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | Non
         with warnings.catch_warnings():  # of tokens in memory: a person may choose that
             warnings.simplefilter("ignore", UserWarning)
             provider = make(entry, settings)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         msg = f"The settings in 'auth' cannot be used: {_missing(error)}."
         raise ServerError(msg) from None
     if isinstance(provider, BrowserOAuth):
@@ -182,6 +183,9 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def _missing(error: TypeError) -> str:
-    """Return what Python says of wrong settings, without the name of our class."""
+def _missing(error: Exception) -> str:
+    """Return what Python or pydantic says of wrong settings, without the names of classes."""
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
     return str(error).partition("() ")[2] or str(error)
