@@ -127,6 +127,15 @@ def resource(data, kind):
 
 
 class TestMisfits:
+    @pytest.mark.parametrize("levels", [300, 600])
+    def test_nested_too_deeply_are_text(self, levels):
+        """Deeper than pydantic writes: no error comes out."""
+        value = []
+        for _ in range(levels):
+            value = [value]
+        for result in ({"task": value}, {"structuredContent": {"result": value}}):
+            assert tool_observation("t", result).text
+
     @pytest.mark.parametrize(
         ("result", "warning"),
         [

@@ -8,7 +8,7 @@ from shlex import quote
 from typing import Any
 
 from pydantic import Field
-from pydantic_core import to_json
+from pydantic_core import PydanticSerializationError, to_json
 
 from toolbench.core.coercion.dataframe import frame_of
 from toolbench.core.content import Content, ImageContent, TextContent
@@ -34,6 +34,7 @@ _IMAGES = (
     (rb"<svg|<\?xml", "image/svg+xml"),
 )
 _FOR_PERSON = "The tool answered the user; no part of the answer is for you."
+_DEEP_TEXT = 100_000  # letters of a value that only Python's own JSON can write
 _ANYTHING = ("unknown type", "application/octet-stream")
 
 
@@ -373,4 +374,7 @@ def _unwrapped(structured: Any) -> Any:
 
 
 def _json(value: Any) -> str:
-    return to_json(value, indent=2, inf_nan_mode="constants", fallback=str).decode()
+    try:
+        return to_json(value, indent=2, inf_nan_mode="constants", fallback=str).decode()
+    except PydanticSerializationError:  # nested too deeply for it
+        return clip(value, _DEEP_TEXT)

@@ -119,7 +119,7 @@ class TestAClientWithADocument:
     def test_has_it_at_an_address_that_can_be_one(self, client):
         """Anything else is a sentence before a request is sent."""
         auth = {"client_metadata_url": "http://toolbench.example/"}
-        with pytest.raises(ServerError, match="'auth' cannot be used: .* HTTPS URL"):
+        with pytest.raises(ServerError, match=r"'auth' cannot be used: .* HTTPS URL"):
             client.connect("x", {"url": "http://127.0.0.1:9/mcp", "auth": auth})
 
 
