@@ -17,7 +17,6 @@ from mcp_types import ElicitRequest, ElicitRequestFormParams, InputRequiredResul
 NAME = {"type": "object", "properties": {"name": {"type": "string"}}}
 server = FastMCP("peer")
 server.add_extension(TasksExtension(url="memory://"))
-stopped = []
 
 
 @server.tool(task=TaskConfig(mode="required"))
