@@ -17,6 +17,7 @@ SETUP = '''
 import ipywidgets as w
 from IPython.display import display
 from toolbench import Action, ToolDefinition, bench, run_tool, tool
+from toolbench.widgets.panel import ToolPanel
 
 LONG = "\\n".join(f"line {n} of a long text, with words in it" for n in range(120_000))
 
@@ -88,7 +89,7 @@ def _turn(output: Locator) -> None:
     tabs.nth(1 if tabs.nth(0).get_attribute("aria-selected") == "true" else 0).click()
 
 
-ECHO = "bench(echo, text='a')"
+ECHO = "ToolPanel(echo, {'text': 'a'})"
 WORK = [
     Work("key to feedback", ECHO, "field('text')", _key, 0.05),
     Work(
@@ -175,7 +176,7 @@ def test_twenty_panels(ledger):
     """Twenty panels in a notebook take at most 1.2 times twenty times one."""
     cells = {
         "one": ECHO,
-        "twenty": "display(*[bench(echo, text=str(n)) for n in range(20)])",
+        "twenty": "display(*[ToolPanel(echo, {'text': str(n)}) for n in range(20)])",
     }
     with opened(cells, Path(sys.executable), SETUP) as page:
         page.run_all(240)

@@ -62,6 +62,16 @@ def listed(count: int) -> Catalog:
     return Catalog({tool.name: tool for tool in ALL[:count]}, lambda: None)
 
 
+def walked(count: int):
+    """The same walk in plain Python: each tool of a namespace, its name and description."""
+    namespace = {tool.name: tool for tool in ALL[:count]}
+    return lambda: [
+        (name, tool.name, tool.description)
+        for name, tool in namespace.items()
+        if isinstance(tool, ToolDefinition)
+    ]
+
+
 def cost(make, sizes):
     """Time what *make* returns for each size, by turns."""
     watches = [timed(make(size), CPU) for size in sizes]
@@ -105,7 +115,8 @@ class TestTools:
     def test_listed(self, ledger):
         """The names of a registry, and the entries that `%tools` shows."""
         curve(ledger, "tools listed: registry", _list, TOOLS)
-        curve(ledger, "tools listed: %tools", lambda n: listed(n).entries, TOOLS)
+        work = "tools listed: %tools"
+        curve(ledger, work, lambda n: listed(n).entries, TOOLS, plain=walked)
 
     def test_resolved(self, ledger):
         """One name costs the same among many."""
@@ -123,16 +134,8 @@ class TestTools:
             catalog = listed(count)
             return lambda: catalog.find("tool_5")
 
-        def plain(count):
-            namespace = {tool.name: tool for tool in ALL[:count]}
-            return lambda: [
-                (name, tool.name, tool.description)
-                for name, tool in namespace.items()
-                if isinstance(tool, ToolDefinition)
-            ]
-
         work = "one tool found by %tool among so many"
-        curve(ledger, work, make, TOOLS, plain=plain)
+        curve(ledger, work, make, TOOLS, plain=walked)
 
         def parsed(count):
             call = PAYLOADS["openai"](ALL[5], {"path": "x"})

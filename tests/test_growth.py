@@ -6,6 +6,7 @@ shows. `bench/bench_endurance.py` does the same a thousand times and looks at th
 
 import gc
 import logging
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass
@@ -19,7 +20,16 @@ from test_mcp.peers import eventually, light
 from test_widgets.front import Wire, click, named
 from test_widgets.tooling import finish
 
-from toolbench import bench, history, run_tool, tool
+from toolbench import (
+    Action,
+    ToolDefinition,
+    ToolRegistry,
+    bench,
+    history,
+    run_tool,
+    tool,
+)
+from toolbench.magics.catalog import Catalog
 from toolbench.mcp import MCPClient
 from toolbench.mcp.monitoring.traffic import Traffic
 from toolbench.widgets.kit.ticker import ticker
@@ -196,3 +206,25 @@ class TestServers:
             for number in (99, 5)
         )
         assert (known.method, forgotten.method) == ("m", "")
+
+
+class TestListing:
+    def test_of_tools_is_linear(self):
+        """`%tools` makes as many calls of Python for each of 1,000 tools as for each of 100."""
+
+        def calls(count: int) -> int:
+            tools = {
+                f"tool_{n}": ToolDefinition(name=f"tool_{n}", action_type=Action)
+                for n in range(count)
+            }
+            catalog, number = Catalog(tools, lambda: None, ToolRegistry()), [0]
+            before = sys.getprofile()
+            sys.setprofile(lambda *_: number.__setitem__(0, number[0] + 1))
+            try:
+                entries = catalog.entries()
+            finally:
+                sys.setprofile(before)
+            assert len(entries) == count
+            return number[0]
+
+        assert calls(1_000) <= 10.1 * calls(100)

@@ -11,7 +11,6 @@ from IPython.core.error import UsageError
 
 from toolbench.errors import BodyError, did_you_mean
 from toolbench.jsonschema.normal import Node
-from toolbench.magics.arguments.yaml_body import read_yaml
 from toolbench.plain import each_once
 
 Format = Literal["json", "yaml", "py"]
@@ -77,6 +76,10 @@ def from_text(
     if form == "json":
         arguments = _json(text)
     elif form == "yaml":
+        from toolbench.magics.arguments.yaml_body import (  # noqa: PLC0415 - heavy: PyYAML
+            read_yaml,
+        )
+
         arguments = read_yaml(text, schema)
     else:
         arguments = _python(text, namespace)

@@ -8,7 +8,6 @@ from IPython.core.completer import SimpleCompletion, SimpleMatcherResult
 
 from toolbench.errors import BodyError
 from toolbench.jsonschema.view import read
-from toolbench.magics.arguments.yaml_body import read_yaml
 from toolbench.magics.completion.cursor import Place, place_in_json, place_in_yaml
 
 
@@ -75,6 +74,10 @@ def _yaml(word: Any, quote: str) -> str:
 
 
 def _reads_as_itself(word: str) -> bool:
+    from toolbench.magics.arguments.yaml_body import (  # noqa: PLC0415 - heavy: PyYAML
+        read_yaml,
+    )
+
     try:
         return bool(read_yaml(f"- {word}", {}) == [word])
     except BodyError:
