@@ -14,7 +14,10 @@ from playwright.sync_api import Locator
 ROUNDS = 5
 TASK = 0.2  # seconds that the page may be busy with one thing
 SETUP = '''
+from itertools import count
+from typing import Annotated
 import ipywidgets as w
+from pydantic import Field
 from IPython.display import display
 from toolbench import Action, ToolDefinition, bench, run_tool, tool
 from toolbench.widgets.panel import ToolPanel
@@ -27,6 +30,11 @@ def echo(text: str, count: int = 1) -> str:
     return text * count
 
 @tool
+def short(text: Annotated[str, Field(max_length=3)]) -> str:
+    """Take a short text."""
+    return text
+
+@tool
 def long() -> str:
     """Return five megabytes."""
     return LONG
@@ -35,9 +43,9 @@ many = [ToolDefinition(name=f"tool_{n}", description=f"Does {n}.", action_type=A
         for n in range(1_000)]
 
 def by_hand(work, *rows):
-    button, label = w.Button(description="Run"), w.HTML()
+    button, label, clicks = w.Button(description="Run"), w.HTML(), count()
     def click(_):
-        label.value = work()
+        label.value = f"{work()}<!-- {next(clicks)} -->"  # a change, also for the same result
     button.on_click(click)
     return w.VBox([*rows, button, label])
 
@@ -90,8 +98,9 @@ def _turn(output: Locator) -> None:
 
 
 ECHO = "ToolPanel(echo, {'text': 'a'})"
+WRONG = "ToolPanel(short, {'text': 'abcd'})"  # each key changes what is said of it
 WORK = [
-    Work("key to feedback", ECHO, "field('text')", _key, 0.05),
+    Work("key to feedback", WRONG, "field('text')", _key, 0.05),
     Work(
         "Run to the result",
         ECHO,

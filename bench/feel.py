@@ -82,6 +82,6 @@ class Feeler:
         tab.evaluate(_WATCH, [index, act is None])
         if act is not None:
             act(self._page.output(index))
-        tab.wait_for_function(_IS_DRAWN, timeout=120_000)
+        tab.wait_for_function(_IS_DRAWN, timeout=60_000)  # longer: nothing changes
         first, last, task = (ms / 1000 for ms in tab.evaluate(_TAKEN))
         return Felt(first, last, task, self._bytes - before)
