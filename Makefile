@@ -11,7 +11,7 @@ PARALLEL := -n $(WORKERS) --dist loadfile
 TESTS := $(BIN)/python scripts/run_tests.py $(PARALLEL)
 
 .DEFAULT_GOAL := tour
-.PHONY: tour lab demo test test-more resolve check frontend frontend-check unit unit-more notebooks outputs peers peers-test browser stress docs screenshots bench bench-compare constraints site site-serve site-test clean
+.PHONY: tour lab demo test test-more resolve check frontend frontend-check unit unit-more notebooks outputs peers peers-test browser stress docs screenshots bench bench-compare constraints site site-serve site-test release-check clean
 
 tour: .venv/.ready   ## open the tour in JupyterLab; a terminal without a browser gets the report
 	@$(BIN)/python scripts/tour.py $(TOUR)
@@ -83,6 +83,7 @@ stress: .venv/.ready  ## ten minutes of printing beside runs that begin and end
 docs: .venv/.ready   ## write what is made from docstrings and tests
 	$(BIN)/python scripts/reference.py
 	$(BIN)/python scripts/front_ends.py
+	$(BIN)/python scripts/badges.py
 
 screenshots: .venv/.ready  ## take the pictures of the documents from the real thing
 	sh scripts/chromium.sh
@@ -111,6 +112,9 @@ site-serve:   ## show the built site on this machine
 site-test: .venv/.ready   ## read and run the built site in Chromium; skipped where it is not built
 	sh scripts/chromium.sh
 	$(BIN)/python -m pytest -q -rs tests/built_site
+
+release-check: .venv/.ready   ## what would be published: built, read, and used on each Python in clean environments
+	$(BIN)/python scripts/release_check.py
 
 .venv/.site/.ready: .venv/.ready site/requirements.in site/constraints.txt
 	@$(UV) venv -q --allow-existing --python $(BIN)/python .venv/.site

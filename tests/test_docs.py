@@ -202,7 +202,7 @@ def test_other_commands_of_the_documents_are_few():
     }
 
 
-@pytest.mark.parametrize("script", ["reference.py", "front_ends.py"])
+@pytest.mark.parametrize("script", ["reference.py", "front_ends.py", "badges.py"])
 def test_what_is_made_is_up_to_date(script):
     """`make docs` would change nothing."""
     done = subprocess.run(

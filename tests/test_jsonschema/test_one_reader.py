@@ -16,10 +16,9 @@ FILES = [
 ]
 WRITERS = {
     *("llm/formats/gemini.py", "llm/models/local/prompt.py"),
-    "mcp/sampling/sampling_request.py",
     "mcp/snapshots/schema_diff/condition_changes.py",
 }
-"""Those that write a provider's dialect, or a schema to try or to answer: the keywords may be keys of the dicts they make."""
+"""Those that write a provider's dialect, or a schema to try: the keywords may be keys of the dicts they make."""
 TABLES = {"llm/formats/strict.py": "_KNOWN"}
 """The words a provider's dialect has, by the file and the name of the table."""
 

@@ -1,0 +1,63 @@
+"""What the site's build changes for a page: cells that need a computer, and errors that are meant."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import lite_errors  # noqa: E402 - scripts, which are in no package
+import page_notebooks  # noqa: E402
+
+
+def notebook(name):
+    return json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", page_notebooks.IN_PAGE)
+def test_no_cell_of_a_page_starts_a_server(name):
+    """What connects a server is there to be read, and nothing else is lost."""
+    before = notebook(name)
+    after = page_notebooks.in_page(before)
+    code = [cell for cell in after["cells"] if cell["cell_type"] == "code"]
+    assert not any("%mcp connect" in "".join(cell["source"]) for cell in code)
+    texts = ["".join(cell["source"]) for cell in after["cells"]]
+    assert texts[0] == page_notebooks.FIRST_CELL
+    assert len(texts) == len(before["cells"]) + 1
+    for cell, text in zip(before["cells"], texts[1:], strict=True):
+        assert "".join(cell["source"]) in text
+
+
+def test_tour_says_once_why_cells_are_to_be_read():
+    """One sentence, before the first of them."""
+    text = json.dumps(page_notebooks.in_page(notebook("00_tour")))
+    assert text.count("This page can start no program") == 1
+
+
+def test_layout_is_that_of_the_repository(tmp_path):
+    """The tour reads README.md beside the folder of notebooks."""
+    page_notebooks.write_notebooks(tmp_path / "files")
+    names = {path.name for path in (tmp_path / "files").iterdir()}
+    assert {"README.md", "start.ipynb", "notebooks"} <= names
+
+
+def test_both_places_are_changed(tmp_path):
+    """The request's word is noted, and heeded where waiting cells are dropped."""
+    (tmp_path / "build").mkdir()
+    file = tmp_path / "build" / "1.js"
+    file.write_text(f"a({lite_errors.REQUEST});b({lite_errors.REPLY}drop()))")
+    lite_errors.heed_meant_errors(tmp_path)
+    text = file.read_text()
+    assert "i.stopOnError=!1!==s.content?.stop_on_error," in text
+    assert '"interrupt"!==e.metadata.cause&&i.stopOnError&&(drop())' in text
+
+
+def test_another_jupyterlite_ends_the_build(tmp_path):
+    """Where the places are not found nothing is guessed, and the message says what to look at."""
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / "1.js").write_text("something else")
+    with pytest.raises(SystemExit, match=r"0 files .* stop_on_error"):
+        lite_errors.heed_meant_errors(tmp_path)
