@@ -187,6 +187,7 @@ def documentation() -> None:
     lines = readme.read_text().splitlines(keepends=True)
     # the picture of a badge comes from its service: no request leaves the site
     readme.write_text("".join(line for line in lines if "badge_logo" not in line))
+    shutil.copytree(SOURCE / "static", source / "_static")
     for name in ("conf.py", "index.md"):
         shutil.copy(SOURCE / name, source)
     run(sys.executable, "-m", "sphinx", "-q", "-b", "html", str(source), str(SITE))

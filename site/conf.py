@@ -16,3 +16,5 @@ html_theme = "furo"
 html_title = "toolbench"
 html_show_sourcelink = False
 html_theme_options = {"sidebar_hide_name": False}
+html_static_path = ["_static"]
+html_js_files = ["scroll_by_keyboard.js"]

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import pytest
 from browser.axe import violations
 
 SITE = Path(__file__).parents[2] / "build" / "site"
@@ -18,6 +19,38 @@ def test_first_page_has_a_notebook(page, origin):
     page.locator("iframe[title*='live panel']").scroll_into_view_if_needed()
     frame.locator(".jp-Notebook .jp-Cell").first.wait_for()
     assert violations(page, "main, .main, article") == []
+
+
+OWN_PAGES = ("docs/concepts", "docs/comparison", "bench/charts")
+WIDE_PAGES = ("README", "docs/how-to/connect-a-server", "docs/reference/toolbench.llm")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", OWN_PAGES)
+def test_page_reads_in_both_schemes(page, origin, name, scheme):
+    """axe-core finds nothing wrong, contrast neither, with the colours of the day and of the night."""
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"{origin}/{name}.html", wait_until="load")
+    assert violations(page, "article") == []
+
+
+@pytest.mark.parametrize("name", [*WIDE_PAGES, *OWN_PAGES])
+def test_wide_parts_scroll_by_keyboard(page, origin, name):
+    """At 500 pixels what is wider than the page can have the focus, so that the arrow keys scroll it."""
+    page.set_viewport_size({"width": 500, "height": 900})
+    page.goto(f"{origin}/{name}.html", wait_until="load")
+    rule = "scrollable-region-focusable"
+    assert [v for v in violations(page, "article") if v.startswith(rule)] == []
+
+
+def test_wide_block_scrolls(page, origin):
+    """The right arrow moves a block of code that has the focus."""
+    page.set_viewport_size({"width": 500, "height": 900})
+    page.goto(f"{origin}/README.html", wait_until="load")
+    block = page.locator("pre[tabindex='0']").first
+    block.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("pre => pre.scrollLeft > 0", arg=block.element_handle())
 
 
 def test_size(origin):
