@@ -4,7 +4,7 @@ from pathlib import Path
 from time import monotonic
 
 PICTURES = Path(__file__).parents[2] / "build" / "site-pictures"
-RAISES = "raises-exception"
+TAG = "raises-exception"
 _CELLS = """
     () => {
       const notebook = window.jupyterapp?.shell.currentWidget?.content;
@@ -53,7 +53,7 @@ class LiteNotebook:
         return [
             (cell["source"], output["evalue"])
             for cell in self.page.evaluate(_CELLS)
-            if RAISES not in cell["metadata"].get("tags", [])
+            if TAG not in cell["metadata"].get("tags", [])
             for output in cell["outputs"]
             if output["output_type"] == "error"
         ]
