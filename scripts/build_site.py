@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import zipfile
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -62,10 +63,8 @@ def wheels() -> Path:
     built = WORK / "pyyaml"
     shutil.rmtree(built, ignore_errors=True)
     yaml = next(pin for pin in pins if pin.startswith("pyyaml"))
-    # its source alone: with `:all:` Cython would be compiled first, which takes minutes
-    source = ("--no-binary", "pyyaml", "-d", str(built), yaml)
-    run(*pip, "download", "--no-deps", *source)
-    _pure_yaml(next(built.glob("*.tar.gz")), folder)
+    run(*pip, "download", "--no-deps", "--only-binary", ":all:", "-d", str(built), yaml)
+    _pure_yaml(next(built.glob("*.whl")), folder)
     run(sys.executable, "-m", "build", "-q", "--wheel", "-o", str(folder))
     return folder
 
@@ -75,22 +74,23 @@ def _lines(path: Path) -> list[str]:
     return [line for line in lines if line]
 
 
-def _pure_yaml(source: Path, folder: Path) -> None:
-    """Build PyYAML without its part in C, of which only Pyodide's own host has a build."""
-    with tarfile.open(source) as archive:
-        archive.extractall(WORK / "pyyaml", filter="data")
-    root = next(path for path in (WORK / "pyyaml").iterdir() if path.is_dir())
-    module = root / "module"
-    module.mkdir()
-    shutil.move(root / "lib" / "yaml", module / "yaml")
-    shutil.rmtree(module / "_yaml", ignore_errors=True)
-    version = root.name.partition("-")[2]
+def _pure_yaml(wheel: Path, folder: Path) -> None:
+    """Build PyYAML without its part in C, of which only Pyodide's own host has a build.
+
+    Its modules in Python are the same in every wheel, so this machine's wheel has them.
+    """
+    module = WORK / "pyyaml" / "module"
+    with zipfile.ZipFile(wheel) as archive:
+        names = [n for n in archive.namelist() if n.endswith((".py", "/LICENSE"))]
+        names = [n for n in names if not n.startswith("_yaml")]
+        archive.extractall(module, names)  # noqa: S202 - modules of a pinned wheel
+    version = wheel.name.split("-")[1]
     (module / "pyproject.toml").write_text(
         '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
         f'[project]\nname = "pyyaml"\nversion = "{version}"\n'
         '[tool.hatch.build.targets.wheel]\npackages = ["yaml"]\n'
     )
-    shutil.copy(root / "LICENSE", module / "LICENSE")
+    shutil.copy(next(module.rglob("LICENSE")), module / "LICENSE")
     run(
         sys.executable,
         "-m",
