@@ -27,7 +27,7 @@ try { new WebSocket("ws" + "OTHER/socket".slice(4)); } catch {}
 navigator.sendBeacon?.("OTHER/beacon", "x");
 Promise.all(tries).then(() => { document.querySelector("#state").textContent = "tried"; });
 </script>"""
-WANTED = {"GET /picture", "GET /code.js", "GET /fetch"}
+REQUESTS = {"GET /picture", "GET /code.js", "GET /fetch"}
 
 
 class _Page(BaseHTTPRequestHandler):
@@ -71,7 +71,7 @@ def test_an_app_reaches_what_is_allowed_and_no_more(
             page.page.goto(address)
             inner = page.page.frame_locator("iframe").frame_locator("iframe")
             inner.get_by_text("tried").wait_for()
-            requests = WANTED if is_online else set()
+            requests = REQUESTS if is_online else set()
             poll(
                 lambda: target.caught - {"nothing"} >= requests,
                 until="the allowed requests have come",
