@@ -28,6 +28,7 @@ SITE = ROOT / "build" / "site"
 SOURCE = ROOT / "site"
 PYODIDE = "314.0.7"
 PLATFORM = ("3.14", "cp314", "pyemscripten_2026_0_wasm32")
+PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 NATIVE = ("pydantic-core", "charset-normalizer")  # built for Pyodide, on PyPI
 
 
@@ -179,7 +180,7 @@ def documentation() -> None:
     shutil.copytree(
         ROOT / "bench", source / "bench", ignore=shutil.ignore_patterns("*.py")
     )
-    for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE"):
+    for name in (*PAGES, "LICENSE"):
         shutil.copy(ROOT / name, source)
     results = (ROOT / "bench" / "RESULTS.md").read_text("utf-8")
     (source / "bench" / "charts.md").write_text(bench_charts.page(results), "utf-8")
