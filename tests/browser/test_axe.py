@@ -96,7 +96,7 @@ class TestPanel:
         violations_found += check(lab, ".axe-index", "refused")
 
         lab.click("Run", within=erase)
-        lab.wait_for_text("may delete", within=erase)
+        lab.wait_for_text("can delete", within=erase)
         violations_found += check(lab, ".axe-erase", "confirm")
         lab.click("Erase x", within=erase)
         lab.wait_for_text("Why?", within=erase)

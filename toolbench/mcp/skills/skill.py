@@ -13,6 +13,7 @@ from toolbench.mcp.features.resources import MCPResourceObservation
 from toolbench.mcp.results import decoded
 from toolbench.plain import clip
 
+EXTENSION = "io.modelcontextprotocol/skills"
 _DIGITS = 12  # of a digest in a message
 
 

@@ -8,9 +8,7 @@ from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.features.item_list import RemoteList
 from toolbench.mcp.features.resource_list import ResourceList
 from toolbench.mcp.features.resources import MCPResourceObservation
-from toolbench.mcp.skills.skill import Skill, read_skills
-
-EXTENSION = "io.modelcontextprotocol/skills"
+from toolbench.mcp.skills.skill import EXTENSION, Skill, read_skills
 
 
 class SkillList(RemoteList[Skill]):

@@ -8,7 +8,7 @@ from mcp_types import Result
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import Field
 
-from toolbench.mcp.skills.skill_list import EXTENSION
+from toolbench.mcp.skills.skill import EXTENSION
 
 
 class _Never(Result):

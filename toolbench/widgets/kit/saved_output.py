@@ -43,9 +43,10 @@ class SavedOutput:
         publisher = _publisher()
         if publisher is None:
             return
-        self._cell = dict(publisher.parent_header) if somebody_there() else None
         self._name = f"toolbench-{uuid4().hex}"
         self._last_ids = frozenset(record.id for record in records)
+        # last, since another thread may keep a run as soon as there is a cell
+        self._cell = dict(publisher.parent_header) if somebody_there() else None
         publisher.publish(_content(still, ()), transient={"display_id": self._name})
 
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:
