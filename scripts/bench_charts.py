@@ -126,7 +126,7 @@ def _x(ratio: float) -> int:
 
 def _table(rows: list[Row]) -> str:
     head = [
-        "| work | toolbench | peer or limit | ratio | goal | |",
+        "| work | toolbench | peer or limit | ratio | goal | result |",
         "|---|--:|--:|--:|--:|---|",
     ]
     body = [
