@@ -12,6 +12,7 @@ _CELLS = """
         .filter(cell => cell.cell_type === "code");
     }
 """
+_IS_READY = "() => window.jupyterapp?.shell.currentWidget?.context?.sessionContext?.session?.kernel"
 _HAVE_ENDED = f"() => {{ const cells = ({_CELLS})(); return cells.length > 0 && cells.every(cell => cell.execution_count) }}"
 
 
@@ -25,7 +26,8 @@ class LiteNotebook:
         page.wait_for_selector(".jp-Notebook .jp-Cell")
 
     def run_all(self):
-        """Choose Run > Run All Cells."""
+        """Choose Run > Run All Cells; a page that has no kernel yet would run nothing."""
+        self.page.wait_for_function(_IS_READY)
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_text("Run All Cells", exact=True).click()
 
