@@ -1,6 +1,7 @@
 """`server.json`, as the MCP registry has it: packages become commands, remotes URLs."""
 
 import json
+import os
 import sys
 
 import pytest
@@ -94,7 +95,7 @@ def test_arguments_are_fixed_asked_for_or_left_out(monkeypatch):
 
 
 def test_a_remote_becomes_its_url_with_headers_and_variables():
-    """It comes before a package; each variable has its name in the environment."""
+    """It comes before a package; a variable of this machine with another purpose is never sent."""
     remote = {
         "type": "streamable-http",
         "url": "https://{tenant}.example.com/mcp",
@@ -114,9 +115,9 @@ def test_a_remote_becomes_its_url_with_headers_and_variables():
     (entry,) = read_config({"server": config, "_meta": {}}).values()
     with pytest.raises(ServerError) as caught:
         entry.expanded({})
-    needs = "It needs 'API_KEY', 'TENANT' (Your team) in the environment: set what is missing."
+    needs = "It needs 'MCP_API_KEY', 'MCP_TENANT' (Your team) in the environment: set what is missing."
     assert str(caught.value) == needs
-    expanded = entry.expanded({"TENANT": "blue", "API_KEY": "s3cret-s3cret"})
+    expanded = entry.expanded({"MCP_TENANT": "blue", "MCP_API_KEY": "s3cret-s3cret"})
     assert (expanded.transport, expanded.url) == (
         "http",
         "https://blue.example.com/mcp",
@@ -168,12 +169,30 @@ def test_what_cannot_be_used_is_one_sentence(config, message):
         read_config(config)
 
 
-def test_connects_the_server_that_it_describes(client, tmp_path):
+def test_takes_no_variable_that_it_names_by_itself():
+    """A description from elsewhere must not send what this machine keeps for others."""
+    remote = {"url": "https://example.com/mcp?k=${GITHUB_TOKEN}"}
+    with pytest.raises(ServerError, match="would read variables of this machine"):
+        read_config(described(remotes=[remote]))
+
+
+@pytest.mark.parametrize("hint", ["bash", "/bin/sh", "python", "docker"])
+def test_starts_no_other_program_than_those_of_its_registry(hint):
+    """The how-to promises which programs a package can start."""
+    with pytest.raises(ServerError, match=r"expected bunx or npx or pnpx"):
+        read_config(package("npm", "w", runtimeHint=hint))
+
+
+def test_connects_the_server_that_it_describes(client, tmp_path, monkeypatch):
     """A file is a configuration like any other; a missing variable is one sentence."""
+    uvx = tmp_path / "bin" / "uvx"
+    uvx.parent.mkdir()
+    uvx.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    uvx.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{uvx.parent}:{os.environ['PATH']}")
     program = {
         "registryType": "pypi",
         "identifier": str(LIGHT),
-        "runtimeHint": sys.executable,
         "packageArguments": [
             {"type": "positional", "value": "weather"},
             {"type": "positional", "value": "forecast"},

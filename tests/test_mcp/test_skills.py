@@ -119,13 +119,28 @@ class TestDigests:
         assert TEXT not in message
 
     def test_are_of_the_bytes(self, client, tmp_path):
-        """A text that comes as bytes has the same digest; the part with the URI counts."""
+        """A text that comes as bytes has the same digest."""
         file = (PLACE, digest(TEXT.encode()), len(TEXT))
         blob = {"uri": PLACE, "blob": b64encode(TEXT.encode()).decode()}
-        other = {"uri": "skill://forms/x", "text": "something else"}
-        entry = lying(tmp_path / "s", listing(file), [other, blob])
+        entry = lying(tmp_path / "s", listing(file), [blob])
         contents = client.connect("office", entry).skills.read("forms")
-        assert contents.blocks[1]["resource"] == blob
+        assert contents.blocks[0]["resource"] == blob
+
+    @pytest.mark.parametrize(
+        "more",
+        [
+            [{"uri": PLACE, "text": TEXT}, {"uri": "skill://forms/x", "text": "other"}],
+            [{"uri": PLACE, "text": TEXT, "blob": "b3RoZXI="}],
+            [{"uri": "skill://forms/x", "text": TEXT}],
+        ],
+        ids=["a second part", "a second form", "another place"],
+    )
+    def test_leave_nothing_unchecked(self, client, tmp_path, more):
+        """What no digest covers does not come along with what one does."""
+        file = (PLACE, digest(TEXT.encode()), len(TEXT))
+        entry = lying(tmp_path / "s", listing(file), more)
+        with pytest.raises(ServerError, match="not used"):
+            client.connect("office", entry).skills.read("forms")
 
     @pytest.mark.parametrize(
         ("skill", "contents"),

@@ -223,6 +223,7 @@ class MCPServerSession:
     async def aclose(self) -> None:
         """Close; await this in the background loop."""
         self._subscriptions.stop()
+        self.resources.forget()
         await self.connection.close()
         if (recorder := self._inbox.recorder) is not None:
             recorder.leave()

@@ -4,6 +4,7 @@ A package becomes the command that starts it, a remote its URL. Source: the MCP 
 server.json, schema of 2025-12-11; its first form with names like `registry_type` is read too.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,16 @@ _RUNNERS = {
     "oci": ("docker", ["run", "-i", "--rm"], ":"),
 }
 """By registry: the program, its arguments, and what stands between a package and its version."""
+_HINTS = {
+    "npm": {"npx", "bunx", "pnpx"},
+    "pypi": {"uvx", "pipx"},
+    "nuget": {"dnx"},
+    "oci": {"docker", "podman"},
+}
+"""By registry: the programs that a package may ask for. Any other one could run anything."""
+_OWN = "MCP_"
+"""The beginning of a remote's variables, so that none with another purpose is sent to it."""
+_REFERENCE = re.compile(r"\$\{(?=\w)")
 _VARIABLE = re.compile(r"\{([A-Za-z_][\w-]*)\}")
 _OPEN = {"valueHint", "value_hint", "choices", "format", "placeholder"}
 """Keys of an argument that takes a value, without which it is left out."""
@@ -40,6 +51,11 @@ def registry_table(config: Any) -> dict[str, Any]:
     """
     document = _document(config) or {}
     name = str(document["name"]).rpartition("/")[2]
+    if "${" in json.dumps(document, default=str):
+        _refuse(
+            f"server.json of {name!r} holds ${{, by which it would read variables of this machine. "
+            "Write an entry of your own for it in mcp.json."
+        )
     problems = list[str]()
     for remote in _mappings(document, "remotes"):
         return {name: _remote(remote)}
@@ -82,13 +98,19 @@ def _remote(remote: Mapping[str, Any]) -> dict[str, Any]:
             f"The URL of a remote in server.json is {clip(url)}: expected https://..."
         )
     kind = _field(remote, "type", "transport_type")
-    headers = _settings(_mappings(remote, "headers"))
+    headers = _settings(_mappings(remote, "headers"), prefix=_OWN)
+    required = _required([(url, remote)], headers)
     return {
-        "url": _filled(url, remote),
+        "url": _own(_filled(url, remote)),
         "transport": "sse" if kind == "sse" else "http",
-        "headers": {name: value for name, value, _ in headers},
-        "requiredVariables": _required([(url, remote)], headers),
+        "headers": {name: _own(value) for name, value, _ in headers},
+        "requiredVariables": {_OWN + name: text for name, text in required.items()},
     }
+
+
+def _own(text: str) -> str:
+    """Return *text* with each variable under the name that only servers have."""
+    return _REFERENCE.sub("${" + _OWN, text)
 
 
 # --- packages -------------------------------------------------------------------------
@@ -104,7 +126,13 @@ def _package(package: Mapping[str, Any], kind: str) -> dict[str, Any]:
     program, options, mark = _RUNNERS[kind]
     hint = _field(package, "runtimeHint", "runtime_hint")
     if isinstance(hint, str) and hint != program:
-        program, options = _word(hint), []
+        if hint not in _HINTS[kind]:
+            known = " or ".join(sorted(_HINTS[kind]))
+            _refuse(
+                f"The package in server.json asks for the program {clip(hint)}: expected {known}. "
+                "Write an entry of your own for it in mcp.json."
+            )
+        program, options = hint, []
     variables = _settings(_mappings(package, "environmentVariables"))
     runtime = _arguments(package, "runtimeArguments")
     if program == "docker" and not runtime:
@@ -177,11 +205,12 @@ def _argument(argument: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _settings(
-    items: list[Mapping[str, Any]],
+    items: list[Mapping[str, Any]], *, prefix: str = ""
 ) -> list[tuple[str, str, Mapping[str, Any]]]:
     """Return the name and value of each variable or header that has one; others are left out.
 
-    An optional one without a value is taken from the environment, if it is set there.
+    An optional one without a value is taken from the environment, if it is set there under its
+    name with *prefix*.
     """
     settings = []
     for item in items:
@@ -189,7 +218,7 @@ def _settings(
         if not isinstance(name, str) or not name:
             continue
         value = _value(item, _variable_of(item))
-        if value is None and os.environ.get(_variable_of(item)):
+        if value is None and os.environ.get(prefix + _variable_of(item)):
             value = f"${{{_variable_of(item)}}}"
         if value is not None:
             settings.append((name, value, item))

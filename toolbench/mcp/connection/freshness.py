@@ -21,7 +21,7 @@ def lifetime_of(answer: Mapping[str, Any]) -> float | None:
         return None
     if not milliseconds > 0:  # NaN too
         return None
-    return min(milliseconds / 1000, _LONGEST)
+    return min(milliseconds, _LONGEST * 1000) / 1000
 
 
 class Freshness:
@@ -69,4 +69,4 @@ class FreshReads:
         self.changes += 1
         for uri in list(self._answers):
             if changed is None or uri.startswith(changed) or changed.startswith(uri):
-                del self._answers[uri]
+                self._answers.pop(uri, None)

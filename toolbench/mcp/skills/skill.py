@@ -136,17 +136,19 @@ def _folder(uri: str) -> str:
 
 
 def _bytes_of(contents: MCPResourceObservation, uri: str) -> bytes | None:
-    """Return the bytes of the only part of *contents*, or of its part *uri*."""
-    resources = (block.get("resource") for block in contents.blocks)
-    parts = [part for part in resources if isinstance(part, Mapping)]
-    if len(parts) > 1:
-        parts = [part for part in parts if part.get("uri") == uri]
-    if len(parts) != 1:
+    """Return the bytes of the only part of *contents*; None if it is not the file *uri* alone.
+
+    What is not checked must not come along, so a second part or a second form is refused.
+    """
+    parts = [block.get("resource") for block in contents.blocks]
+    if len(parts) != 1 or not isinstance(part := parts[0], Mapping):
         return None
-    text = parts[0].get("text")
+    if part.get("uri") != uri or ("text" in part) is ("blob" in part):
+        return None
+    text = part.get("text")
     if isinstance(text, str):
         return text.encode("utf-8", "surrogatepass")
-    return decoded(parts[0].get("blob"))
+    return decoded(part.get("blob"))
 
 
 def _facts(digest: str, size: int | None) -> str:

@@ -18,6 +18,7 @@ from toolbench.mcp.features.resources import MCPResourceObservation
 from toolbench.mcp.results import MCPObservation
 from toolbench.mcp.session import MCPServerSession
 from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.result_redactors import results
 from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.fields import notes
@@ -43,6 +44,7 @@ class LinkedResources:
         self._lock = lock
         self._reading: ServerRequest[MCPResourceObservation] = ServerRequest(lock)
         self._session: MCPServerSession | None = None
+        self._redactor = Redactor()
         self._buttons: list[Any] = []
         self._row = parts.row()
         self._more = parts.html()
@@ -65,7 +67,8 @@ class LinkedResources:
         self.clear()
         self._session = session
         links = list(dict.fromkeys(_links_in(observation)))
-        hide = (redactor or Redactor()).text
+        self._redactor = redactor or Redactor()
+        hide = self._redactor.text
         for link in links[:MOST_LINKS] if session is not None else ():
             name, uri = (notes.label(hide(text)) for text in (link.name, link.uri))
             button = self._parts.button(f"Read {name}", tip=f"Read the resource {uri}")
@@ -105,8 +108,9 @@ class LinkedResources:
         if isinstance(result, Failure):
             put(self._contents, notice(result.text, "danger"))
             return
-        head = f"<div><code>{escape(notes.line(result.uri))}</code></div>"
-        put(self._contents, Html(head + contents_html(result)))
+        uri = results.redactor_of(result).text(self._redactor.text(result.uri))
+        head = f"<div><code>{escape(notes.line(uri))}</code></div>"
+        put(self._contents, Html(head + contents_html(result, self._redactor)))
 
 
 def session_of(tool: ToolDefinition[Any, Any]) -> MCPServerSession | None:

@@ -8,10 +8,22 @@ from toolbench.display.html.markdown import markdown_html
 from toolbench.display.page import notice, section
 from toolbench.mcp.apps.preview import app_in, preview
 from toolbench.mcp.features.resources import MCPResourceObservation
+from toolbench.redaction.redactor import Redactor
+from toolbench.redaction.result_redactors import results
 
 
-def contents_html(observation: MCPResourceObservation) -> Html:
-    """Return what was read as safe HTML; an app as a preview."""
+def contents_html(
+    observation: MCPResourceObservation, redactor: Redactor | None = None
+) -> Html:
+    """Return what was read as safe HTML; an app as a preview.
+
+    The secrets of the observation are hidden, and those that *redactor* knows.
+    """
+    html = results.redactor_of(observation).html(_html(observation))
+    return Html(redactor.html(html) if redactor else html)
+
+
+def _html(observation: MCPResourceObservation) -> Html:
     warnings = "".join(notice(text, "warning") for text in observation.warnings)
     app = app_in(observation)
     if app is not None:

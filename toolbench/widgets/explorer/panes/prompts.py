@@ -12,6 +12,7 @@ from toolbench.display.page import Tone, badge, notice
 from toolbench.mcp.features.resources import MCPPromptObservation, Prompt
 from toolbench.mcp.results import describe
 from toolbench.mcp.session import MCPServerSession
+from toolbench.redaction.result_redactors import results
 from toolbench.widgets.explorer.panes.pane import (
     ListPane,
     Lock,
@@ -106,7 +107,7 @@ class PromptsPane(ListPane):
             self._result.value = notice(result.text, "danger")
         else:
             self._result.value = _messages_html(result)
-            self._links.offer(self.session, result)
+            self._links.offer(self.session, result, results.redactor_of(result))
 
     def _drop_form(self) -> None:
         self._writing.forget()
