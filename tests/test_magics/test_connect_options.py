@@ -1,5 +1,6 @@
 """%mcp connect with headers, a token, folders and time; %mcp logout."""
 
+import os
 import sys
 from json import dumps
 
@@ -146,13 +147,13 @@ class TestLogout:
         mcp("disconnect g")
 
 
-def test_a_file_in_the_place_of_a_name_is_a_configuration(mcp, tmp_path):
+def test_a_file_in_the_place_of_a_name_is_a_configuration(mcp, tmp_path, monkeypatch):
     """`connect server.json` takes the registry's description as --config does."""
-    package = {
-        "registryType": "pypi",
-        "identifier": good()["args"][0],
-        "runtimeHint": sys.executable,
-    }
+    uvx = tmp_path / "uvx"  # starts a file, where the real one starts a package
+    uvx.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    uvx.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    package = {"registryType": "pypi", "identifier": good()["args"][0]}
     text = dumps({"name": "io.example/good", "packages": [package]})
     (tmp_path / "server.json").write_text(text)
     listing = mcp(f"connect {tmp_path / 'server.json'}")
