@@ -200,7 +200,7 @@ class Connection:
             for _ in range(_MOST_ROUNDS + 1):
                 try:
                     raw, questions = await self._reply(send, responses, state)
-                except Exception as error:
+                except Exception as error:  # only a demand for a page is answered here
                     if not await visited(error, self._inbox):
                         raise
                     continue

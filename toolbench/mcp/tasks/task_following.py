@@ -94,7 +94,7 @@ class TaskFollowing:
             self._state = TaskState.of(await self._send("tasks/get"))
         except CallFailedError:
             raise
-        except Exception as error:
+        except Exception as error:  # only the error of a server ends the task
             code = code_of(error)
             if code is None or _is_passing(error):
                 raise
@@ -180,7 +180,7 @@ class TaskFollowing:
             self._result = self._asking_for_result()
         try:
             return await self._result
-        except Exception as error:
+        except Exception as error:  # only the error of a server is an answer
             code = code_of(error)
             if code is None or _is_passing(error):
                 raise
@@ -248,7 +248,7 @@ class TaskFollowing:
 
         try:
             return await self._over.ask(send, call)
-        except Exception as error:
+        except Exception as error:  # a passing failure of HTTP is told apart here
             failure = call.http_failure
             if failure is None or failure.status not in PASSING_STATUSES:
                 raise

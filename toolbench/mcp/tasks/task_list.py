@@ -273,7 +273,7 @@ class TaskList(ItemList[MCPTask]):
             state = await self._following(one).refreshed()
         except CallFailedError:
             raise
-        except Exception as error:
+        except Exception as error:  # any failure of a call gets its sentence
             raise call_failed(error, call, self._over.inbox) from error
         return await self._to_the_end(state, call)
 
