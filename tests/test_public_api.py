@@ -122,7 +122,13 @@ def test_widgets_by_their_package(name):
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("name", ["mcp.create_mcp_tools", "llm.lint_tool", "run_tools"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("mcp.create_mcp_tools", "llm.lint_tool", "run_tools", "evals.evaluate"),
+        *("serving.serve", "export.export_package", "compat.openhands"),
+    ],
+)
 def test_import_toolbench_suffices(name):
     """The packages below are attributes, and their public functions are where one looks."""
     program = f"import toolbench; assert callable(toolbench.{name})"

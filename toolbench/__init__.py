@@ -40,11 +40,15 @@ if TYPE_CHECKING:
 
 _PACKAGES = (
     "agent",
+    "compat",
     "core",
     "display",
+    "evals",
+    "export",
     "llm",
     "mcp",
     "runs",
+    "serving",
     "testing",
     "tools",
     "widgets",
