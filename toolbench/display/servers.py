@@ -73,7 +73,7 @@ def _line(server: Server) -> str:
 def _server_html(server: Server) -> str:
     version = server.protocol_version
     marks = [badge(server.status, _TONES.get(server.status, "neutral"))]
-    marks += [badge(f"MCP {version}")] if version else []
+    marks += [badge(f"protocol {version}")] if version else []
     error = notice(server.error, "danger") if server.error else ""
     instructions = server.instructions.strip()
     about = markdown_html(instructions, limit=_INSTRUCTIONS) if instructions else ""
