@@ -135,7 +135,7 @@ class Editor(ABC):
     def refresh(self) -> None:
         """Update the parts that depend on the slot's state: placeholder and error mark."""
         if self._widget is not None:
-            classes = ("tb-invalid",) if self.slot.errors else ()
+            classes = ("tb-invalid",) if self.slot.display.errors else ()
             others = [c for c in self._widget._dom_classes if c != "tb-invalid"]
             self._widget._dom_classes = (*others, *classes)
             if self.labelled and self._widget.has_trait("description"):
@@ -230,11 +230,11 @@ class Container(Editor):
 
     def masked(self) -> Any:
         """Return the value without the secrets of the slots inside."""
-        return self.gather(lambda slot: slot.masked())
+        return self.gather(lambda slot: slot.value.masked())
 
     def read(self) -> Any:
         """Return the value of the slots inside."""
-        return self.gather(lambda slot: slot.read())
+        return self.gather(lambda slot: slot.value.read())
 
     @abstractmethod
     def gather(self, part: Callable[["Slot"], Any]) -> Any:
@@ -243,4 +243,4 @@ class Container(Editor):
     def secrets(self) -> Iterable[str]:
         """Yield the secrets of the slots inside."""
         for slot in self.slots():
-            yield from slot.secrets()
+            yield from slot.value.secrets()

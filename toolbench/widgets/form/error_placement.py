@@ -114,7 +114,7 @@ def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
     if place.rest:
         return
     if isinstance(editor, Union) and editor.chosen is not None:
-        for problem in explain(editor.chosen.node.raw, editor.chosen.read()):
+        for problem in explain(editor.chosen.node.raw, editor.chosen.value.read()):
             if problem.path or not isinstance(editor.chosen.editor, Union):
                 yield Problem((*place.path, *problem.path), problem.message)
     elif isinstance(editor, ObjectEditor) and _is_missing(place.slot):
@@ -125,4 +125,4 @@ def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
 
 def _is_missing(slot: Slot) -> bool:
     """Return whether *slot* shows fields, none of which has a value."""
-    return slot.key is not None and slot.presence.is_open and slot.read() is UNSET
+    return slot.key is not None and slot.presence.is_open and slot.value.read() is UNSET

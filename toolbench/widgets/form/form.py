@@ -93,7 +93,7 @@ class SchemaForm:
     def value(self) -> dict[str, Any]:
         """The value: a new dict, without the fields that are unset."""
         with self.frame.lock:
-            return _dict(self.slot.read())
+            return _dict(self.slot.value.read())
 
     @value.setter
     def value(self, value: dict[str, Any]) -> None:
@@ -107,7 +107,7 @@ class SchemaForm:
     def write(self, value: dict[str, Any]) -> None:
         """Set *value* during an edit."""
         self.frame.touched(())
-        self.slot.write(value)
+        self.slot.value.write(value)
 
     @property
     def json(self) -> str:
@@ -127,13 +127,13 @@ class SchemaForm:
     def masked(self) -> dict[str, Any]:
         """The value with its secrets hidden, safe to show, log and save."""
         with self.frame.lock:
-            return _dict(self.slot.masked())
+            return _dict(self.slot.value.masked())
 
     @property
     def secrets(self) -> list[str]:
         """The secrets in the value."""
         with self.frame.lock:
-            return list(self.slot.secrets())
+            return list(self.slot.value.secrets())
 
     def observe(self, fn: Observer) -> Callable[[], None]:
         """Call `fn(change)` after every edit; `change.new` is the value, `change.old` the value before.
@@ -177,12 +177,16 @@ class SchemaForm:
                 self.frame.focus(self._first_wrong)
 
     def _first_wrong(self) -> tuple[Widget, ...]:
-        return next((slot.display.body for slot in self.slot.walk() if slot.errors), ())
+        return next(
+            (slot.display.body for slot in self.slot.walk() if slot.display.errors), ()
+        )
 
     def wrong_fields(self) -> list[WrongField]:
         """Return the fields that show an error, in their order."""
         with self.frame.lock:
-            slots = [slot for slot in self.slot.walk() if slot.errors and slot.title]
+            slots = [
+                slot for slot in self.slot.walk() if slot.display.errors and slot.title
+            ]
             return [
                 WrongField(notes.line(s.title), partial(self._focus, s)) for s in slots
             ]
@@ -207,14 +211,14 @@ class SchemaForm:
         if self._tab.trouble:
             yield Problem((), self._tab.trouble)
         yield from self.slot.troubles()
-        value = self.slot.read()
+        value = self.slot.value.read()
         if value is not UNSET and not isinstance(value, dict):
             yield Problem((), "the arguments must be an object: { … }")
 
     def _problems(self) -> list[tuple[Slot, Problem]]:
         drafts = list(self._drafts())
         unread = {problem.path for problem in drafts}
-        value = self.slot.read()
+        value = self.slot.value.read()
         wrong = self._check(_dict(value))
         faults_of_schema = placed(self.slot, wrong, self.frame.view.problems)
         faults = [(locate(self.slot, p.path).slot, p) for p in drafts]
@@ -225,7 +229,7 @@ class SchemaForm:
         self, faults: list[tuple[Slot, Problem]]
     ) -> list[tuple[Slot, Problem]]:
         """Hide the secrets in the messages, which quote values."""
-        redactor = Redactor(self.slot.secrets() if faults else ())
+        redactor = Redactor(self.slot.value.secrets() if faults else ())
         return [(s, Problem(p.path, redactor.sentence(p.message))) for s, p in faults]
 
     def _check(self, value: dict[str, Any]) -> list[Problem]:
@@ -241,7 +245,7 @@ class SchemaForm:
         return [
             Problem(slot.path, REQUIRED)
             for slot in self.slot.walk()
-            if slot.starred and slot.read() is UNSET
+            if slot.starred and slot.value.read() is UNSET
         ]
 
     # --- widgets ----------------------------------------------------------------------
@@ -282,7 +286,7 @@ class SchemaForm:
         names = ", ".join(field.name for field in fields[:_MAX_NAMES])
         text = f"{notes.to_fix(len(fields))}{': ' * bool(names)}{names}."
         alert = f'<div class="tb-sr" role="alert">{escape(text)}</div>'
-        is_wrong = bool(fields or self.slot.errors)
+        is_wrong = bool(fields or self.slot.display.errors)
         parts = (notice_html if self._notice else "", note, alert if is_wrong else "")
         return Html(f"<style>{STYLE}</style>{''.join(parts)}")
 
@@ -327,7 +331,7 @@ class SchemaForm:
                 faults.setdefault(slot, []).append(problem.message)
         for slot in dict.fromkeys([*slots, *faults]):
             slot.display.show_errors(faults.get(slot, []))
-            if slot.errors:
+            if slot.display.errors:
                 slot.unfold()
 
 

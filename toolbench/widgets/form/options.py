@@ -110,9 +110,9 @@ def ways_of(slot: Slot) -> list[str]:
 
 def present_way(slot: Slot) -> str:
     """Return the label of the option that *slot* sends now."""
-    if slot.choice.as_json:
+    if slot.value.as_json:
         return _JSON
-    value = slot.read()
+    value = slot.value.read()
     if value is UNSET:
         return _FIELD if slot.settled else _NOTHING
     if value is None and slot.node.nullable:
@@ -125,15 +125,15 @@ def present_way(slot: Slot) -> str:
 def send(slot: Slot, way: str) -> None:
     """Make *slot* send the option with the label *way* from now on."""
     if way != _JSON:
-        slot.show_json(as_json=False)
+        slot.value.show_json(as_json=False)
     if way == _NOTHING:
-        slot.clear()
+        slot.value.clear()
     elif way == _NULL:
-        slot.write(None)
+        slot.value.write(None)
     elif way == _EMPTY:
-        slot.send_empty()
+        slot.value.send_empty()
     elif way == _JSON:
-        slot.show_json(as_json=True)
+        slot.value.show_json(as_json=True)
     elif way == _OTHERS and isinstance(slot.editor, ObjectEditor):
         slot.editor.offer_other_keys()
     elif slot.presence.is_null or slot.presence.has_presence_box:

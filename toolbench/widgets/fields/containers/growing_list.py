@@ -89,7 +89,7 @@ class Listing(Container):
         row.unfold()
         self.rows.append(row)
         if row.node.type == "string":
-            row.send_empty()  # a new line of text is an empty text
+            row.value.send_empty()  # a new line of text is an empty text
         self._whole = True
         self.slot.open()
         row.touch()

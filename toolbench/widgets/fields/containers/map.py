@@ -45,7 +45,7 @@ class Map(Listing):
             self.drop(self.rows)
             self.rows = [self._row(key) for key in value]
         for row, item in zip(self.rows, value.values(), strict=True):
-            row.write(item)
+            row.value.write(item)
         self.stale()
         return True
 
@@ -97,7 +97,7 @@ class Map(Listing):
 
     def _replace(self, row: Slot, other: Slot) -> None:
         """Replace *row* by *other*, which has the editor that its key requires."""
-        other.write(row.read())
+        other.value.write(row.value.read())
         self.rows[self.rows.index(row)] = other
         self._keys[other] = self._keys.pop(row)  # a person still types in it
         self.drop([row])
@@ -130,7 +130,7 @@ def _wants_another_editor(row: Slot, other: Slot) -> bool:
     If only the key of *row* is a secret's name, its value must be empty: a person who types
         `tokenizer` has typed `token` for a moment.
     """
-    return row.secret != other.secret and (other.secret or not row.read())
+    return row.secret != other.secret and (other.secret or not row.value.read())
 
 
 def _is_plain_key(key: Any) -> bool:

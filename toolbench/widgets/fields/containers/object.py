@@ -61,10 +61,10 @@ class ObjectEditor(Container):
         self._keys = list(value)
         for name in self._properties:
             if name in value or name in self._slots or name in self._required:
-                self._slot(name).write(value.get(name, UNSET))
+                self._slot(name).value.write(value.get(name, UNSET))
         rest = {k: item for k, item in value.items() if k not in self._properties}
         if rest or self._others is not None:
-            self._other_keys().write(rest or UNSET)
+            self._other_keys().value.write(rest or UNSET)
         self.stale()
         return True
 
@@ -147,7 +147,7 @@ class ObjectEditor(Container):
         if union is None or union.tag != name:
             return False
         tag = self._slot(name)
-        return bool(tag.editor.static) and not tag.errors
+        return bool(tag.editor.static) and not tag.display.errors
 
     def _in_case(self) -> list[str]:
         """Return the properties that apply now, without those of a condition that is false.
@@ -162,13 +162,17 @@ class ObjectEditor(Container):
             for name in self._properties
             if name not in self._cases
             or name in now
-            or (name in self._slots and self._slots[name].read() is not UNSET)
+            or (name in self._slots and self._slots[name].value.read() is not UNSET)
         ]
 
     def _visible(self, names: list[str]) -> set[str]:
         visible = {n for n in names if n in self._required or n in self._opened}
-        visible |= {n for n, slot in self._slots.items() if slot.read() is not UNSET}
-        visible |= {n for n, slot in self._slots.items() if slot.touched or slot.errors}
+        visible |= {
+            n for n, slot in self._slots.items() if slot.value.read() is not UNSET
+        }
+        visible |= {
+            n for n, slot in self._slots.items() if slot.touched or slot.display.errors
+        }
         for name in names:
             if len(visible) >= MAX_FIELDS and len(names) > MAX_FIELDS + 3:
                 break

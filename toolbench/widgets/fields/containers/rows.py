@@ -38,7 +38,7 @@ class Rows(Listing):
         for place, item in enumerate(value):
             if place == len(self.rows):
                 self.rows.append(self.new())
-            self.rows[place].write(item)
+            self.rows[place].value.write(item)
         self.stale()
         return True
 
@@ -137,7 +137,7 @@ class Positions(Container):
     @property
     def trouble(self) -> str:
         """An error if a position before the last value is empty: later values would move up."""
-        there = [item.read() is not UNSET for item in self._items]
+        there = [item.value.read() is not UNSET for item in self._items]
         if not any(there):
             return ""
         last = len(there) - there[::-1].index(True)
@@ -151,7 +151,7 @@ class Positions(Container):
         if not isinstance(value, list) or len(value) > len(self._items):
             return False
         for place, item in enumerate(self._items):
-            item.write(value[place] if place < len(value) else UNSET)
+            item.value.write(value[place] if place < len(value) else UNSET)
         self.stale()
         return True
 

@@ -61,7 +61,7 @@ class Union(Container):
         if place is None:
             return False
         self._choose(place)
-        self._branch(place).write(value)
+        self._branch(place).value.write(value)
         return True
 
     def clear(self) -> None:

@@ -1,7 +1,7 @@
 """A slot: one position of a form with its value, in three parts.
 
-- `choice`: its editor, and when another editor replaces it;
-- `presence`: whether the slot has a value, and whether the value is null;
+- `value`: what it holds, and the editor in which it is;
+- `presence`: whether there is a value, and whether it is null;
 - `display`: its line in the form: name, presence box, fold, help, errors.
 """
 

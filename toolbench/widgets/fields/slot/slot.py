@@ -1,13 +1,12 @@
 """A slot: one position of a form, with its value (which may be unset or null) and its editor."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from toolbench.errors import Problem
 from toolbench.widgets.fields.editor import Container, Editor
 from toolbench.widgets.fields.position import Position
-from toolbench.widgets.fields.slot.editor_choice import EditorChoice
-from toolbench.widgets.fields.slot.presence import Presence, State
+from toolbench.widgets.fields.slot.slot_value import Presence, SlotValue, State
 from toolbench.widgets.fields.slot.slot_view import SlotDisplay
 from toolbench.widgets.fields.unset import UNSET
 
@@ -16,10 +15,10 @@ class Slot(Position):
     """A position of the form with its value and an editor that can hold it.
 
     Attributes:
-        choice: The editor.
+        value: What it holds: read and written here, in its editor.
         presence: Whether there is a value, and whether it is null.
         display: Its line in the form, with its errors.
-        touched: Whether a person has edited it since the last `write`.
+        touched: Whether a person has edited it since the value was written.
     """
 
     parent: Container | None
@@ -28,69 +27,14 @@ class Slot(Position):
         """Start without a value; the arguments are those of `Position`."""
         super().__init__(*args, **options)
         self.touched = False
-        self.choice = EditorChoice(self, self._make)
-        self.presence = Presence(self, self.choice)
-        self.display = SlotDisplay(self, self.choice, self.presence, self._switch)
-
-    def _make(self, kind: type[Editor] | None) -> Editor:
-        editor: Editor = (
-            self.frame.registry.editor(self) if kind is None else kind(self)
-        )
-        return editor
+        self.value = SlotValue(self)
+        self.presence = Presence(self)
+        self.display = SlotDisplay(self)
 
     @property
     def editor(self) -> Editor:
         """The editor, chosen on first use."""
-        return self.choice.current
-
-    @property
-    def errors(self) -> list[str]:
-        """The shown errors, in sentences."""
-        return self.display.errors
-
-    # --- the value ------------------------------------------------------------------
-
-    def read(self) -> Any:
-        """Return the value, None, or `UNSET`."""
-        return self._ask(lambda editor: editor.read())
-
-    def masked(self) -> Any:
-        """Return the value without its secrets."""
-        return self._ask(lambda editor: editor.masked())
-
-    def _ask(self, value_of: Callable[[Editor], Any]) -> Any:
-        if self.presence.is_null:
-            return None
-        if not self.presence.is_there:
-            return UNSET
-        value = value_of(self.editor)
-        return value if self.presence.counts(value) else UNSET
-
-    def secrets(self) -> Iterable[str]:
-        """Return the secrets here and inside."""
-        return self.editor.secrets() if self.presence.is_there else ()
-
-    def write(self, value: Any) -> None:
-        """Set exactly *value*, in an editor that can hold it; every value is accepted."""
-        self.touched = False
-        if value is UNSET:
-            return self.clear()
-        self.choice.narrow()
-        if value is None and self.node.nullable and not self.editor.owns_null:
-            self.editor.clear()
-            self.presence.hold_null()
-        else:
-            self.presence.hold()
-            self.choice.hold(value)
-        return self.display.draw()
-
-    def clear(self) -> None:
-        """Set no value."""
-        self.presence.drop()
-        opens = self.required and not self.presence.is_too_deep
-        if self.choice.built is not None or opens:
-            self.editor.clear()
-        self.display.draw()
+        return self.value.editor
 
     # --- acts of a person -------------------------------------------------------------
 
@@ -113,36 +57,17 @@ class Slot(Position):
         self.presence.hold()
         self.display.draw()
 
-    def shut(self) -> None:
-        """Set no value; the typed text comes back when the presence box is ticked."""
-        self.presence.drop()
-        self.display.draw()
-
-    def _switch(self, state: State) -> None:
+    def choose(self, state: State) -> None:
+        """Switch to *state*; the typed text comes back with the state of a value."""
         if state is State.NULL:
-            self.write(None)
+            self.value.write(None)
         elif state is State.VALUE:
             self.unfold()
             self.open()
         else:
-            self.shut()
+            self.presence.drop()
+            self.display.draw()
         self.touch()
-
-    def send_empty(self) -> bool:
-        """Set the empty value of this type; return False if it has none."""
-        if not self.editor.send_empty():
-            return False
-        self.open()
-        return True
-
-    def show_json(self, *, as_json: bool) -> None:
-        """Turn editing as JSON text on or off; it stays on while the text is not valid."""
-        if as_json == self.choice.as_json or (not as_json and self.editor.trouble):
-            return
-        value = self.read()
-        self.choice.show_json(as_json=as_json)
-        self.write(value)
-        self.display.forget_presence_box()
 
     def unfold(self) -> None:
         """Show the editor and all slots around it, without folds."""
@@ -166,27 +91,27 @@ class Slot(Position):
     def walk(self) -> Iterator["Slot"]:
         """Yield this slot and all existing slots inside."""
         yield self
-        for slot in self.choice.built.slots() if self.choice.built is not None else ():
+        for slot in self.value.built.slots() if self.value.built is not None else ():
             yield from slot.walk()
 
     def child(self, step: Any) -> "Slot | None":
         """Return the slot inside for one *step* of a path."""
-        return self.choice.built.child(step) if self.choice.built is not None else None
+        return self.value.built.child(step) if self.value.built is not None else None
 
     def troubles(self) -> Iterator[Problem]:
         """Yield a problem for each typed text that cannot be read, here and inside."""
-        editor = self.choice.built
+        editor = self.value.built
         if editor is None or not self.presence.is_there:
             return
         if editor.trouble:
             yield Problem(self.path, editor.trouble)
         inner = [p for slot in editor.slots() for p in slot.troubles()]
         yield from inner
-        silent = not inner and not editor.trouble
-        if silent and self.settled and self.key is not None and self.read() is UNSET:
+        silent = not inner and not editor.trouble and self.settled
+        if silent and self.key is not None and self.value.read() is UNSET:
             yield Problem(self.path, "has no value yet")
 
     def close(self) -> None:
         """Close every widget of this slot."""
         self.display.close()
-        self.choice.close()
+        self.value.close()

@@ -1,19 +1,20 @@
 """The line of a slot: name, presence box, editor or the button in its place, help, errors."""
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from ipywidgets import Widget
+from ipywidgets import Button, Checkbox, Dropdown, VBox, Widget
 
 from toolbench.display.escape import Html
 from toolbench.jsonschema.validation.problems import REQUIRED
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import Container
 from toolbench.widgets.fields.grid import Entry
-from toolbench.widgets.fields.position import Position
-from toolbench.widgets.fields.slot.editor_choice import EditorChoice
-from toolbench.widgets.fields.slot.expander import Fold
-from toolbench.widgets.fields.slot.presence import Presence, State
-from toolbench.widgets.fields.slot.presence_box import PresenceBox
+from toolbench.widgets.fields.slot.slot_value import State
+
+if TYPE_CHECKING:  # a slot makes its view
+    from toolbench.widgets.fields.slot.slot import Slot
+
+_BUDGET = 80  # widgets of a form; later containers are folded
 
 
 class SlotDisplay:
@@ -23,31 +24,24 @@ class SlotDisplay:
         errors: The errors that are shown, in sentences.
     """
 
-    def __init__(
-        self,
-        position: Position,
-        choice: EditorChoice,
-        presence: Presence,
-        switch: Callable[[State], None],
-    ) -> None:
-        """Show these parts; call *switch* with the state that a person chooses."""
+    def __init__(self, slot: "Slot") -> None:
+        """Show *slot*; its widgets are made when they are first needed."""
         self.errors: list[str] = []
-        self._position, self._choice, self._presence = position, choice, presence
-        self._switch = switch
+        self._slot = slot
         self._presence_box: PresenceBox | None = None
         self._fold: Fold | None = None
 
     def entry(self) -> Entry:
         """Return the line."""
-        position, editor = self._position, self._choice.current
-        if position.hidden:
+        slot, editor = self._slot, self._slot.editor
+        if slot.hidden:
             return Entry(Html(""), (), Html(""))
-        has_presence_box = self._presence.has_presence_box
+        has_presence_box = slot.presence.has_presence_box
         cells = (self._shown_presence_box(),) if has_presence_box else self.body
         headless = has_presence_box or (editor.labelled and not editor.static)
-        head = Html("") if headless else notes.heading(position, editor.static)
+        head = Html("") if headless else notes.heading(slot, editor.static)
         inside = (
-            self._presence.is_open and editor.notes_itself and not self._fold_is_shut
+            slot.presence.is_open and editor.notes_itself and not self._fold_is_shut
         )
         is_short = (
             headless and not has_presence_box and editor.is_short and len(cells) == 1
@@ -59,16 +53,16 @@ class SlotDisplay:
         """The editor, or the button in its place."""
         if self._fold_is_shut and self._fold is not None:
             return (self._fold.widget,)
-        return self._choice.current.cells
+        return self._slot.editor.cells
 
     def remarks(self) -> Html:
         """Return help and errors; an editor may show them itself."""
-        hints = [self._choice.current.hint]
-        if self._presence.is_null and not self._presence.has_presence_box:
+        editor, presence = self._slot.editor, self._slot.presence
+        hints = [editor.hint]
+        if presence.is_null and not presence.has_presence_box:
             hints.insert(0, "null is sent")
-        missing = self._choice.current.missing
-        errors = (missing if error == REQUIRED else error for error in self.errors)
-        return notes.remarks(self._position, filter(None, hints), errors)
+        errors = (editor.missing if e == REQUIRED else e for e in self.errors)
+        return notes.remarks(self._slot, filter(None, hints), errors)
 
     def show_errors(self, errors: list[str]) -> None:
         """Show *errors* in place of the old ones."""
@@ -78,8 +72,8 @@ class SlotDisplay:
 
     def draw(self) -> None:
         """Redraw everything that depends on the state of the slot."""
-        self._position.frame.stale(self._position.parent)
-        editor = self._choice.built
+        self._slot.frame.stale(self._slot.parent)
+        editor = self._slot.value.built
         if editor is not None:
             editor.refresh()
             if isinstance(editor, Container):
@@ -92,11 +86,11 @@ class SlotDisplay:
     @property
     def _fold_is_shut(self) -> bool:
         """Whether a button is shown in place of the editor, to keep a large form fast."""
-        editor = self._choice.current
+        editor = self._slot.editor
         if not isinstance(editor, Container) or editor.built:
             return False
         if self._fold is None:
-            self._fold = Fold(self._position, self.draw)
+            self._fold = Fold(self._slot)
         return self._fold.is_shut
 
     def unfold(self) -> None:
@@ -106,13 +100,11 @@ class SlotDisplay:
 
     def _shown_presence_box(self) -> Widget:
         if self._presence_box is None:
-            self._presence_box = PresenceBox(
-                self._position, self._switch, *self._box_content()
-            )
+            self._presence_box = PresenceBox(self._slot, *self._box_content())
         return self._presence_box.widget
 
     def _box_content(self) -> tuple[State, tuple[Widget, ...]]:
-        state = self._presence.state
+        state = self._slot.presence.state
         return state, self.body if state is State.VALUE else ()
 
     def forget_presence_box(self) -> None:
@@ -126,3 +118,93 @@ class SlotDisplay:
         self.forget_presence_box()
         if self._fold is not None:
             self._fold.close()
+
+
+class PresenceBox:
+    """A box that shows the editor of a slot only if there is a value.
+
+    It is a Checkbox, or a Dropdown if the value may also be null.
+    """
+
+    def __init__(self, slot: "Slot", state: State, body: tuple[Widget, ...]) -> None:
+        """Make the box for *slot*, with *state* and *body*."""
+        self._slot = slot
+        make = slot.frame.pool.make
+        name = notes.label(slot.label)
+        if slot.node.nullable:
+            unset = "— choose —" if slot.required else "— not sent —"
+            labels = (unset, "null", "a value")
+            self._switch = make(
+                Dropdown,
+                "tb-field",
+                *slot.classes,
+                description=name,
+                options=[
+                    (label, s.value) for label, s in zip(labels, State, strict=True)
+                ],
+                value=State.UNSET.value,
+            )
+        else:
+            self._switch = make(
+                Checkbox, "tb-gate", *slot.classes, description=name, indent=False
+            )
+        self.widget: Widget = make(VBox, "tb-gated", children=(self._switch,))
+        self.show(state, body)
+        slot.frame.hear(self._switch, "value", self._switched)
+
+    def _switched(self) -> None:
+        value = self._switch.value
+        if self._slot.node.nullable:
+            self._slot.choose(State(value))
+        else:
+            self._slot.choose(State.VALUE if value else State.UNSET)
+
+    def show(self, state: State, body: tuple[Widget, ...]) -> None:
+        """Show *state*, and below it *body*: the editor, if there is a value."""
+        nullable = self._slot.node.nullable
+        self._switch.value = state.value if nullable else state is State.VALUE
+        if self.widget.children[1:] != body:
+            self.widget.children = (self._switch, *body)
+
+    def close(self) -> None:
+        """Close the box, but not the editor inside, which belongs to the slot."""
+        self._slot.frame.pool.drop((self._switch, self.widget))
+
+
+class Fold:
+    """A button in place of a container, if the form is already large.
+
+    To draw a value of a thousand parts would take the page seconds. A folded container opens on a
+    click, and by itself if there is an error in it.
+
+    Attributes:
+        is_shut: Whether the button is shown instead of the container.
+    """
+
+    def __init__(self, slot: "Slot") -> None:
+        """Fold *slot* if the form is large."""
+        self._slot = slot
+        self.is_shut = len(slot.frame.pool) > _BUDGET
+        self._button: Any = None
+
+    @property
+    def widget(self) -> Widget:
+        """The button."""
+        if self._button is None:
+            name = f"Show {notes.line(self._slot.label)}"
+            frame = self._slot.frame
+            self._button = frame.pool.make(Button, "tb-add", description=name)
+            frame.hear(self._button, "", self.open)
+        return self._button
+
+    def open(self) -> None:
+        """Show the container from now on."""
+        self.is_shut = False
+        self.close()
+        self._slot.display.draw()
+
+    def close(self) -> None:
+        """Close the button."""
+        if self._button is not None:
+            self._slot.frame.pool.drop((self._button,))
+            self._button = None

@@ -1,0 +1,212 @@
+"""The value of a slot: whether there is one, whether it is null, and the editor that holds it."""
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from toolbench.plain import same_json
+from toolbench.widgets.fields.editor import Container, Editor
+from toolbench.widgets.fields.text.raw_json import Raw
+from toolbench.widgets.fields.unset import UNSET
+
+if TYPE_CHECKING:  # a slot makes its value
+    from toolbench.widgets.fields.slot.slot import Slot
+
+_OPEN_DEPTH = 4  # required objects nested deeper start closed, so recursion ends
+
+
+class SlotValue:
+    """The value of one slot, in the registry's editor, in a wider one, or as JSON text.
+
+    Attributes:
+        built: The editor; None until it is needed.
+        as_json: Whether a person chose to edit the value as JSON text.
+    """
+
+    def __init__(self, slot: "Slot") -> None:
+        """Start without a value in *slot*."""
+        self._slot = slot
+        self.built: Editor | None = None
+        self.as_json = False
+        self._is_wider = False
+
+    @property
+    def editor(self) -> Editor:
+        """The editor, chosen on first use."""
+        if self.built is None:
+            self.built = self._new_editor()
+        return self.built
+
+    def read(self) -> Any:
+        """Return the value, None, or `UNSET`."""
+        return self._ask(lambda editor: editor.read())
+
+    def masked(self) -> Any:
+        """Return the value without its secrets."""
+        return self._ask(lambda editor: editor.masked())
+
+    def _ask(self, value_of: Callable[[Editor], Any]) -> Any:
+        presence = self._slot.presence
+        if presence.is_null:
+            return None
+        if not presence.is_there:
+            return UNSET
+        value = value_of(self.editor)
+        return value if presence.counts(value) else UNSET
+
+    def secrets(self) -> Iterable[str]:
+        """Return the secrets here and inside."""
+        return self.editor.secrets() if self._slot.presence.is_there else ()
+
+    def write(self, value: Any) -> None:
+        """Set exactly *value*, in an editor that can hold it; every value is accepted."""
+        self._slot.touched = False
+        if value is UNSET:
+            return self.clear()
+        if self._is_wider and not self.as_json:
+            self._use(None)
+            self._is_wider = False
+        if value is None and self._slot.node.nullable and not self.editor.owns_null:
+            self.editor.clear()
+            self._slot.presence.hold_null()
+        else:
+            self._slot.presence.hold()
+            while not self._holds(value):
+                self._is_wider = True
+                self._use(self.editor.wider or Raw)
+        return self._slot.display.draw()
+
+    def _holds(self, value: Any) -> bool:
+        editor = self.editor
+        if not editor.write(value):
+            return False
+        # slots in a container check themselves; other editors are checked here
+        if isinstance(editor, Container) or type(editor) is Raw:
+            return True
+        return same_json(editor.read(), value)
+
+    def clear(self) -> None:
+        """Set no value."""
+        presence = self._slot.presence
+        presence.drop()
+        opens = self._slot.required and not presence.is_too_deep
+        if self.built is not None or opens:
+            self.editor.clear()
+        self._slot.display.draw()
+
+    def send_empty(self) -> bool:
+        """Set the empty value of this type; return False if it has none."""
+        if not self.editor.send_empty():
+            return False
+        self._slot.open()
+        return True
+
+    def show_json(self, *, as_json: bool) -> None:
+        """Turn editing as JSON text on or off; it stays on while the text is not valid."""
+        if as_json == self.as_json or (not as_json and self.editor.trouble):
+            return
+        value = self.read()
+        self.as_json, self._is_wider = as_json, False
+        self._use(Raw if as_json else None)
+        self.write(value)
+        self._slot.display.forget_presence_box()
+
+    def _use(self, kind: type[Editor] | None) -> None:
+        """Replace the editor by one of class *kind*, or by the registry's."""
+        editor = self._new_editor() if kind is None else kind(self._slot)
+        self.close()
+        self.built = editor
+        self._slot.frame.stale(self._slot.parent)
+
+    def _new_editor(self) -> Editor:
+        editor: Editor = self._slot.frame.registry.editor(self._slot)
+        return editor
+
+    def close(self) -> None:
+        """Close the widgets of the editor; its value can still be read."""
+        if self.built is not None:
+            self.built.close()
+
+
+class State(Enum):
+    """The three states of a slot."""
+
+    UNSET = 0
+    NULL = 1
+    VALUE = 2
+
+
+class Presence:
+    """The state of a slot: unset, null or a value, as a person or `write` decided.
+
+    Attributes:
+        is_null: Whether the value is null, without the editor.
+    """
+
+    def __init__(self, slot: "Slot") -> None:
+        """Start without a decision; a slot that a person added has a value from the start."""
+        self._slot = slot
+        self._decided: bool | None = True if slot.settled else None
+        self.is_null = False
+
+    @property
+    def state(self) -> State:
+        """The state: unset, null or a value."""
+        if self.is_null:
+            return State.NULL
+        return State.VALUE if self.is_open else State.UNSET
+
+    @property
+    def has_presence_box(self) -> bool:
+        """Whether there is a box before the editor to choose if there is a value."""
+        slot, editor = self._slot, self._slot.value.editor
+        if slot.required and slot.node.nullable and not editor.owns_null:
+            return True
+        return editor.structured and (not slot.required or self.is_too_deep)
+
+    @property
+    def is_too_deep(self) -> bool:
+        """Whether a required object at this depth starts closed, to end a recursion."""
+        return self._slot.depth > _OPEN_DEPTH and not self._slot.settled
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the editor is shown: always, unless there is a presence box and it is off."""
+        return not self.has_presence_box or (self._decided is True and not self.is_null)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the slot takes its value from the editor: the editor is needed, open, and not null."""
+        if self._slot.value.built is None and not self._slot.required:
+            return False
+        return self.is_open and not self.is_null
+
+    def counts(self, value: Any) -> bool:
+        """Return whether the editor's *value* counts: an empty value may mean "not touched yet"."""
+        editor = self._slot.value.editor
+        if (
+            value
+            or self._decided is True
+            or not editor.structured
+            or self.has_presence_box
+        ):
+            return True
+        return self._decided is None and not editor.wants_more
+
+    def hold(self) -> None:
+        """Use the editor's value from now on, even if it is empty."""
+        self.is_null, self._decided = False, True
+
+    def hold_null(self) -> None:
+        """Set the state to null."""
+        self.is_null, self._decided = True, False
+
+    def drop(self) -> None:
+        """Set the state to unset."""
+        self.is_null, self._decided = False, False
+
+    def wake(self) -> None:
+        """Note an edit inside the editor: use its value again, if it has one."""
+        self.is_null = False
+        if self._decided is False and not self.has_presence_box:
+            self._decided = None
