@@ -155,6 +155,7 @@ def lite() -> None:
         "LiteBuildConfig": {
             "contents": [str(files)],
             "output_dir": str(SITE / "lite"),
+            "cache_dir": str(WORK / "cache"),
             "lite_dir": str(SOURCE),
             "apps": ["lab", "notebooks"],
             "no_sourcemaps": True,

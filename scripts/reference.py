@@ -1,6 +1,7 @@
-"""Writes the pages of docs/reference from the docstrings of the public names; `--check` only compares."""
+"""Writes the pages of docs/reference with griffe2md, from the docstrings of the public names; `--check` only compares."""
 # ruff: noqa: T201 - a script talks to its terminal
 
+import re
 import sys
 from argparse import _SubParsersAction
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import griffe
+from griffe2md import ConfigDict, render_object_docs
 
 from toolbench.magics.call_magics import TOOL_CALL
 from toolbench.magics.chat_magics import CHAT, MODEL
@@ -20,8 +22,9 @@ FIRST = "README.md"
 HEAD = """\
 # Reference
 
-Made from the docstrings by `make docs`: a page for each package, and here the magics and the commands.
-What is not listed is not public and may change. What a class has from another one is described there.
+Made from the docstrings by `make docs`, with [griffe2md](https://mkdocstrings.github.io/griffe2md/): a page for each
+module, and here the magics and the commands. What is not listed is not public and may change. What a class has from
+another one is described there.
 """
 MODULES = {
     "toolbench": None,
@@ -37,6 +40,7 @@ MODULES = {
         *("ApplyPatchTool", "IPythonTool", "WebReadTool", "BrowserTool"),
     ),
     "toolbench.mcp": None,
+    "toolbench.mcp.recording": None,
     "toolbench.llm": None,
     "toolbench.llm.lint": None,
     "toolbench.llm.models": None,
@@ -60,7 +64,21 @@ MODULES = {
 }
 COMMANDS = ("new", "lab", "eval", "export", "connect", "doctor")
 _FUNCTIONS = {"eval": "eval_"}  # what is called like a function of Python
-SKIPPED = ("_", "getdoc")
+STYLE: ConfigDict = {
+    "filters": ["!^_", "!^getdoc$"],  # IPython asks for it
+    "heading_level": 1,
+    "inherited_members": False,
+    "line_length": 88,
+    "members_order": "source",
+    "show_if_no_docstring": False,
+    "show_object_full_path": False,
+    "show_root_members_full_path": False,
+    "show_signature_annotations": True,
+    "show_submodules": False,
+    "summary": False,
+}
+LINK = re.compile(r"\[(?P<text>[^\[\]]+)\]\(#(?P<path>[\w.]+)\)")
+HEADING = re.compile(r"^#+ `(?P<name>[\w.]+)`$", re.MULTILINE)
 
 
 def main(arguments: list[str]) -> int:
@@ -84,45 +102,123 @@ def main(arguments: list[str]) -> int:
 
 def pages() -> dict[str, str]:
     """Return the text of each page by the name of its file."""
-    package = griffe.load("toolbench", search_paths=[ROOT], docstring_parser="google")
+    package = griffe.load(
+        "toolbench",
+        search_paths=[ROOT],
+        docstring_parser="google",
+        docstring_options={"ignore_init_summary": True, "warnings": False},
+    )
     modules = {
         name: package if name == "toolbench" else package[name.split(".", 1)[1]]
         for name in MODULES
     }
-    members = {
-        name: [*map(str, chosen_names or exported(name) or public(modules[name]))]
-        for name, chosen_names in MODULES.items()
+    members = {name: public_members(name, module) for name, module in modules.items()}
+    homes: dict[str, str] = {}  # the module that describes an object, by its path
+    for name in sorted(members, key=lambda name: -name.count(".")):
+        for described in members[name].values():
+            homes.setdefault(described.path, name)
+    classes = {
+        described.path: described
+        for objects in members.values()
+        for described in objects.values()
+        if isinstance(described, griffe.Class)
     }
-    homes = homes_of_classes(modules, members)
-    texts: dict[str, list[str]] = {}
-    for name, module in modules.items():
-        parts = texts.setdefault(page_of(name), [])
-        parts += [f"{'##' if parts else '#'} {name}\n", *sentences(module)]
-        for member in members[name]:
-            parts += entry(member, module, name, homes)
-    contents = [f"- [`{name.removesuffix('.md')}`]({name})" for name in texts]
-    first = [HEAD, *contents, "", *magics(), *commands(package)]
-    joined = {FIRST: first, **texts}
-    return {name: "\n".join(parts).rstrip() + "\n" for name, parts in joined.items()}
+    for described in classes.values():
+        describe_hidden_bases(described, homes)
+        hide_values(described)
+    texts = {
+        name: module_page(module, members[name], homes)
+        for name, module in modules.items()
+    }
+    headings = {name: dict(anchors_of(text)) for name, text in texts.items()}
+    anchors = {
+        path: f"{home}.md#{headings[home][f'## `{name}`']}"
+        for home, objects in members.items()
+        for name, described in objects.items()
+        if homes[path := described.path] == home
+    }
+    described_pages = {
+        f"{name}.md": linked(text, f"{name}.md", anchors)
+        for name, text in texts.items()
+    }
+    first = linked(first_page(package, modules), FIRST, anchors)
+    return {FIRST: first, **described_pages}
 
 
-def page_of(module: str) -> str:
-    """Return the page of *module*: that of its package, or of the parts without a page."""
-    parts = module.split(".")[:2]
-    has_page = len(parts) > 1 and parts[1] not in ("core", "errors", "runs")
-    return f"{'.'.join(parts) if has_page else parts[0]}.md"
+def public_members(name: str, module: griffe.Module) -> dict[str, griffe.Object]:
+    """Return what *module* offers: what is chosen here, its `__all__`, or what it defines."""
+    exported = getattr(import_module(name), "__all__", None)
+    defined = [n for n, m in module.members.items() if not (m.is_alias or m.is_module)]
+    names = MODULES[name] or exported or defined
+    members = {}
+    for word in (word for word in names if not word.startswith("_")):
+        member = module[word]
+        members[word] = member.final_target if member.is_alias else member
+        if not member.has_docstring:
+            sys.exit(f"{name}.{word} is public and has no docstring.")
+    return members
 
 
-def homes_of_classes(
-    modules: dict[str, griffe.Module], members: dict[str, list[str]]
-) -> dict[str, str]:
-    """Return the module that each class is described with, by its path: the first that lists it."""
-    homes: dict[str, str] = {}
-    for name, module in modules.items():
-        for member in filter(None, (found(word, module) for word in members[name])):
-            if isinstance(member, griffe.Class):
-                homes.setdefault(member.path, name)
-    return homes
+def module_page(
+    module: griffe.Module, members: dict[str, griffe.Object], homes: dict[str, str]
+) -> str:
+    """Return the page of a module; of what another page describes it has a link."""
+    here = [word for word, m in members.items() if homes[m.path] == module.path]
+    page = render_object_docs(module, {**STYLE, "members": here})
+    elsewhere = [
+        f"[`{word}`](#{m.path})" for word, m in members.items() if word not in here
+    ]
+    note = f"\n\nDescribed elsewhere: {', '.join(elsewhere)}." if elsewhere else ""
+    return f"{page.rstrip()}{note}\n"
+
+
+def describe_hidden_bases(described: griffe.Class, homes: dict[str, str]) -> None:
+    """Give a public class what it has from bases of ours that are not public, if no public base has it."""
+    public_bases = [base for base in described.mro() if base.path in homes]
+    covered = {base.path for public in public_bases for base in (public, *public.mro())}
+    for name, inherited in described.inherited_members.items():
+        member = inherited.final_target
+        owner = member.parent.path
+        if owner.startswith("toolbench.") and owner not in covered:
+            described.set_member(name, griffe.Alias(name, member))
+
+
+def hide_values(described: griffe.Class) -> None:
+    """Leave out what a class puts into its attributes when an object is made: it is code, no default."""
+    for attribute in described.attributes.values():
+        if "instance-attribute" in attribute.labels and not attribute.is_alias:
+            attribute.value = None
+
+
+def anchors_of(page: str) -> Iterator[tuple[str, str]]:
+    """Give the headings of *page*, each with its anchor, as GitHub and MyST make it from the words."""
+    before: list[str] = []
+    for heading in HEADING.finditer(page):
+        word = heading["name"].lower().replace(".", "")
+        yield heading[0], f"{word}-{before.count(word)}" if word in before else word
+        before.append(word)
+
+
+def linked(text: str, page: str, anchors: dict[str, str]) -> str:
+    """Return *text* with links to what the reference describes, and without the other ones."""
+
+    def link(match: re.Match[str]) -> str:
+        target = anchors.get(match["path"])
+        if target is None:
+            return match["text"]
+        return f"[{match['text']}]({target.removeprefix(page)})"
+
+    return LINK.sub(link, text)
+
+
+def first_page(package: griffe.Module, modules: dict[str, griffe.Module]) -> str:
+    """Return the page of contents, magics and commands."""
+    contents = [
+        f"- [`{name}`]({name}.md): {module.docstring.value.splitlines()[0]}"
+        for name, module in modules.items()
+    ]
+    parts = [HEAD, *contents, "", *magics(), *commands(package)]
+    return "\n".join(parts).rstrip() + "\n"
 
 
 def magics() -> Iterator[str]:
@@ -144,158 +240,17 @@ def magics() -> Iterator[str]:
 def commands(package: griffe.Module) -> Iterator[str]:
     """Give the commands of the shell, from their functions."""
     yield "## Commands\n"
+    style: ConfigDict = {**STYLE, "show_root_heading": False}
     for name in COMMANDS:
         yield f"### `toolbench {name}`\n"
-        yield from sentences(package["cli.app"][_FUNCTIONS.get(name, name)])
-
-
-def exported(name: str) -> list[str]:
-    """Return the public names of the module *name*, if it lists them."""
-    names: list[str] = getattr(import_module(name), "__all__", [])
-    return names
-
-
-def public(module: griffe.Module) -> list[str]:
-    """Return what *module* itself defines without an underscore, in its order."""
-    return [
-        name
-        for name, member in module.members.items()
-        if not name.startswith("_") and not member.is_alias and not member.is_module
-    ]
-
-
-def entry(
-    name: str, module: griffe.Module, at: str, homes: dict[str, str]
-) -> Iterator[str]:
-    """Give the lines for one public name, and for the public methods of a class.
-
-    What the class has from another one is only named. *at* is the module that lists it, *homes*
-    where each class is described.
-    """
-    member = found(name, module)
-    if member is None or member.docstring is None:
-        return
-    if not isinstance(member, griffe.Class):
-        yield f"### `{name}{signature(member)}`\n"
-        yield from sentences(member)
-        return
-    yield f"### `{name}`\n"  # short: links lead here
-    if homes[member.path] != at:
-        yield f"The same as {described_at(member, homes, at)}.\n"
-        return
-    if parameters := signature(member):
-        yield f"`{name}{parameters}`\n"
-    yield from sentences(member)
-    inherited: dict[griffe.Class, list[str]] = {}
-    for method in methods(member):
-        owner = method.parent
-        if isinstance(owner, griffe.Class) and owner is not member:
-            holder = (
-                owner if owner.path in homes else first_holder(member, owner, homes)
-            )
-            if holder is not None:
-                inherited.setdefault(holder, []).append(method.name)
-                continue
-        yield f"#### `{name}.{method.name}{signature(method)}`\n"
-        yield from sentences(method)
-    for owner, names in inherited.items():
-        terms = ", ".join(f"`{word}`" for word in names)
-        yield f"From {described_at(owner, homes, at)}: {terms}.\n"
-
-
-def methods(member: griffe.Class) -> Iterator[griffe.Object]:
-    """Give the public members of a class, its own and those it inherits, that say what they do."""
-    for name, method in member.all_members.items():
-        target = method.final_target if method.is_alias else method
-        is_ours = target.path.startswith("toolbench.")
-        if is_ours and not name.startswith(SKIPPED) and target.docstring is not None:
-            yield target
-
-
-def first_holder(
-    member: griffe.Class, owner: griffe.Class, homes: dict[str, str]
-) -> griffe.Class | None:
-    """Return the described class nearest to *owner* that *member* has its members from."""
-    between = [
-        base
-        for base in member.mro()
-        if base.path in homes and (owner.path == base.path or owner in base.mro())
-    ]
-    return between[-1] if between else None
-
-
-def described_at(member: griffe.Class, homes: dict[str, str], at: str) -> str:
-    """Return a link to the description of *member* from that of the module *at*."""
-    home = page_of(homes[member.path])
-    return f"[`{member.name}`]({'' if home == page_of(at) else home}#{member.name.lower()})"
-
-
-def found(name: str, module: griffe.Module) -> griffe.Object | None:
-    """Return what *name* of *module* is, wherever it is defined."""
-    member = module.members.get(name)
-    if member is None:
-        return None
-    return member.final_target if member.is_alias else member
-
-
-def signature(member: griffe.Object) -> str:
-    """Return the parameters of a function or a class as they are written."""
-    if isinstance(member, griffe.Class):
-        init = member.all_members.get("__init__")
-        parameters = getattr(init, "parameters", None) if init else None
-    elif isinstance(member, griffe.Function):
-        parameters = member.parameters
-    else:
-        return ""
-    if parameters is None:
-        return ""
-    texts = (shown_parameter(p) for p in parameters if p.name not in ("self", "cls"))
-    result = getattr(member, "returns", None)
-    arrow = f" -> {result}" if result and not isinstance(member, griffe.Class) else ""
-    return f"({', '.join(texts)}){arrow}"
-
-
-STARS = {
-    griffe.ParameterKind.var_positional: "*",
-    griffe.ParameterKind.var_keyword: "**",
-}
-
-
-def shown_parameter(parameter: griffe.Parameter) -> str:
-    """Return one parameter: name, type and default."""
-    text = STARS.get(parameter.kind, "") + parameter.name
-    if parameter.annotation is not None:
-        text += f": {parameter.annotation}"
-    if parameter.default is not None and parameter.kind not in STARS:
-        text += f" = {parameter.default}"
-    return text
-
-
-def sentences(member: griffe.Object) -> Iterator[str]:
-    """Give the docstring as Markdown: sections become lists."""
-    if member.docstring is None:
-        return
-    for section in member.docstring.parse("google", warnings=False):
-        if section.kind is griffe.DocstringSectionKind.text:
-            yield f"{fenced(section.value)}\n"
-        elif section.kind is griffe.DocstringSectionKind.examples:
-            for _, text in section.value:
-                yield f"```text\n{text}\n```\n"
-        elif isinstance(section.value, list):
-            yield f"*{(section.title or section.kind.value).capitalize()}*\n"
-            for item in section.value:
-                name = getattr(item, "name", "") or getattr(item, "annotation", "")
-                yield f"- `{name}`: {' '.join(item.description.split())}"
-            yield ""
-
-
-def fenced(text: str) -> str:
-    """Return *text* with what somebody typed at a prompt set as code."""
-    paragraphs = (
-        f"```text\n{paragraph}\n```" if paragraph.startswith(">>>") else paragraph
-        for paragraph in text.split("\n\n")
-    )
-    return "\n\n".join(paragraphs)
+        function = package["cli.app"][_FUNCTIONS.get(name, name)]
+        for parameter in function.parameters:
+            if (
+                getattr(parameter.annotation, "canonical_path", "")
+                == "typing.Annotated"
+            ):
+                parameter.annotation = parameter.annotation.slice.elements[0]
+        yield render_object_docs(function, style)
 
 
 if __name__ == "__main__":

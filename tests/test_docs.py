@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import nbformat
@@ -17,15 +18,21 @@ from nbclient import NotebookClient
 from nbformat import v4
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import reference  # noqa: E402 - a script, which is in no package
+
+REFERENCE = ROOT / "docs" / "reference"
 DOCUMENTS = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
+RUN = [path for path in DOCUMENTS if path.parent != REFERENCE]  # signatures do not run
 RAISES = "raises"
 PEERS = "peers"  # run by tests/peers, where the libraries are
 READERS = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
-SHOWN_ONLY = {"mermaid"}  # drawn, not run
+SHOWN_ONLY = {"mermaid", "pycon"}  # drawn; tried by doctest
 
 
 def blocks(document: Path) -> list[Token]:
@@ -80,7 +87,7 @@ def words(text: str) -> str:
 
 @pytest.mark.parametrize(
     "document",
-    [path for path in DOCUMENTS if cells(path)],
+    [path for path in RUN if cells(path)],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_the_python_of_a_document_runs(document, tmp_path):
@@ -132,23 +139,52 @@ def imported() -> set[str]:
 def test_what_the_documents_import_is_in_the_reference(name):
     """A reader can look up each name that is shown."""
     entry = name.rpartition(".")[2]
-    pages = (ROOT / "docs" / "reference").glob("*.md")
-    text = "\n".join(path.read_text(encoding="utf-8") for path in pages)
-    assert re.search(rf"^### `{entry}\b", text, re.M)
+    assert entry in {name for _, name in entries()}
+
+
+def entries() -> list[tuple[str, str]]:
+    """What the reference describes: each with its page, without the members of classes."""
+    return [
+        (path.name, name)
+        for path in sorted(REFERENCE.glob("toolbench*.md"))
+        for name in re.findall(r"^## `(\w+)`$", path.read_text("utf-8"), re.M)
+    ]
+
+
+@pytest.mark.parametrize("module", reference.MODULES)
+def test_every_public_name_is_in_the_reference(module):
+    """Each module has a page, which describes what the module offers or links to where that is."""
+    text = (REFERENCE / f"{module}.md").read_text("utf-8")
+    names = reference.MODULES[module] or getattr(import_module(module), "__all__", ())
+    for name in (name for name in names if not name.startswith("__")):
+        assert re.search(rf"^## `{name}`$|\[`{name}`\]\(", text, re.M), name
 
 
 def test_the_reference_describes_each_member_once():
-    """What a class inherits is named with a link to where it is described, and that is there."""
-    pages = {
-        path.name: path.read_text("utf-8")
-        for path in (ROOT / "docs" / "reference").glob("*.md")
+    """A class has one entry, and a member that it inherits stands with the class it comes from."""
+    assert len(entries()) == len(set(entries())) > 100
+    tools = (REFERENCE / "toolbench.tools.md").read_text("utf-8")
+    assert "Bases: <code>[ToolDefinition](toolbench.md#tooldefinition)" in tools
+    pages = [path.read_text("utf-8") for path in REFERENCE.glob("*.md")]
+    assert "".join(pages).count("### `to_openai_tool`") == 1
+
+
+def test_links_of_the_reference_lead_to_an_entry():
+    """A link to another entry names a heading of that page, as GitHub and the site call it."""
+    headings = {
+        path.name: {a for _, a in reference.anchors_of(path.read_text("utf-8"))}
+        for path in REFERENCE.glob("*.md")
     }
-    members = re.findall(r"^#### `([\w.]+)", "\n".join(pages.values()), re.M)
-    assert len(members) == len(set(members)) > 100
-    for name, text in pages.items():
-        for page, anchor in re.findall(r"From \[`\w+`\]\(([^#)]*)#(\w+)\)", text):
-            headings = re.findall(r"^### `(\w+)`$", pages[page or name], re.M)
-            assert anchor in map(str.lower, headings)
+    links = [
+        (path.name, *link)
+        for path in REFERENCE.glob("*.md")
+        for link in re.findall(
+            r"\]\((toolbench[\w.]*\.md)?#([\w-]+)\)", path.read_text("utf-8")
+        )
+    ]
+    assert len(links) > 100
+    for page, target, anchor in links:
+        assert anchor in headings[target or page], (page, target, anchor)
 
 
 def commands() -> list[tuple[str, list[str]]]:

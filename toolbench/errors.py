@@ -33,6 +33,7 @@ from difflib import get_close_matches
 from typing import Any, Self
 
 Path = tuple[str | int, ...]
+"""The way to a value inside of another one: names of properties and positions in lists."""
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,12 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.jsonschema.view import read
 
 SECURITY_RISK_LITERAL = Literal["UNKNOWN", "LOW", "MEDIUM", "HIGH"]
+"""The ratings of a call, as text."""
 BUILT_IN_TOOLS = [
     *FinishTool.create(),
     *ThinkTool.create(),
-]  # instances, as in those versions
+]
+"""Finish and think, as instances: so they were in earlier versions."""
 
 __all__ = [
     "BUILT_IN_TOOLS",

@@ -32,28 +32,29 @@ class FakeMCPServer:
 
     Use it like any server: in `create_mcp_tools`, or in `connect` of a client.
 
-    >>> from toolbench import current_run
-    >>> from toolbench.mcp import create_mcp_tools
-    >>> from toolbench.testing import FakeMCPServer, InTurn, RpcError
-    >>> server = FakeMCPServer("shop")
-    >>> server.answer("price", {"eur": 3})
-    >>> server.answer("stock", InTurn(RpcError("database is locked"), [{"sku": 7}]))
-    >>> @server.tool
-    ... def pay(amount: int) -> str:
-    ...     "Pay, if the customer agrees."
-    ...     current_run().progress(1, 2, "asking")
-    ...     return "paid" if current_run().ask(f"Pay {amount}?") else "not paid"
-    >>> with create_mcp_tools(server, elicitation_handler=lambda question: True) as client:
-    ...     client["price"]({}).data
-    ...     client["stock"]({}).text
-    ...     client["stock"]({}).data
-    ...     client["pay"]({"amount": 5}).text
-    {'eur': 3}
-    'Database is locked (MCP error -32603).'
-    [{'sku': 7}]
-    'paid'
-    >>> [call.tool for call in server.calls]
-    ['price', 'stock', 'stock', 'pay']
+    Examples:
+        >>> from toolbench import current_run
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.testing import FakeMCPServer, InTurn, RpcError
+        >>> server = FakeMCPServer("shop")
+        >>> server.answer("price", {"eur": 3})
+        >>> server.answer("stock", InTurn(RpcError("database is locked"), [{"sku": 7}]))
+        >>> @server.tool
+        ... def pay(amount: int) -> str:
+        ...     "Pay, if the customer agrees."
+        ...     current_run().progress(1, 2, "asking")
+        ...     return "paid" if current_run().ask(f"Pay {amount}?") else "not paid"
+        >>> with create_mcp_tools(server, elicitation_handler=lambda question: True) as client:
+        ...     client["price"]({}).data
+        ...     client["stock"]({}).text
+        ...     client["stock"]({}).data
+        ...     client["pay"]({"amount": 5}).text
+        {'eur': 3}
+        'Database is locked (MCP error -32603).'
+        [{'sku': 7}]
+        'paid'
+        >>> [call.tool for call in server.calls]
+        ['price', 'stock', 'stock', 'pay']
     """
 
     def __init__(

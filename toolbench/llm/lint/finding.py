@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Severity = Literal["error", "warning", "hint"]
+"""An error will make calls fail, a warning may, and a hint says what would be clearer."""
 
 _ARTICLE = "OpenHands (12) Function call"
 _ANTHROPIC = "Anthropic, Writing effective tools for agents"

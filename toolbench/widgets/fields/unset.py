@@ -17,3 +17,4 @@ class Unset(Enum):
 
 
 UNSET: Final = Unset.UNSET
+"""The value of a field that is left out of the arguments."""
