@@ -94,9 +94,9 @@ class TestOverhead:
         panel = ToolPanel(add, {"a": 1})
 
         def click(_):
-            panel._controls.expect_click()  # a double click would not count
-            panel._controls.buttons[0].click()
-            assert panel._run.done.wait(20)
+            panel.controls.expect_click()  # a double click would not count
+            panel.controls.buttons[0].click()
+            assert panel.runs.latest.done.wait(20)
 
         ledger.time(
             "run from a button",

@@ -85,12 +85,12 @@ def click(panel: ToolPanel) -> None:
     panel.form.value = {"total": 84, "people": 4}
     run = next(b for b in _buttons(panel) if b.description == "Run")
     run.click()
-    assert panel._run is not None
-    assert panel._run.done.wait(SECONDS)
-    pause = Event()
-    while panel._report._rendered is None or panel._report._rendered.run != panel._run:
+    assert panel.runs.latest is not None
+    assert panel.runs.latest.done.wait(SECONDS)
+    report, pause = panel.runs.report, Event()
+    while report._rendered is None or report._rendered.run != panel.runs.latest:
         pause.wait(0.001)
-    panel._refresh()  # here, before the ticker does it in its thread
+    panel.runs.refresh()  # here, before the ticker does it in its thread
 
 
 def _buttons(part: Any) -> list[Any]:

@@ -135,7 +135,7 @@ def _after_cell(result: Any = None) -> None:
         active.stop_all("interrupted")
     flush_descriptors()
     for panel in list(open_panels):
-        panel.look_for_news()
+        panel.staleness.check()
     for served in _served():
         served.look()
     refresh_explorers()

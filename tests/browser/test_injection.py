@@ -90,14 +90,14 @@ def run_all(payloads):
             panel.run()
             panels.append(panel)
     for panel in panels:
-        panel._run.done.wait(20)
+        panel.runs.latest.done.wait(20)
     ticker.wait_idle(20)
     return panels
 
 def markup_of(panel):
     # what a panel sends as markup, as the page would show it, without forms: they are many
-    parts = [panel._head, panel._report._result, panel._report._clock, panel._report._state]
-    return [part.value for part in (*parts, *panel._report._log._widgets)]
+    parts = [panel._head, panel.runs.report._result, panel.runs.report._clock, panel.runs.report._state]
+    return [part.value for part in (*parts, *panel.runs.report._log._widgets)]
 
 class Nowhere(comm.base_comm.BaseComm):
     def publish_msg(self, *args, **options):
@@ -149,7 +149,7 @@ for start in range(0, len(PAYLOADS) - 10, 25)[some]:
 for panel in panels:
     for index in (1, 2, 3, 4, 0):
         panel._tabs.widget.selected_index = index
-    assert panel._run.done.wait(20)
+    assert panel.runs.latest.done.wait(20)
 ticker.wait_idle(20)
 w.VBox(panels)
 """

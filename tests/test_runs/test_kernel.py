@@ -213,7 +213,7 @@ class TestKeepsake:
         )
         [after_one] = kept_in(kernel, request, "update_display_data")
         kernel.listen_until(
-            lambda: kernel.value("panel._run.done.is_set()"), "it is over"
+            lambda: kernel.value("panel.runs.latest.done.is_set()"), "it is over"
         )
         kernel.click("Run")
         kernel.listen_until(

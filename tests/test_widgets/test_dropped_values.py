@@ -22,7 +22,7 @@ def define(arguments):
 def reloaded(panel, arguments):
     """Define the tool of *panel* again, and press Reload."""
     new = define(arguments)
-    panel.look_for_news()
+    panel.staleness.check()
     click(buttons(panel)["Reload"])
     assert panel.tool is new
     return panel
@@ -101,6 +101,6 @@ class TestEarlierResult:
         """A panel that never ran has nothing to mark."""
         panel = ToolPanel(define("n: int"))
         new = define("n: int, m: int = 0")
-        panel.reload()
+        panel.staleness.reload()
         assert panel.tool is new
         assert EARLIER not in shown(panel)

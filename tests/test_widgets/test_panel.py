@@ -193,8 +193,8 @@ class TestNews:
         old = define("the old one")
         panel = ToolPanel(old, {"text": "typed"})
         new = define("the new one")
-        panel.look_for_news()
-        panel.look_for_news()
+        panel.staleness.check()
+        panel.staleness.check()
         assert shown(panel).count("The tool changed") == 1
         click(buttons(panel)["Reload"])
         assert "The tool changed" not in shown(panel)
@@ -211,7 +211,7 @@ class TestNews:
         counts = []
         for n in range(3):
             define(str(n))
-            panel.look_for_news()
+            panel.staleness.check()
             click(buttons(panel)["Reload"])
             counts.append(len(wire.live))
         assert len(set(counts)) == 1

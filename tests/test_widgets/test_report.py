@@ -26,7 +26,7 @@ class TestRun:
         panel = ToolPanel(steps.tool)
         panel.run()
         assert steps.begun.wait(20)
-        panel.reload()
+        panel.staleness.reload()
         assert buttons(panel)["Run"].disabled
         click(buttons(panel)["Cancel"])
         finish(panel)

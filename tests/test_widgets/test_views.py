@@ -12,8 +12,8 @@ from test_widgets.front import click, named, page, pick, receive
 from test_widgets.tooling import buttons, finish, shown, tabs, until
 from toolbench import history, run_tool, tool
 from toolbench.llm.calls import parse_tool_calls
+from toolbench.llm.providers import PROVIDER_TITLES
 from toolbench.widgets.panel import ToolPanel
-from toolbench.widgets.panel.provider_formats import LABELS
 from toolbench.widgets.panel.runs_table import runs_table
 from toolbench.widgets.panel.tabs import TABS
 
@@ -37,7 +37,7 @@ def opened(panel, name):
 
 
 class TestSchemaView:
-    @pytest.mark.parametrize("label", LABELS.values())
+    @pytest.mark.parametrize("label", PROVIDER_TITLES.values())
     def test_shows_every_format(self, label):
         """MCP, OpenAI chat, Responses, Anthropic and Gemini, each with its cost."""
         view = opened(ToolPanel(add), "Schema")
@@ -83,7 +83,7 @@ class TestCodeView:
         pick(named(view, "Copy as"), "pytest")
         assert "def test_add():" in named(view, "Code").value
 
-    @pytest.mark.parametrize(("name", "label"), LABELS.items())
+    @pytest.mark.parametrize(("name", "label"), PROVIDER_TITLES.items())
     def test_shows_what_a_model_would_send(self, name, label):
         """Each provider's parser reads it as the call the form describes."""
         view = opened(ToolPanel(add, {"a": 1}), "Code")
@@ -92,7 +92,7 @@ class TestCodeView:
         [call] = parse_tool_calls(sent, [add], provider=name)
         assert (call.name, call.arguments, call.error) == ("add", {"a": 1}, None)
 
-    @pytest.mark.parametrize("label", LABELS.values())
+    @pytest.mark.parametrize("label", PROVIDER_TITLES.values())
     def test_hides_secrets_in_what_a_model_would_send(self, label):
         """A token that is typed is nowhere in the text."""
 
@@ -199,7 +199,7 @@ class TestResult:
         finish(panel)
         for index, title in enumerate(TABS):
             tabs(panel).selected_index = index
-            is_seen = "toolbench-hidden" not in panel._report.widget._dom_classes
+            is_seen = "toolbench-hidden" not in panel.runs.report.widget._dom_classes
             assert is_seen == (title in ("Form", "JSON"))
         panel.run()
         assert tabs(panel).selected_index == 0

@@ -7,6 +7,14 @@ from hashlib import sha256
 from typing import Literal
 
 Provider = Literal["openai", "responses", "anthropic", "gemini", "mcp"]
+PROVIDER_TITLES: dict[Provider, str] = {
+    "mcp": "MCP",
+    "openai": "OpenAI chat completions",
+    "responses": "OpenAI Responses",
+    "anthropic": "Anthropic",
+    "gemini": "Gemini",
+}
+"""The names of the formats for a person."""
 
 _MARK = 6  # hexadecimal digits that keep two renamed names apart
 

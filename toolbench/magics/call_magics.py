@@ -5,10 +5,10 @@ from typing import Any
 from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
 
 from toolbench.llm.calls import parse_tool_calls
+from toolbench.llm.formats import FORMATS
 from toolbench.magics.arguments.call_arguments import fill_in
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.parsers import LineParser, parsed, variable
-from toolbench.widgets.panel.provider_formats import FORMATS
 from toolbench.widgets.tool_calls import CallsView
 
 

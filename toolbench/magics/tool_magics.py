@@ -21,6 +21,7 @@ from toolbench.errors import (
     ToolFailedError,
     ToolStoppedError,
 )
+from toolbench.llm.formats import FORMATS
 from toolbench.magics.arguments.call_arguments import (
     FORMS,
     fill_in,
@@ -41,7 +42,6 @@ from toolbench.runs.history.history import history
 from toolbench.runs.history.state_words import state_words
 from toolbench.runs.run import run_here
 from toolbench.widgets.panel.panel import ToolPanel
-from toolbench.widgets.panel.provider_formats import FORMATS, schema_of
 from toolbench.wording import counted
 
 
@@ -200,7 +200,7 @@ class ToolMagics(Magics):
         tool = self.catalog.find(options.name)
         check_tool(options, literal, cell)
         if options.schema:
-            schema = schema_of(tool, options.schema)
+            schema = FORMATS[options.schema](tool)
             return self._write(schema, options) if options.out else schema
         if options.export:
             return _export(tool, options)

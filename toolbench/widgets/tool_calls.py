@@ -37,8 +37,8 @@ class CallPanel(ToolPanel):
         if call.error is not None:
             self.form.reveal_errors()
 
-    def _finish(self, run: Run) -> None:
-        super()._finish(run)
+    def _over(self, run: Run) -> None:
+        super()._over(run)
         self._answer.value = call_answer(self._call, self.result)
 
 

@@ -13,6 +13,7 @@ from IPython.core.completer import (
 )
 
 from toolbench.jsonschema.view import read
+from toolbench.llm.formats import FORMATS
 from toolbench.magics.arguments.call_arguments import FORMS, looks_like_json
 from toolbench.magics.arguments.inline_json import open_json
 from toolbench.magics.catalog import Catalog
@@ -23,7 +24,6 @@ from toolbench.magics.completion.body_completion import (
     offered,
 )
 from toolbench.magics.mcp_magics import CONNECT_OPTIONS, MODES, apart
-from toolbench.widgets.panel.provider_formats import FORMATS
 
 IDENTIFIER = "toolbench.matcher"
 _OPTIONS = (

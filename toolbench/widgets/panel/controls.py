@@ -17,7 +17,11 @@ _LINKS = 5  # fields named beside Run
 
 
 class RunControls:
-    """The buttons Run, Cancel and "Send anyway"; a double click counts once."""
+    """The buttons Run, Cancel and "Send anyway"; a double click counts once.
+
+    Attributes:
+        can_run: Whether the tool can run at all.
+    """
 
     def __init__(
         self,
@@ -36,6 +40,7 @@ class RunControls:
         self._parts, self._start = parts, start
         self._debounce = Debounce()
         self._begun = -QUIET
+        self.can_run = True
         self._run = parts.button("Run", look="primary", kind=SUBMIT)
         self._cancel = parts.button("Cancel")
         self._anyway = parts.button(
@@ -48,9 +53,9 @@ class RunControls:
         self.notice = parts.make(w.HBox, "toolbench-refusal")
         self._refused: tuple[str, list[str]] | None = None
 
-    def settle(self, *, is_busy: bool, can_run: bool) -> None:
+    def settle(self, *, is_busy: bool) -> None:
         """Enable the buttons that can be used now, and disable the others."""
-        self._run.disabled = is_busy or not can_run
+        self._run.disabled = is_busy or not self.can_run
         self._cancel.disabled = not is_busy
         show_if(self._cancel, is_shown=is_busy)
 

@@ -14,9 +14,8 @@ from toolbench.core.registry import default_registry
 from toolbench.core.tool import ToolDefinition
 from toolbench.export.code.needed import code_of
 from toolbench.llm.payloads import PAYLOADS
-from toolbench.llm.providers import Provider
+from toolbench.llm.providers import PROVIDER_TITLES, Provider
 from toolbench.redaction import MARK
-from toolbench.widgets.panel.provider_formats import LABELS
 
 AnyTool = ToolDefinition[Any, Any]
 _MAIN = "__main__"
@@ -90,7 +89,10 @@ SNIPPETS: dict[str, Callable[[AnyTool, Mapping[str, Any]], str]] = {
     "Python": as_python,
     "%%tool cell": as_cell,
     "pytest": as_pytest,
-    **{f"{label} call": partial(as_payload, name) for name, label in LABELS.items()},
+    **{
+        f"{label} call": partial(as_payload, name)
+        for name, label in PROVIDER_TITLES.items()
+    },
 }
 """The function for each kind of text, by name; the first three kinds can be run."""
 

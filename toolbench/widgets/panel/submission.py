@@ -1,4 +1,4 @@
-"""Turn a form's values into a run; the action is built here, only once."""
+"""Turn a form's values into a run, or show why not; the action is built here, only once."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +12,7 @@ from toolbench.runs.questions import Asker
 from toolbench.runs.run import Run
 from toolbench.widgets.fields import notes
 from toolbench.widgets.form.form import SchemaForm
+from toolbench.widgets.panel.controls import RunControls
 
 
 class Submission:
@@ -21,7 +22,8 @@ class Submission:
         self,
         tool: ToolDefinition[Any, Any],
         arguments: Mapping[str, Any] | None,
-        action: Action | None = None,
+        action: Action | None,
+        controls: RunControls,
     ) -> None:
         """Make the form of *tool* with *arguments*.
 
@@ -30,16 +32,15 @@ class Submission:
             arguments: The values at the start; None for an untouched form.
             action: The action already built from *arguments*: the first run uses it if the
                 form still has these values.
+            controls: They show why there is no run.
         """
         self.tool = tool
         value = None if arguments is None else dict(arguments)
         self.form = SchemaForm(tool.input_schema, value, validate=tool.problems)
+        self.form.observe(lambda _: self._edited())
         self._built = None if action is None else (value or {}, action)
-
-    @property
-    def is_judged_elsewhere(self) -> bool:
-        """Whether arguments that do not fit the schema can be sent, for a server to check."""
-        return self.tool.source != ToolDefinition.source and not self.form.blocked
+        self._controls = controls
+        controls.accept()
 
     def run(
         self,
@@ -47,8 +48,8 @@ class Submission:
         risk: SecurityRisk | None,
         *,
         unchecked: bool,
-    ) -> Run | str:
-        """Return a run of the form's values, or a sentence why there cannot be a run.
+    ) -> Run | None:
+        """Return a run of the form's values; if there cannot be one, show why and return None.
 
         Args:
             asker: Answers the questions of the run.
@@ -56,10 +57,12 @@ class Submission:
             unchecked: Also send arguments that do not fit, if a server checks them.
         """
         if self.tool.executor is None:
-            return "This tool has no executor: nothing to run."
+            self._refuse("This tool has no executor: nothing to run.")
+            return None
         if self.form.blocked:
             self.form.reveal_errors()
-            return self.refusal()
+            self._refuse()
+            return None
         arguments = self.form.value
         run = Run(
             self.tool,
@@ -74,7 +77,9 @@ class Submission:
             run.build()
         except Exception as error:  # noqa: BLE001 - a validator of the tool's own
             self.form.refuse(misfits(self.tool.secrecy, error, arguments))
-            return self.refusal()
+            self._refuse()
+            return None
+        self._controls.accept()
         return run
 
     def _action_of(self, arguments: dict[str, Any]) -> Action | None:
@@ -84,6 +89,22 @@ class Submission:
             built[1] if built is not None and same_json(built[0], arguments) else None
         )
 
-    def refusal(self) -> str:
-        """Return a sentence with the number of fields to fix before a run."""
-        return f"{notes.to_fix(len(self.form.wrong_fields()))} to run"
+    def _refuse(self, reason: str = "") -> None:
+        """Show *reason* beside Run, or the number of fields to fix before a run."""
+        fields = self.form.wrong_fields()
+        is_foreign = self.tool.source != ToolDefinition.source
+        self._controls.refuse(
+            reason or f"{notes.to_fix(len(fields))} to run",
+            fields,
+            judged_elsewhere=is_foreign and not self.form.blocked,
+        )
+
+    def _edited(self) -> None:
+        """Update the notice beside Run until there are no errors."""
+        self._controls.edited()
+        if not self._controls.is_refusing:
+            return
+        if self.form.errors:
+            self._refuse()
+        else:
+            self._controls.accept()

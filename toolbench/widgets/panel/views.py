@@ -1,7 +1,7 @@
 """The views of a panel: the tool in providers' formats, the call as code, earlier runs."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from json import dumps
 from typing import Any, Protocol
 
@@ -15,11 +15,13 @@ from toolbench.display.objects import call_html
 from toolbench.display.page import notice
 from toolbench.display.sizes import estimate_tokens
 from toolbench.errors import ToolbenchError
+from toolbench.llm.formats import FORMATS, format_report
+from toolbench.llm.providers import PROVIDER_TITLES, Provider
 from toolbench.runs.history.history import history
 from toolbench.runs.history.record import RunRecord
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts
-from toolbench.widgets.panel.provider_formats import LABELS, changes_of, schema_of
+from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.runs_table import runs_table
 from toolbench.widgets.panel.snippets import SNIPPETS
 from toolbench.wording import counted
@@ -41,8 +43,9 @@ class Panel(Protocol):
     def put_back(self, arguments: Mapping[str, Any]) -> None:
         """Fill the form."""
 
-    def when_quiet(self, act: Callable[[], object]) -> None:
-        """Call *act* once the last typed keys have arrived."""
+    @property
+    def controls(self) -> RunControls:
+        """Its buttons, which know when the last typed keys have arrived."""
 
 
 class View(ABC):
@@ -70,7 +73,7 @@ class SchemaView(View):
         """Show the first format."""
         super().__init__(panel)
         parts = self._parts
-        labels = [(label, name) for name, label in LABELS.items()]
+        labels = [(label, name) for name, label in PROVIDER_TITLES.items()]
         self._format = parts.chooser("Format", labels)
         self._html = parts.html()
         self._format.observe(lambda _: self.refresh(), "value")
@@ -81,7 +84,7 @@ class SchemaView(View):
         """Show the schema in the chosen format."""
         tool, name = self._panel.tool, self._format.value
         try:
-            format_schema, changes = schema_of(tool, name), changes_of(tool, name)
+            format_schema, changes = FORMATS[name](tool), _changes(tool, name)
         except ToolbenchError as error:
             self._html.value = notice(str(error), "neutral")
             return
@@ -96,6 +99,13 @@ class SchemaView(View):
             notes
         )
         self._html.value = Html(f"{cost}{notes}{json_html(format_schema)}")
+
+
+def _changes(tool: ToolDefinition[Any, Any], name: Provider) -> list[str]:
+    """List the changes made to *tool* for a provider, and why it is not strict."""
+    report = format_report(tool, name)
+    reasons = [f"not strict: {reason}" for reason in report.not_strict]
+    return [*map(str, report.changes), *reasons]
 
 
 class CodeView(View):
@@ -136,7 +146,7 @@ class HistoryView(View):
         self._table = parts.html()
         self._html = parts.html()
         self._runs.observe(lambda _: self._show(), "value")
-        self._back.on_click(lambda _: panel.when_quiet(self._fill))
+        self._back.on_click(lambda _: panel.controls.when_quiet(self._fill))
         choice = parts.row(self._runs, self._back)
         self.widget = parts.column(
             self._table, choice, self._html, kind="toolbench-runs"

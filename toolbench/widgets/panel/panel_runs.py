@@ -1,0 +1,148 @@
+"""The runs of a panel, one after another: started, asked, shown and ended."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from threading import RLock
+
+from toolbench.runs.background import active
+from toolbench.runs.engine import start
+from toolbench.runs.history.history import history
+from toolbench.runs.history.record import RunRecord
+from toolbench.runs.kernel_loop.loop_runs import already_answered
+from toolbench.runs.policy import policy
+from toolbench.runs.questions import Answer, Question, decline
+from toolbench.runs.run import Run
+from toolbench.threads import have_threads
+from toolbench.widgets.form.question import QuestionBox, settle
+from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.ticker import ticker
+from toolbench.widgets.panel.controls import RunControls
+from toolbench.widgets.panel.report import RunReport
+
+
+class PanelRuns:
+    """The runs of one panel, one at a time.
+
+    Attributes:
+        latest: The run that goes on, or the last one.
+        report: The view of that run.
+        question: The place for its questions.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        lock: RLock,
+        controls: RunControls,
+        when_over: Callable[[Run], object],
+    ) -> None:
+        """Start without a run.
+
+        Args:
+            parts: The factory of the widgets.
+            lock: Held while the view changes.
+            controls: The buttons, which change as a run begins and ends.
+            when_over: Called with a run that has ended and is shown.
+        """
+        self._lock, self._controls, self._when_over = lock, controls, when_over
+        self.latest: Run | None = None
+        self.report = RunReport(parts, lock)
+        self.question = QuestionBox(parts)
+        self._record: RunRecord | None = None
+        self._is_closed = False
+
+    @property
+    def record(self) -> RunRecord | None:
+        """The record of the last run that ended."""
+        run, record = self.latest, self._record
+        if run is None or not run.done.is_set():
+            return record
+        return record if record and record.id == run.id else _record_of(run)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run goes on; a run that does not stop after a cancel does not count."""
+        run = self.latest
+        return run is not None and not (run.done.is_set() or run.is_stuck)
+
+    def start(self, run: Run, timeout: float | None, *, confirm: bool = True) -> None:
+        """Start *run* and show it.
+
+        Args:
+            run: The run.
+            timeout: Seconds after which it is cancelled.
+            confirm: Ask for consent first if the policy requires it.
+        """
+        self.latest = run
+        self._controls.settle(is_busy=True)
+        self.report.begin(run)
+        then = self._show_at_once
+        go = partial(start, run, timeout=timeout, confirm=confirm, then=then)
+        if have_threads():
+            go()
+        else:
+            self._ask_before(run, go, confirm=confirm)
+        ticker.watch(self.refresh)
+
+    def _ask_before(self, run: Run, go: Callable[[], object], *, confirm: bool) -> None:
+        """Ask for consent, if needed, then call *go*: without threads no run can wait for it."""
+        is_asked = run.asker is not decline
+        run.asker = already_answered(decline(Question("", {})))
+        if is_asked and run.tool.is_async:
+            run.desk = self.question.put
+        question = policy.question(run) if confirm and is_asked else None
+        if question is None:
+            go()
+            return
+        answer = self.question.put(question)
+        run.on_cancel(partial(settle, answer, Answer("cancel")))
+
+        def answered(answer: Future[Answer]) -> None:
+            run.asker = already_answered(answer.result())
+            self._controls.expect_click()
+            go()
+
+        answer.add_done_callback(answered)
+
+    def ask(self, question: Question) -> Answer:
+        """Show *question* of the run and wait for the answer of a person."""
+        run = self.latest
+        answer = self.question.ask(question, lambda: run is None or run.cancelled)
+        if run is self.latest and run is not None and not run.cancelled:
+            self._controls.expect_click()
+        return answer
+
+    def cancel(self) -> None:
+        """Cancel the run, if one goes on."""
+        if self.latest is not None:
+            active.stop(self.latest)
+
+    def refresh(self) -> bool:
+        """Update the view of the run; return whether to call this again."""
+        with self._lock:
+            run = self.latest
+            if run is None or self._is_closed:
+                return False
+            over = self.report.show(run)
+            if run.is_stuck:
+                self._controls.settle(is_busy=self.is_busy)
+            if over and (self._record is None or self._record.id != run.id):
+                self._controls.settle(is_busy=self.is_busy)
+                self._record = _record_of(run)
+                self._when_over(run)
+            return not over
+
+    def _show_at_once(self, run: Run) -> None:
+        """Prepare the result of *run*, in its thread, and have it shown without waiting for a tick."""
+        self.report.render(run)
+        ticker.look_now()
+
+    def close(self) -> None:
+        """Show nothing any more."""
+        self._is_closed = True
+        self.report.close()
+
+
+def _record_of(run: Run) -> RunRecord:
+    return history().find(run.id) or RunRecord.of(run)

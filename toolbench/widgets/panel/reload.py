@@ -1,0 +1,84 @@
+"""The notice that a panel's tool was defined again, and the change to its new definition."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from toolbench.core.tool import ToolDefinition
+from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.display.html.css import PRE
+from toolbench.display.page import notice
+from toolbench.plain import clip
+from toolbench.widgets.kit.parts import Parts
+
+if TYPE_CHECKING:  # a panel makes its notice
+    from toolbench.widgets.panel.panel import ToolPanel
+
+_MAX_VALUE = 1_000_000  # characters; nearly all of a value, as it is shown only here
+
+
+class Staleness:
+    """Whether a panel shows an old definition of its tool; the notice that says so."""
+
+    def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
+        """Watch the tool of *panel*; *parts* makes the notice."""
+        self._panel, self._parts = panel, parts
+        self.notice = parts.row()
+
+    def check(self) -> None:
+        """Show a notice with a button to reload the tool, if it was defined again."""
+        panel = self._panel
+        with panel.lock:
+            if self.notice.children or panel.tool.latest() is panel.tool:
+                return
+            button = self._parts.button("Reload", look="info")
+            button.on_click(lambda _: panel.controls.when_quiet(self.reload))
+            message = "The tool changed. This panel shows the previous version."
+            sentence = self._parts.html(notice(message, "warning"))
+            self.notice.children = [sentence, button]
+
+    def reload(self) -> None:
+        """Switch to the latest definition of the tool and keep the form's values.
+
+        Values for arguments that the new definition lacks are removed, and listed above the form.
+        """
+        panel = self._panel
+        with panel.lock:
+            old, entered, new = panel.form, panel.form.value, panel.tool.latest()
+            left_out = dropped(panel.tool, new, entered)
+            remark = dropped_html(left_out, old.masked)
+            self._parts.drop(self.notice.children)
+            self.notice.children = ()
+            values = {k: v for k, v in entered.items() if k not in left_out}
+            panel.show(new, values, remark=remark)
+            panel.runs.report.outdate()
+            old.close()
+
+
+def dropped(
+    old: ToolDefinition[Any, Any],
+    new: ToolDefinition[Any, Any],
+    arguments: Mapping[str, Any],
+) -> list[str]:
+    """Return the names in *arguments* that the *old* tool has and the *new* one refuses as unknown.
+
+    A person enters a name that even *old* does not have on purpose, so it is not returned.
+    """
+    lost = _names(old) - _names(new)
+    refused = {p.path[0] for p in new.problems(arguments) if len(p.path) == 1}
+    return [name for name in arguments if name in lost and name in refused]
+
+
+def dropped_html(names: Sequence[str], masked: Mapping[str, Any]) -> Html:
+    """Return a notice with the arguments that were left out and their *masked* values."""
+    if not names:
+        return Html("")
+    which = ", ".join(repr(name) for name in names)
+    remark = notice(f"The changed tool does not take {which}. Left out:", "warning")
+    present = [name for name in names if name in masked]
+    values = "\n".join(f"{name} = {clip(masked[name], _MAX_VALUE)}" for name in present)
+    style = f"{PRE};max-height:16em;white-space:pre-wrap;overflow-wrap:anywhere"
+    return Html(f'{remark}<pre {NO_MATHS} style="{style}">{escape(values)}</pre>')
+
+
+def _names(tool: ToolDefinition[Any, Any]) -> set[str]:
+    return set(tool.input_node.names)
