@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from functools import partial
 from threading import Event, Thread
 
 import pytest
@@ -25,9 +26,15 @@ def tool(tmp_path, monkeypatch):
     return tool
 
 
+@pytest.fixture
+def be_patient(monkeypatch):
+    """Set the seconds of each attempt at a line."""
+    return partial(monkeypatch.setattr, line_pattern, "_PATIENCE")
+
+
 class TestEndless:
     @pytest.mark.parametrize("pattern", ENDLESS)
-    def test_can_be_interrupted(self, tool, pattern, monkeypatch):
+    def test_can_be_interrupted(self, tool, pattern, monkeypatch, be_patient):
         """While such a search goes on others run, and an interrupt ends it."""
         begun, results = Event(), []
         attempt = LinePattern._attempt
@@ -37,7 +44,7 @@ class TestEndless:
             return attempt(*arguments)
 
         monkeypatch.setattr(LinePattern, "_attempt", attempting)
-        monkeypatch.setattr(line_pattern, "_PATIENCE", (0.1,) * 1_000)
+        be_patient((0.1,) * 1_000)
         thread = Thread(target=lambda: results.append(tool({"pattern": pattern})))
         thread.start()
         assert begun.wait(30)
@@ -48,16 +55,16 @@ class TestEndless:
         ]
 
     @pytest.mark.parametrize("pattern", ENDLESS)
-    def test_ends_in_time(self, tool, pattern, monkeypatch):
+    def test_ends_in_time(self, tool, pattern, be_patient):
         """Nobody need interrupt it: it fails, and what to do is said."""
-        monkeypatch.setattr(line_pattern, "_PATIENCE", (0.05, 0.1))
+        be_patient((0.05, 0.1))
         observation = tool({"pattern": pattern})
         assert observation.is_error
         assert "took more than 0.1 s on one line. Avoid repeats" in observation.text
 
-    def test_long_lines(self, tmp_path, monkeypatch):
+    def test_long_lines(self, tmp_path, be_patient):
         """So does a plain pattern that takes long on a long line."""
-        monkeypatch.setattr(line_pattern, "_PATIENCE", (0.05, 0.1))
+        be_patient((0.05, 0.1))
         (tmp_path / "minified.js").write_text("x=(y);" * 50_000)
         with pytest.raises(RunError, match="took more than"):
             LinePattern(r"x.*\(.*y.*\).*[Q]").accepts(str(tmp_path / "minified.js"))
@@ -70,9 +77,9 @@ class TestEndless:
         assert not line_pattern.accepts(str(tmp_path / "many.txt"))
         assert next(answers, None) is None
 
-    def test_what_takes_long_only_over_line_ends(self, tmp_path, monkeypatch):
+    def test_what_takes_long_only_over_line_ends(self, tmp_path, be_patient):
         """A repeat that matches line ends too is tried line by line, where it is quick."""
-        monkeypatch.setattr(line_pattern, "_PATIENCE", (0.0001, 30))
+        be_patient((0.0001, 30))
         (tmp_path / "blank.txt").write_text(" \n" * 30_000 + "a b\n")
         assert LinePattern(r"\s+b").accepts(str(tmp_path / "blank.txt"))
         assert not LinePattern(r"\s+c").accepts(str(tmp_path / "blank.txt"))

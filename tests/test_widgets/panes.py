@@ -1,7 +1,8 @@
 """What a person does with the lists of the explorer."""
 
-from test_widgets.front import click, listing, pick, receive
+from test_widgets.front import click, listing, only, pick, receive
 from test_widgets.tooling import buttons, until
+from toolbench.widgets.panel import ToolPanel
 
 LISTS = ("Tools", "Resources", "Prompts")
 DETAILS = ("Server", "Log", "Traffic")
@@ -30,6 +31,11 @@ def choose(pane, start):
     """Pick the line that starts so."""
     (label,) = [line for line in listed(pane) if line.startswith(start)]
     pick(listing(pane), label)
+
+
+def open_panel(pane):
+    """Return the panel of the tool that is open."""
+    return only(pane.detail, ToolPanel)
 
 
 def press(pane, label):

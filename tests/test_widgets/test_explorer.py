@@ -20,7 +20,16 @@ from test_widgets.front import (
     search_field,
     type_into,
 )
-from test_widgets.panes import DETAILS, LISTS, choose, enter, go, listed, press
+from test_widgets.panes import (
+    DETAILS,
+    LISTS,
+    choose,
+    enter,
+    go,
+    listed,
+    open_panel,
+    press,
+)
 from test_widgets.tooling import buttons, finish, shown, until
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
@@ -86,7 +95,7 @@ class TestExplorer:
         explorer = Explorer(client)
         for title in TITLES:
             pane = go(explorer, title)
-            if hasattr(pane, "_list"):
+            if title in LISTS:
                 listed(pane)
                 receive(listing(pane), index=0)
         assert len(wire.live) > len(before) + 60
@@ -138,16 +147,16 @@ class TestExplorer:
         for _ in range(3):
             enter(search_field(pane))
             wait_for_ticker()
-            picked.append(pane._list.picked)
+            picked.append(open_panel(pane).tool.name)
         assert picked == ["pong", "ping", "pong"]
         receive(search_field(pane), value="nothing like it")
         enter(search_field(pane))
         wait_for_ticker()
-        assert pane._list.picked == "pong"
+        assert open_panel(pane).tool.name == "pong"
         receive(search_field(pane), value="ot")
         enter(search_field(pane))  # overtakes the last key
         receive(search_field(pane), value="oth")
-        until(lambda: pane._list.picked == "other")
+        until(lambda: open_panel(pane).tool.name == "other")
 
     def test_tells_why_a_server_is_not_there(self, client):
         """Its reason and its last lines on stderr, beside the servers that are."""
@@ -197,11 +206,11 @@ class TestTools:
         """Lazily, and once: what was entered stays."""
         pane = go(explorer, "Tools")
         choose(pane, "basket")
-        panel = pane._open["basket"].panel
+        panel = open_panel(pane)
         panel.form.value = {"item": "pear"}
         choose(pane, "order")
         choose(pane, "basket")
-        assert pane._open["basket"].panel is panel
+        assert open_panel(pane) is panel
         panel.run()
         finish(panel)
         assert panel.result.data == {"item": "pear", "state": "in the basket"}
@@ -223,9 +232,9 @@ class TestTools:
         session.refresh()
         until(lambda: "changed ping" in page(explorer))
         until(lambda: "This panel shows the previous version" in page(explorer))
-        old = pane._open["ping"].panel
-        click(pane._open["ping"]._take)
-        assert pane._open["ping"].panel is not old
+        old = open_panel(pane)
+        press(pane, "Reload")
+        assert open_panel(pane) is not old
         assert "This panel shows the previous version" not in page(explorer)
 
     def test_elsewhere_are_marked(self, explorer, shop):
@@ -353,11 +362,10 @@ class TestApps:
         """The frame holds the arguments and the result, and may do nothing but run."""
         pane = go(explorer, "Tools")
         choose(pane, "basket")
-        opened = pane._open["basket"]
-        opened.panel.form.value = {"item": "pear-of-mine"}
-        click(buttons(opened.widget)["Preview its app"])
-        until(lambda: "iframe" in shown(opened._app.widget))
-        html = shown(opened._app.widget)
+        open_panel(pane).form.value = {"item": "pear-of-mine"}
+        press(pane, "Preview its app")
+        until(lambda: "iframe" in page(pane.detail))
+        html = page(pane.detail)
         assert "pear-of-mine" in html
         assert html.count("sandbox=") == 1
         assert "allow-same-origin" not in html
