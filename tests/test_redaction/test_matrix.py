@@ -159,18 +159,36 @@ def places(captured, wire, journal: Path) -> dict[str, str]:
     }
 
 
+def with_each_secret(pairs, kinds):
+    """Join *pairs* of a kind and a way (and more) with each secret, as parameters of a test.
+
+    One secret of each pair is taken in turn, so that each kind and each way meets each secret. The
+    other two are marked `combination`: `make test` leaves them out, `make test-more` runs them.
+    """
+    ways = list(dict.fromkeys(tuple(way) for _, *way in pairs))
+    order = list(kinds)
+    for kind, *way in pairs:
+        turn = (order.index(kind) + ways.index(tuple(way))) % len(SECRETS)
+        for place, (name, secret) in enumerate(SECRETS.items()):
+            marks = [] if place == turn else [pytest.mark.combination]
+            yield pytest.param(
+                kind, *way, secret, marks=marks, id="-".join([kind, *way, name])
+            )
+
+
 KINDS_OF_OUTPUT = ("text/plain", "text/html", "text/markdown", "application/json")
 
 
-@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+OF_A_NOTEBOOK = [
+    (kind, way)
+    for kind in KINDS
+    for way in WAYS_IN
+    if (kind, way) != ("in JSON", "button")  # the text in the form is the person's
+]
+
+
 @pytest.mark.parametrize(
-    ("kind", "way"),
-    [
-        (kind, way)
-        for kind in KINDS
-        for way in WAYS_IN
-        if (kind, way) != ("in JSON", "button")  # the text in the form is the person's
-    ],
+    ("kind", "way", "secret"), list(with_each_secret(OF_A_NOTEBOOK, KINDS))
 )
 def test_of_a_notebooks_tool(kind, way, secret, shell, wire, tmp_path, caplog):
     """The tool gets the secret; people, files and pages get a mark in place of it."""
@@ -287,19 +305,21 @@ IN_A_FORM = (
 OF_A_CONVERSATION = ("tool(...)", "acall")  # as only they take one
 
 
-@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+OF_A_SERVER = [
+    *(
+        (kind, way, "legacy")
+        for kind in SERVER_KINDS
+        for way in SERVER_WAYS
+        if kind != "conversation" or way in OF_A_CONVERSATION
+        if (kind, way) not in IN_A_FORM
+    ),
+    *((kind, "tool(...)", "modern") for kind in SERVER_KINDS),
+]
+
+
 @pytest.mark.parametrize(
-    ("kind", "way", "era"),
-    [
-        *(
-            (kind, way, "legacy")
-            for kind in SERVER_KINDS
-            for way in SERVER_WAYS
-            if kind != "conversation" or way in OF_A_CONVERSATION
-            if (kind, way) not in IN_A_FORM
-        ),
-        *((kind, "tool(...)", "modern") for kind in SERVER_KINDS),
-    ],
+    ("kind", "way", "era", "secret"),
+    list(with_each_secret(OF_A_SERVER, SERVER_KINDS)),
 )
 def test_of_a_server(kind, way, era, secret, shell, wire, tmp_path, leaky_servers):
     """Secrets of a call or of the entry are in nothing that is kept of what a server says."""
