@@ -100,7 +100,8 @@ def test_nbval_compares_what_is_deterministic(tmp_path):
     sanitize = ROOT / "tests/sanitize.cfg"
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", "-q", "--nbval", "in.ipynb"),
+            *(sys.executable, "-m", "pytest", "-q", "-p", "nbval.plugin"),
+            *("--nbval", "--nbval-current-env", "in.ipynb"),
             *("--nbval-sanitize-with", sanitize, "-p", "no:cacheprovider"),
         ],
         cwd=tmp_path,

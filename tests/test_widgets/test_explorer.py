@@ -30,12 +30,11 @@ from test_widgets.panes import (
     open_panel,
     press,
 )
-from test_widgets.tooling import buttons, finish, shown, until
+from test_widgets.tooling import buttons, finish, shown, until, wait_for_ticker
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer, client_view, open_explorers
 from toolbench.widgets.explorer.panes.resources import ResourcesPane
-from toolbench.widgets.kit.ticker import ticker
 
 SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
 TITLES = LISTS + DETAILS
@@ -61,12 +60,7 @@ def explorer(client, shop):
     explorer = Explorer(client)
     yield explorer
     explorer.close()
-    assert ticker.wait_idle(SECONDS)
-
-
-def wait_for_ticker():
-    """Wait until all that waits for its tick was done."""
-    assert ticker.wait_idle(SECONDS)
+    wait_for_ticker()
 
 
 def dangers(explorer):
@@ -101,7 +95,7 @@ class TestExplorer:
         assert len(wire.live) > len(before) + 60
         explorer.close()
         explorer.close()
-        assert ticker.wait_idle(SECONDS)
+        wait_for_ticker()
         assert wire.live == before
         assert shop.status == "connected"
         assert explorer not in open_explorers

@@ -16,6 +16,11 @@ LINK = "toolbench-link"
 def finish(panel: ToolPanel) -> None:
     """Wait until the run of *panel* is over and shown."""
     until(lambda: panel.result is not None and not panel.is_busy)
+    wait_for_ticker()
+
+
+def wait_for_ticker() -> None:
+    """Wait until all that waits for its tick was done."""
     assert ticker.wait_idle(SECONDS)
 
 
