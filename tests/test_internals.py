@@ -35,6 +35,8 @@ ATTRIBUTES = {
     "IPython.core.compilerop:CachingCompiler": ["ast_parse", "extra_flags"],
     "IPython.core.magic:MagicsManager": ["magics"],
     "IPython.core.formatters:DisplayFormatter": ["mimebundle_formatter"],
+    # a click says whether the page has waited for keys before it
+    "ipywidgets:Button": ["_handle_custom_msg"],
     # a widget is made in one message, and its classes are changed in one
     "ipywidgets:DOMWidget": ["_dom_classes", "keys", "class_traits", "_repr_mimebundle_"],
     # our session of a server is a kind of the SDK's

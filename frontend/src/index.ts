@@ -2,6 +2,7 @@
 
 import { connectApps, type Kernel } from "./apps";
 import { enhanceCards } from "./card_toolbar";
+import { holdClicks, type Models } from "./clicks";
 import { describeFields } from "./described";
 import { enhanceEditors } from "./editor";
 import { enhanceFields } from "./fields";
@@ -59,8 +60,9 @@ function watch(): void {
 }
 
 /** Called once for each kernel of the page. */
-function initialize({ model }: { model: Kernel }): void {
+function initialize({ model }: { model: Kernel & { widget_manager?: Models } }): void {
   start();
+  holdClicks(model.widget_manager);
   connectApps(model);
 }
 

@@ -84,9 +84,10 @@ def press(buttons: w.ToggleButtons, label: str) -> None:
     pick(buttons, label)
 
 
-def click(button: w.Button) -> None:
-    """Click a button."""
-    deliver(button, {"method": "custom", "content": {"event": "click"}})
+def click(button: w.Button, *, settled: bool = False) -> None:
+    """Click a button; *settled*: in a page that has waited for the last keys."""
+    content = {"event": "click", **({"settled": True} if settled else {})}
+    deliver(button, {"method": "custom", "content": content})
 
 
 def walk(widget: w.Widget) -> Iterator[w.Widget]:

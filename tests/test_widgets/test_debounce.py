@@ -85,3 +85,33 @@ def test_a_question_that_nobody_answered_leaves_a_double_click_one():
     finish(panel)
     assert "timed out" in shown(panel)
     assert len(started) == 1
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize("settled", [True, False])
+def test_a_click_does_not_wait_where_the_page_has_waited(settled):
+    """It says so in its message; then the run begins inside the click, right after a key."""
+
+    @tool
+    def same(text: str) -> str:
+        """Return the text."""
+        return text
+
+    panel = ToolPanel(same)
+    type_into(panel.form.slot.child("text").editor.widget, "ab")
+    click(buttons(panel)["Run"], settled=settled)
+    assert (panel.is_busy or panel.result is not None) is settled
+    ticker.reset()  # time stands still: an unsettled click would wait for ever
+
+
+@pytest.mark.parametrize("mark", [None, "true", 1, {}])
+def test_only_a_true_mark_counts(mark):
+    """Other values are no promise of the page."""
+    acts = []
+    waits = debounce.Debounce()
+    waits.edited()
+    with debounce.message_of_page({"event": "click", "settled": mark}):
+        waits.then(lambda: acts.append(mark))
+    assert acts == []
+    assert ticker.wait_idle(20)
+    assert acts == [mark]

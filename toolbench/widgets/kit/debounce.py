@@ -1,13 +1,41 @@
-"""Delay the effect of a click until the last typed keys have arrived."""
+"""Delay the effect of a click until the last typed keys have arrived.
 
-from collections.abc import Callable
+With our JavaScript module the page does it (`frontend/src/clicks.ts`): it holds a click back until the
+kernel has answered all changes of fields. Such a click is marked as settled and takes effect at once.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import Lock
 from time import monotonic
+from typing import Any
+
+from ipywidgets import Button
 
 from toolbench.runs.kernel_loop.loop_timer import later
 from toolbench.widgets.kit.ticker import ticker
 
 QUIET = 0.3  # seconds after the last edit before a click takes effect
+_settled: ContextVar[bool] = ContextVar("settled", default=False)
+
+
+@contextmanager
+def message_of_page(content: Mapping[str, Any]) -> Iterator[None]:
+    """Handle the message *content* of a widget: inside, no `Debounce` waits if the page has waited."""
+    token = _settled.set(content.get("settled") is True)
+    try:
+        yield
+    finally:
+        _settled.reset(token)
+
+
+class HeldButton(Button):
+    """A button whose clicks wait in the page for the last typed keys, if the page can do it."""
+
+    def _handle_custom_msg(self, content: Any, buffers: Any) -> None:
+        with message_of_page(content):
+            super()._handle_custom_msg(content, buffers)
 
 
 class Debounce:
@@ -30,15 +58,18 @@ class Debounce:
     def then(self, act: Callable[[], object]) -> None:
         """Call *act* once there are no edits: at once, or later in another thread.
 
+        It is called at once in `message_of_page` of a message for which the page has waited.
+
         Do nothing while an earlier call waits, as a second click asks for the same.
         """
+        is_settled = _settled.get()
         with self._lock:
             if self._waiting:
                 return
             self._waiting = True
 
         def go() -> bool:
-            if monotonic() - self._last_edit < QUIET:
+            if not is_settled and monotonic() - self._last_edit < QUIET:
                 return True
             self._waiting = False
             act()

@@ -7,6 +7,7 @@ import ipywidgets as w
 from toolbench.display.ansi.colors import MUTED
 from toolbench.display.escape import Html
 from toolbench.display.html.css import LINE, PRE
+from toolbench.widgets.kit.debounce import HeldButton
 from toolbench.widgets.kit.pool import Pool
 
 HIDDEN = "toolbench-hidden"
@@ -103,7 +104,7 @@ class Parts(Pool):
     ) -> Any:
         """Return a button; *look* is ipywidgets' `button_style`, *kind* another CSS class."""
         return self.make(
-            w.Button,
+            HeldButton,
             *("toolbench-button", *([kind] if kind else [])),
             description=label,
             button_style=look,

@@ -16,7 +16,7 @@ import ipywidgets as w
 from toolbench.display.caps import shorten
 from toolbench.display.escape import Html, escape, visible
 from toolbench.display.page import notice
-from toolbench.widgets.kit.debounce import Debounce
+from toolbench.widgets.kit.debounce import Debounce, message_of_page
 from toolbench.widgets.kit.parts import HIDDEN, Parts, put, show_if
 
 MAX_LINES = 200  # lines in the list of ipywidgets
@@ -282,6 +282,7 @@ def on_enter(line: w.Text, react: Callable[[], None]) -> None:
 
     def submitted(_: Any, content: Any, buffers: Any) -> None:
         if content.get("event") == "submit":
-            debounce.then(react)
+            with message_of_page(content):
+                debounce.then(react)
 
     line.on_msg(submitted)

@@ -1,0 +1,95 @@
+"""A click, Ctrl+Enter or Enter never overtakes the last typed keys, however slow the kernel is."""
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from browser.lab import Hands, write_notebook
+from browser.polling import poll
+
+TOOL = """
+%load_ext toolbench
+import ipywidgets
+from toolbench import tool
+from toolbench.widgets.panel import ToolPanel
+
+@tool
+def echo(text: str) -> str:
+    '''Return the text.'''
+    return f"Got {text}."
+
+def fields(widget):
+    if isinstance(widget, ipywidgets.Text | ipywidgets.Textarea):
+        yield widget
+    for child in getattr(widget, "children", ()):
+        yield from fields(child)
+
+def wait(change):
+    open(f"{GATES}/{change.new}").close()  # waits until the test opens its other end
+
+panel = ToolPanel(echo)
+[text] = [field for field in fields(panel) if field.description == "text"]
+text.observe(wait, "value")
+panel
+"""
+
+
+class Gates:
+    """What the kernel waits for after each change of the field: a pipe for each of its values."""
+
+    def __init__(self, folder: Path, *values: str) -> None:
+        self.folder = folder
+        for value in values:
+            os.mkfifo(folder / value)
+
+    def let_pass(self, value: str) -> None:
+        """Let the kernel go on after *value*, as soon as it waits there."""
+
+        def opened() -> bool:
+            try:
+                gate = os.open(self.folder / value, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError:  # nobody waits yet
+                return False
+            os.close(gate)
+            return True
+
+        poll(opened, until=f"the kernel waits after {value}", seconds=20)
+
+
+def typed_ahead(page: Hands, gates: Gates, notebook: Path) -> Locator:
+    """Open the panel and type 84: the kernel has 8 and is busy with it, 84 is still in the page."""
+    write_notebook(notebook, f"GATES = {str(gates.folder)!r}\n{TOOL}")
+    page.open(notebook.name)
+    page.run_all()
+    expect(page.tab.page.locator("html.toolbench-live")).to_have_count(1)
+    field = page.tab.page.get_by_label("text", exact=True)
+    field.press_sequentially("84")
+    return field
+
+
+@pytest.mark.parametrize("front_end", ["lab", "voila", "nbclassic"])
+@pytest.mark.parametrize("way", ["click", "Ctrl+Enter"])
+def test_a_run_takes_all_keys(
+    request: pytest.FixtureRequest,
+    front_end: str,
+    way: str,
+    nbroot: Path,
+    tmp_path: Path,
+):
+    """The run waits until the kernel has both keys, and then begins at once."""
+    page: Hands = request.getfixturevalue(front_end)
+    gates = Gates(tmp_path, "8", "84")
+    field = typed_ahead(page, gates, nbroot / f"clicks-{front_end}-{way}.ipynb")
+    panel = page.tab.page.locator(".toolbench-panel")  # nbclassic has a Run of its own
+    run = panel.get_by_role("button", name="Run", exact=True)
+    if way == "click":
+        run.click()
+    else:
+        field.press("Control+Enter")
+    expect(run).to_have_attribute("aria-busy", "true")  # it shows that it was pressed
+    gates.let_pass("8")
+    gates.let_pass("84")
+    page.wait_for_text("Got 84.")
+    expect(run).not_to_have_attribute("aria-busy", "true")
