@@ -3,11 +3,16 @@
 import base64
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from test_tools.editor_parts import Editor
 from toolbench.core.content import ImageContent
 from toolbench.errors import ArgumentsError
 from toolbench.tools.file_editor import FileEditorTool
+from toolbench.tools.file_editor.excerpt import excerpt, line_count, offset_of
+from toolbench.tools.files.ascii_text import AsciiText
+from toolbench.tools.files.textfile import BinaryError, decode, to_show
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -193,3 +198,36 @@ class TestRoot:
         confined(link, command="str_replace", old_str="x", new_str="y")
         assert link.is_symlink()
         assert (tmp_path / "in" / "a").read_text() == "y"
+
+
+@given(
+    st.text(st.sampled_from("ab \r\n\n"), max_size=40).map(lambda text: text * 700),
+    st.data(),
+)
+def test_ascii_is_shown_as_any_text(text, data):
+    """Its bytes are looked at without decoding them all: the lines, numbers and notes are the same."""
+    raw, traits = to_show(text.encode())
+    assert isinstance(raw, AsciiText)
+    assert traits == decode(text.encode()).traits
+    assert line_count(raw) == line_count(text)
+    lines = line_count(text)
+    first = data.draw(st.integers(1, max(1, lines)))
+    last = data.draw(st.integers(first, max(first, lines)))
+    start, end = (offset_of(text, line) for line in (first, last + 1))
+    assert (start, end) == tuple(offset_of(raw, line) for line in (first, last + 1))
+    if lines:
+        counted = (start, end, first, last - first + 1)
+        assert excerpt(raw, *counted) == excerpt(text, *counted)
+
+
+@pytest.mark.parametrize("data", ["é\n".encode(), b"\xff\xfea\0", b"caf\xe9 \n" * 40])
+def test_other_text_is_decoded(data):
+    """UTF-8, a byte order mark, another encoding: as it is for an edit."""
+    file = decode(data)
+    assert to_show(data) == (file.text, file.traits)
+
+
+def test_a_zero_byte_is_no_text():
+    """Zero is ASCII, but a file that has it is binary."""
+    with pytest.raises(BinaryError):
+        to_show(b"a\0b")

@@ -1,5 +1,7 @@
 """Show lines of a text with line numbers, like `cat -n`, in a limited number of characters."""
 
+from toolbench.tools.files.ascii_text import Text
+
 MAX_CHARACTERS = 16_000
 """About the highest number of characters of a file that a model gets at once."""
 _HALF = MAX_CHARACTERS // 2
@@ -7,12 +9,12 @@ _NUMBER = 8  # characters that a number and a line end add to a line
 _STEP = 64 * 1024  # characters searched at once
 
 
-def line_count(text: str, start: int = 0) -> int:
+def line_count(text: Text, start: int = 0) -> int:
     """Return the number of lines in *text* from *start*; one without a line end counts too."""
     return text.count("\n", start) + (start < len(text) and text[-1] != "\n")
 
 
-def offset_of(text: str, line: int, start: int = 0) -> int:
+def offset_of(text: Text, line: int, start: int = 0) -> int:
     """Return the offset of *line*, counted from 1 at *start*, or the end of *text*.
 
     The text is not split into lines, so that 10 MB take only a few milliseconds.
@@ -37,7 +39,7 @@ def around(text: str, start: int, end: int, first: int, lines: int) -> str:
     return excerpt(text, begin, stop, first, line_total)
 
 
-def excerpt(text: str, start: int, end: int, first: int, lines: int) -> str:
+def excerpt(text: Text, start: int, end: int, first: int, lines: int) -> str:
     """Return the *lines* lines of *text* from *start* to *end*, numbered from *first* on.
 
     If the lines are too long, a note replaces the middle. It names the missing lines, and says how
@@ -60,7 +62,7 @@ def excerpt(text: str, start: int, end: int, first: int, lines: int) -> str:
     return f"{_numbered(head, first)}\n{note}\n{_numbered(tail, below)}"
 
 
-def _forward(text: str, start: int, lines: int) -> int:
+def _forward(text: Text, start: int, lines: int) -> int:
     """Return the offset of the line that is *lines* lines below the line of *start*."""
     for _ in range(lines):
         start = text.find("\n", start) + 1

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from toolbench.core.coercion.coercion import contents_of
 from toolbench.core.content import ImageContent, TextContent
@@ -19,13 +19,15 @@ from toolbench.tools.file_editor.excerpt import excerpt, line_count, offset_of
 from toolbench.tools.file_editor.folder_listing import listing
 from toolbench.tools.file_editor.recorded_edit import RecordedEdit
 from toolbench.tools.files import disk
+from toolbench.tools.files.ascii_text import Text
 from toolbench.tools.files.entry import Entry
 from toolbench.tools.files.locks import file_locks
 from toolbench.tools.files.paths import Places, working_dir_of
-from toolbench.tools.files.textfile import BinaryError, TextFile, decode
+from toolbench.tools.files.textfile import BinaryError, TextFile, decode, to_show
 from toolbench.tools.undisturbed import undisturbed
 from toolbench.wording import counted
 
+T = TypeVar("T")
 _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
 
 
@@ -116,7 +118,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
             return FileEditorObservation(
                 command="view", path=readable(action.path), content=[text, image]
             )
-        return _view_of(action, _numbered(action, _text(path, snapshot.data)))
+        return _view_of(action, _numbered(action, *_text(path, snapshot.data, to_show)))
 
     def exists(self, action: FileEditorAction) -> bool:
         """Tell whether the path of *action* exists."""
@@ -133,7 +135,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
             RunError: If there is no such file, or it is not text.
         """
         with self._existing(action) as entry:
-            return _text(entry.raw_path, disk.read(entry).data)
+            return _text(entry.raw_path, disk.read(entry).data, decode)
 
     def _existing(self, action: FileEditorAction) -> Entry:
         path = self.places.absolute(action.path)
@@ -226,7 +228,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         """
         with self._existing(action) as entry, file_locks(entry.path):
             disk_file = disk.read(entry)
-            file = _text(entry.raw_path, disk_file.data)
+            file = _text(entry.raw_path, disk_file.data, decode)
             edited = change(file)
             stamp = disk.write(entry, file.encode(edited.text), disk_file.stamp)
             before, stamp_before = disk_file.data, disk_file.stamp
@@ -250,7 +252,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         path = self.places.absolute(action.path)
         with self.places.entry(path) as entry, file_locks(entry.path):
             disk_file = disk.read(entry)
-            now = _text(entry.raw_path, disk_file.data)
+            now = _text(entry.raw_path, disk_file.data, decode)
             disk.put_back(entry, recorded.data_before(now), disk_file.stamp)
         is_gone = "is removed again" if recorded.before is None else "is as it was"
         text = f"Took back an edit: {action.path} {is_gone}."
@@ -275,7 +277,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
                 "be lost; nothing was undone. View it, then edit it as it is now."
             )
             raise RunError(msg)
-        now = _text(entry.raw_path, disk.read(entry).data)
+        now = _text(entry.raw_path, disk.read(entry).data, decode)
         stamp = disk.put_back(entry, edit.before, edit.left)
         self._history.forget(edit, stamp)
         if edit.before is None:
@@ -297,9 +299,9 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         )
 
 
-def _text(path: Path, data: bytes) -> TextFile:
+def _text(path: Path, data: bytes, read: Callable[[bytes], T]) -> T:
     try:
-        return decode(data)
+        return read(data)
     except BinaryError:
         msg = f"{readable(str(path))} is a binary file ({counted(len(data), 'byte')}), not text. Use another tool for it."
         raise RunError(msg) from None
@@ -311,11 +313,11 @@ def _image(data: bytes) -> ImageContent | None:
     return block if isinstance(block, ImageContent) else None
 
 
-def _numbered(action: FileEditorAction, file: TextFile) -> str:
+def _numbered(action: FileEditorAction, text: Text, traits: str) -> str:
     first, last = action.view_range or (1, -1)
-    start = offset_of(file.text, max(first, 1))
-    above = first - 1 if start < len(file.text) and first > 1 else 0
-    total = above + line_count(file.text, start if above else 0)  # each line end once
+    start = offset_of(text, max(first, 1))
+    above = first - 1 if start < len(text) and first > 1 else 0
+    total = above + line_count(text, start if above else 0)  # each line end once
     last = total if last == -1 else last
     if not total and not action.view_range:
         return f"{action.path} is empty."
@@ -325,14 +327,14 @@ def _numbered(action: FileEditorAction, file: TextFile) -> str:
             "Give [first, last] counted from 1, last -1 for the end."
         )
         raise RunError(msg)
-    head = f"{action.path}, {counted(total, 'line')}{file.traits}"
+    head = f"{action.path}, {counted(total, 'line')}{traits}"
     if last > total:
         head += f" (there are no lines after {total})"
-    end = len(file.text)
+    end = len(text)
     if last < total:
-        end = offset_of(file.text, last - first + 2, start)
+        end = offset_of(text, last - first + 2, start)
     lines = min(last, total) - first + 1
-    return readable(f"{head}:\n{excerpt(file.text, start, end, first, lines)}")
+    return readable(f"{head}:\n{excerpt(text, start, end, first, lines)}")
 
 
 def _view_of(action: FileEditorAction, text: str) -> FileEditorObservation:

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 
 from toolbench.tools.failure_sentence import RunError
+from toolbench.tools.files.ascii_text import AsciiText, Text
 
 _BOMS = (  # UTF-32 first: its mark begins with the mark of UTF-16
     (codecs.BOM_UTF8, "utf-8"),
@@ -15,6 +16,7 @@ _BOMS = (  # UTF-32 first: its mark begins with the mark of UTF-16
 )
 _ASCII = "".join(map(chr, range(128)))
 _SAMPLE = 64 * 1024  # bytes used to guess an encoding
+_CRLF = "CRLF line ends"
 _FEW = 30  # words with accents: fewer are not enough to guess the language
 _HIGH = re.compile(rb"[\x80-\xff]+")
 _UNDECODABLE = re.compile("[\udc80-\udcff]")
@@ -37,10 +39,7 @@ class TextFile:
     @property
     def newline(self) -> str:
         r"""The line end of the file: `\r\n` if all line ends are `\r\n`, else `\n`."""
-        if "\r" not in self.text:  # much faster than counting
-            return "\n"
-        crlf = self.text.count("\r\n")
-        return "\r\n" if crlf and crlf == self.text.count("\n") else "\n"
+        return newline_of(self.text)
 
     @property
     def traits(self) -> str:
@@ -48,7 +47,7 @@ class TextFile:
         unusual = [] if self.encoding == "utf-8" else [self.encoding]
         unusual += ["byte order mark"] * bool(self.bom)
         unusual += ["some bytes are no UTF-8"] * (self.errors != "strict")
-        unusual += ["CRLF line ends"] * (self.newline == "\r\n")
+        unusual += [_CRLF] * (self.newline == "\r\n")
         return "".join(f", {trait}" for trait in unusual)
 
     def encode(self, text: str) -> bytes:
@@ -66,6 +65,29 @@ class TextFile:
                 "was changed. Use other characters, or convert the file to UTF-8 first."
             )
             raise RunError(msg) from None
+
+
+def newline_of(text: Text) -> str:
+    r"""Return the line end of *text*: `\r\n` if all line ends are `\r\n`, else `\n`."""
+    if "\r" not in text:  # much faster than counting
+        return "\n"
+    crlf = text.count("\r\n")
+    return "\r\n" if crlf and crlf == text.count("\n") else "\n"
+
+
+def to_show(data: bytes) -> tuple[Text, str]:
+    """Return the text of *data* to show parts of it, and the traits of `TextFile`.
+
+    ASCII, as most files are, is not decoded as a whole: for 9 MB that takes longer than to find the lines.
+
+    Raises:
+        BinaryError: If it is not text.
+    """
+    if data.isascii() and b"\0" not in data:
+        text = AsciiText(data)
+        return text, f", {_CRLF}" * (newline_of(text) == "\r\n")
+    file = decode(data)
+    return file.text, file.traits
 
 
 def decode(data: bytes) -> TextFile:

@@ -1,0 +1,39 @@
+"""Bytes that are all ASCII, used as text: only the parts that are shown are decoded.
+
+One byte is one character here, so offsets and counts are those of the text.
+"""
+
+
+class AsciiText:
+    """The part of `str` that showing lines of a text needs, over ASCII bytes."""
+
+    def __init__(self, data: bytes) -> None:
+        """Use *data*, which must be ASCII."""
+        self._data = data
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __contains__(self, part: str) -> bool:
+        return part.encode() in self._data
+
+    def __getitem__(self, place: int | slice) -> str:
+        if isinstance(place, slice):
+            return self._data[place].decode("ascii")
+        return chr(self._data[place])
+
+    def count(self, part: str, start: int = 0, end: int | None = None) -> int:
+        """Return how often *part* is there between *start* and *end*."""
+        return self._data.count(part.encode(), start, end)
+
+    def find(self, part: str, start: int = 0, end: int | None = None) -> int:
+        """Return the first offset of *part* between *start* and *end*, or -1."""
+        return self._data.find(part.encode(), start, end)
+
+    def endswith(self, part: str, start: int = 0, end: int | None = None) -> bool:
+        """Return whether what is between *start* and *end* ends with *part*."""
+        return self._data.endswith(part.encode(), start, end)
+
+
+Text = str | AsciiText
+"""What can be shown in lines."""
