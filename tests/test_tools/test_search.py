@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import tempfile
 from math import inf
 from pathlib import Path
 from shutil import which
@@ -16,10 +17,11 @@ from toolbench.tools.search.folder_walk import Walk
 from toolbench.tools.search.globs import (
     deepest,
     name_regex,
+    name_test,
     names_hidden,
     path_regex,
 )
-from toolbench.tools.search.newest import newest_first
+from toolbench.tools.search.newest import newest, newest_first
 from toolbench.tools.search.place import split_pattern
 
 PIECES = st.sampled_from(
@@ -146,15 +148,20 @@ class TestGlobs:
     @example("**/", "{a,b}")
     @example("**/", "{a,b/a}")
     @example("", "{,a}")
+    @example("**/", "*.b")
+    @example("", "*{,.b}")
     def test_of_a_name_alone_mean_the_same(self, start, rest):
         """Where the name of a file says it all, it says the same as its path."""
         try:
             name_pattern, whole = name_regex(start + rest), path_regex(start + rest)
         except RunError:
             return
-        for path in (p for p in TREE if name_pattern and "/." not in f"/{p}"):
+        quick = name_test(start + rest)
+        assert (quick is None) == (name_pattern is None)
+        for path in (p for p in TREE if quick and "/." not in f"/{p}"):
             name = path.rpartition("/")[2]
             assert bool(name_pattern.fullmatch(name)) == bool(whole.fullmatch(path))
+            assert bool(quick(name)) == bool(whole.fullmatch(path))
 
     @pytest.mark.parametrize("pattern", ["*.py", "**/a*", "./**/[ab]", "{a,b}"])
     def test_of_a_name_alone_are_recognized(self, pattern):
@@ -346,3 +353,17 @@ class TestNewest:
             os.utime(tmp_path / name, (time, time))
         paths = list(newest_first(f"{tmp_path}/", "abcde"))
         assert paths == [str(tmp_path / name) for name in "bdca"]
+
+    @given(st.lists(st.integers(0, 9), max_size=60), st.integers(1, 3))
+    def test_a_few_are_the_first(self, times, most):
+        """A few of many are those that come first in the order, in whichever order they are looked at."""
+        with tempfile.TemporaryDirectory() as folder:
+            for number, time in enumerate(times):
+                path = Path(folder, str(number))
+                path.touch()
+                os.utime(path, (time, time))
+            names = [
+                str(number) for number in range(len(times) + 1)
+            ]  # the last is gone
+            order = list(newest_first(f"{folder}/", names))
+            assert newest(f"{folder}/", names, most) == order[:most]

@@ -1,7 +1,6 @@
 """The executor of glob: walk through the directories once, and return the newest matches."""
 
 import os
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,12 @@ from toolbench.tools.glob.definition import GlobAction, GlobObservation
 from toolbench.tools.search.folder_walk import Walk
 from toolbench.tools.search.globs import (
     deepest,
-    name_regex,
+    name_test,
     names_hidden,
     path_regex,
 )
 from toolbench.tools.search.interrupts import Interrupts, interrupted
-from toolbench.tools.search.newest import CAP, newest_first, report
+from toolbench.tools.search.newest import CAP, newest, report
 from toolbench.tools.search.place import place_of, resolved, split_pattern
 
 
@@ -61,12 +60,12 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
             base,
             top,
             only_path=path_regex(pattern.rest),
-            only_name=name_regex(pattern.rest),
+            only_name=name_test(pattern.rest),
             hidden=names_hidden(pattern.rest),
             deepest=deepest(pattern.rest),
             stopped=stopped,
         )
-        matches = list(islice(newest_first(walk.prefix, walk), CAP + 1))
+        matches = newest(walk.prefix, walk, CAP + 1)
         if stopped():
             raise interrupted()
         more = f"[There are more than these {CAP}: narrow the pattern to see others.]"

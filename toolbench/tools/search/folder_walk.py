@@ -27,7 +27,7 @@ class Walk:
         top: Path,
         *,
         only_path: re.Pattern[str] | None = None,
-        only_name: re.Pattern[str] | None = None,
+        only_name: Callable[[str], object] | None = None,
         hidden: bool = False,
         links: bool = True,
         deepest: float = inf,
@@ -39,7 +39,7 @@ class Walk:
             base: The directory to begin with, links resolved; it may be hidden or ignored.
             top: Outside a repository, the highest directory whose .gitignore counts.
             only_path: Must match the whole path of a file; all files if left out.
-            only_name: Must match the whole name of a file; used instead of *only_path*.
+            only_name: Must be true of the name of a file; used instead of *only_path*.
             hidden: Whether to include names that begin with a dot; `.git` is never included.
             links: Whether links to files count as files.
             deepest: The most directories between *base* and a file.
@@ -50,8 +50,8 @@ class Walk:
         parts = base.relative_to(self._origin).parts
         self._start = "".join(f"{part}/" for part in parts)
         self._rules = tuple(rules_above(self._origin, parts))
-        regex, self._by_name = only_name or only_path, only_name is not None
-        self._matches = regex.fullmatch if regex is not None else None
+        by_path = None if only_path is None else only_path.fullmatch
+        self._matches, self._by_name = only_name or by_path, only_name is not None
         self.hidden = hidden
         self._links = links
         self._deepest = deepest

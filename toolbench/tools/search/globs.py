@@ -1,9 +1,11 @@
 """Glob patterns as regular expressions: `*`, `?`, `[a-z]`, `{a,b}` and `**`."""
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 from math import inf
+from operator import methodcaller
 
 from toolbench.tools.failure_sentence import RunError
 
@@ -53,6 +55,23 @@ def name_regex(pattern: str) -> re.Pattern[str] | None:
     if any(choice in _EVERYWHERE or "/" in choice for choice in choices):
         return None
     return re.compile("|".join(_name(choice, _NOT_HIDDEN) for choice in choices))
+
+
+@lru_cache(maxsize=256)
+def name_test(pattern: str) -> Callable[[str], object] | None:
+    """Return what tells whether a name is one of `name_regex`; None where that is None.
+
+    For a pattern like `**/*.py` it compares the end of a name, which takes a third of the time. It
+    must not get names that begin with a dot.
+    """
+    regex = name_regex(pattern)
+    if regex is None:
+        return None
+    choices = _choices(pattern.removeprefix("./").removeprefix("**/"))
+    ends = tuple(choice[1:] for choice in choices if choice.startswith("*"))
+    if len(ends) < len(choices) or is_magic("".join(ends)):
+        return regex.fullmatch
+    return methodcaller("endswith", ends)
 
 
 @lru_cache(maxsize=256)
