@@ -14,7 +14,7 @@ _SORTED_TIMES = 8  # times as many as are wanted are collected before they are s
 
 def newest(prefix: str, paths: Iterable[str], most: int) -> list[str]:
     """Return the first *most* of what `newest_first` yields; in less time, as the rest is not kept."""
-    kept: list[tuple[int, str]] = []
+    latest: list[tuple[int, str]] = []
     oldest = -inf
     for path in paths:
         whole = prefix + path
@@ -24,12 +24,12 @@ def newest(prefix: str, paths: Iterable[str], most: int) -> list[str]:
             continue
         if changed < oldest:
             continue
-        kept.append((-changed, whole))
-        if len(kept) >= _SORTED_TIMES * most:
-            kept.sort()
-            del kept[most:]
-            oldest = -kept[-1][0]
-    return [whole for _, whole in sorted(kept)[:most]]
+        latest.append((-changed, whole))
+        if len(latest) >= _SORTED_TIMES * most:
+            latest.sort()
+            del latest[most:]
+            oldest = -latest[-1][0]
+    return [whole for _, whole in sorted(latest)[:most]]
 
 
 def newest_first(prefix: str, paths: Iterable[str]) -> Iterator[str]:
