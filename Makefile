@@ -1,5 +1,5 @@
 # `make` opens the tour (or, without a browser, writes it as a report); `make test` runs every check;
-# `make test-more` runs the combinations that it leaves out, and the unit tests on the other Pythons.
+# `make test-more` runs the long tests that it leaves out, and the unit tests on the other Pythons.
 # Nothing is installed outside this folder, but Chromium for the browser tests (scripts/chromium.sh).
 PYTHON ?= python3
 BIN := .venv/bin
@@ -8,10 +8,13 @@ TOUR := notebooks/00_tour.ipynb
 # How many tests run at a time. Those of one file stay together: they share kernels and servers.
 WORKERS ?= 2
 PARALLEL := -n $(WORKERS) --dist loadfile
-TESTS := $(BIN)/python scripts/run_tests.py $(PARALLEL)
+RUN := $(BIN)/python scripts/run_tests.py
+TESTS := $(RUN) $(PARALLEL)
+# Where tests share nothing but what lasts for a whole process: no worker waits for the longest file.
+APART := $(RUN) -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := tour
-.PHONY: tour lab demo test test-more resolve combinations check frontend frontend-check unit unit-more notebooks outputs peers peers-test browser stress docs screenshots bench bench-compare constraints site site-serve site-test release-check clean
+.PHONY: tour lab demo test test-more resolve long check frontend frontend-check unit unit-more notebooks outputs peers peers-test browser stress docs screenshots bench bench-compare constraints site site-serve site-test release-check clean
 
 tour: .venv/.ready   ## open the tour in JupyterLab; a terminal without a browser gets the report
 	@$(BIN)/python scripts/tour.py $(TOUR)
@@ -23,7 +26,7 @@ demo: .venv/.ready   ## execute the tour and write a report anybody can read
 	@$(BIN)/python scripts/tour.py --report $(TOUR)
 
 test: check frontend-check unit notebooks peers-test browser   ## everything on this Python
-test-more: resolve combinations unit-more   ## each combination, and the other Pythons that are promised; CI runs it last
+test-more: resolve long unit-more   ## the long tests, and the other Pythons that are promised; CI runs it last
 
 check: .venv/.ready  ## style, types, layers, declared dependencies, file sizes
 	$(BIN)/ruff check .
@@ -45,10 +48,10 @@ frontend/node_modules/.ready: frontend/package.json frontend/package-lock.json
 
 unit: .venv/.ready
 	-@sh scripts/chromium.sh            # without it the tests of the browser tool are skipped
-	$(TESTS) tests -m "not combination" --ignore tests/browser --ignore tests/peers --ignore tests/built_site
+	$(TESTS) tests -m "not long" --ignore tests/browser --ignore tests/peers --ignore tests/built_site
 
-combinations: .venv/.ready   ## what `make unit` leaves out: each combination whose pairs it has met
-	$(TESTS) tests/test_redaction -m combination
+long: .venv/.ready   ## the tests marked long, which `make unit` leaves out
+	$(APART) $$(grep -rl 'mark\.long' tests --include 'test_*.py') -m long
 
 unit-more: .venv/.ready  ## the unit tests on Python 3.12 and 3.13 too; says which is missing here
 	-@sh scripts/chromium.sh
@@ -77,7 +80,7 @@ peers-test: .venv/.ready
 
 browser: .venv/.ready
 	sh scripts/chromium.sh
-	$(TESTS) tests/browser
+	$(APART) tests/browser
 
 SECONDS ?= 600
 stress: .venv/.ready  ## ten minutes of printing beside runs that begin and end

@@ -108,7 +108,7 @@ def uv(*arguments: str) -> None:
 def tested(environment: Path, workers: int) -> int:
     """Run the tests in *environment*, *workers* at a time, and return pytest's exit code."""
     skipped = [word for path in NOT_HERE for word in ("--ignore", path)]
-    skipped += ["-m", "not combination"]  # `make combinations` runs them, on one Python
+    skipped += ["-m", "not long"]  # `make long` runs them, on one Python
     parallel = ("-n", str(workers), "--dist", "loadfile")
     script = ROOT / "scripts" / "run_tests.py"
     command = [environment / "bin" / "python", script, "tests", *skipped, *parallel]

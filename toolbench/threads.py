@@ -26,7 +26,7 @@ class _AtOnce(Thread):
         self.run()
 
     def join(self, timeout: float | None = None) -> None:
-        """Return: the work is done."""
+        """Return at once: `start` has done the work."""
 
 
 def daemon_thread(work: Callable[..., object], *args: Any, name: str) -> Thread:

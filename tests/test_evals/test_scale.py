@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import resource, sys
 from tests.test_evals.sample_tools import TOOLS, PlantedModel
@@ -19,6 +21,7 @@ print(peak)
 """
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_trials_in_bounded_memory(tmp_path):
     """Each answer costs less than 2 kB of memory, whatever a message holds: 200 MB for 100,000."""
     count = 100_000

@@ -163,14 +163,14 @@ def with_each_secret(pairs, kinds):
     """Join *pairs* of a kind and a way (and more) with each secret, as parameters of a test.
 
     One secret of each pair is taken in turn, so that each kind and each way meets each secret. The
-    other two are marked `combination`: `make test` leaves them out, `make test-more` runs them.
+    other two are marked `long`: `make test` leaves them out, `make test-more` runs them.
     """
     ways = list(dict.fromkeys(tuple(way) for _, *way in pairs))
     order = list(kinds)
     for kind, *way in pairs:
         turn = (order.index(kind) + ways.index(tuple(way))) % len(SECRETS)
         for place, (name, secret) in enumerate(SECRETS.items()):
-            marks = [] if place == turn else [pytest.mark.combination]
+            marks = [] if place == turn else [pytest.mark.long]
             yield pytest.param(
                 kind, *way, secret, marks=marks, id="-".join([kind, *way, name])
             )

@@ -19,7 +19,7 @@ def result_of(
 ) -> dict[str, Any]:
     """Return the result of `tools/call` for *observation*, in the structure that *tool* promises."""
     result = observation.to_mcp_result()
-    # what another server's tool promises, its own result has, or nothing here does
+    # The tool of another server promises what its server sends: nothing is added to that.
     is_own = tool.source == ToolDefinition.source and tool.observation_type is not None
     is_promised = is_own and not observation.is_error
     if is_promised and _STRUCTURED not in result:

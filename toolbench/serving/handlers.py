@@ -183,7 +183,7 @@ async def _log(ctx: Context, event: LogEvent) -> None:
 def _as_tool(described: Mapping[str, Any]) -> types.Tool:
     try:
         return types.Tool.model_validate(described)
-    except ValidationError:  # of a server that says what the protocol has no words for
+    except ValidationError:  # its server sent parts that the protocol does not know
         known = ("name", "description", "inputSchema")
         return types.Tool.model_validate({key: described[key] for key in known})
 

@@ -110,7 +110,9 @@ class Calls:
 
     def break_off(self, current: Round) -> None:
         """Answer each running call without an answer as interrupted."""
-        for event in self._log:  # an interrupt may have come before the round had it
+        for event in (
+            self._log
+        ):  # after an interrupt the round may lack answers that the log has
             if isinstance(event, AnswerEvent):
                 current.answer(event)
         runs = self._in_hand
@@ -134,7 +136,7 @@ class Calls:
             if stopping.is_set():
                 return
         self._running = list(runs.values())
-        if stopping.is_set():  # between the last look and the line above
+        if stopping.is_set():  # it may have been set since the last check
             return
         self._carry_out(self._running)
         for call in waiting():

@@ -122,7 +122,7 @@ class CallForms:
         function = getattr(self.executor, "function", None)
         try:
             parameters = signature_of(function).parameters if function else {}
-        except (TypeError, ValueError):  # of a function that shows none
+        except (TypeError, ValueError):  # the function has no readable signature
             return frozenset()
         kind = Parameter.KEYWORD_ONLY
         return frozenset(n for n, p in parameters.items() if p.kind is kind)

@@ -12,7 +12,7 @@ def most_pairs(
     """
     owner: dict[int, int] = {}
     for row in range(rows):
-        # the column by which each column was reached: the path back is swapped
+        # for each column the one it was reached from: along this path the pairs are swapped
         via: dict[int, int | None] = {}
         todo: list[tuple[int, int | None]] = [(row, None)]
         while todo:

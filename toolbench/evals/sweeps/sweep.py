@@ -362,7 +362,7 @@ class _Sweep:
 
 
 def _secrets_text(secrecy: Secrecy, arguments: Mapping[str, Any]) -> str:
-    """Return a text of the secrets in *arguments*, those by name and those inside texts."""
+    """Return the secrets in *arguments* as one text, with those that stand inside other texts."""
     try:
         by_path = secrecy.mask(arguments)[1]
     except RecursionError:  # it is unknown what is down there

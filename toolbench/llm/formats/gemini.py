@@ -140,7 +140,7 @@ class _Writer:
         return is_cut
 
     def _inside(self, refs: list[Any], node: Mapping[str, Any], where: str) -> Json:
-        """Write *node*, the target of *refs*; cut references inside it that lead back to *refs*."""
+        """Write *node*, to which *refs* lead; leave out references in it that would lead back here."""
         self._open += refs
         written = self.write(node, where)
         del self._open[len(self._open) - len(refs) :]

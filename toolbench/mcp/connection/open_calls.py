@@ -172,8 +172,7 @@ class OpenCalls:
 
         In the older protocol a question names no call: this assumes the latest one.
         """
-        call = (
-            current_call()
-        )  # in the older protocol: the one that connected, long done
+        call = current_call()
+        # in the older protocol this is the call that connected, which has ended
         known = call is not None and call.token in self._calls
         return call if known else next(reversed(self._calls.values()), None)

@@ -12,10 +12,8 @@ ENDED = frozenset({"completed", "failed", "cancelled"})
 """The states that a task does not leave."""
 _STATES = ENDED | {"working", "input_required"}
 _ASKING = 1.0  # seconds between two questions, if the server names no time
-_SHORTEST, _LONGEST = (
-    0.05,
-    60.0,
-)  # seconds: a wrong number floods nobody and stops nothing
+# Seconds between two requests, whatever the server asks for: not too often, and not never.
+_SHORTEST, _LONGEST = 0.05, 60.0
 _WORDS = {"input_required": "waits for an answer"}
 
 

@@ -75,7 +75,7 @@ class Trust:
         return list(warnings_of(self._offer, others))
 
     def approve(self) -> None:
-        """Approve the server's offer of the last time that its changes were read.
+        """Approve what the server offered when its changes were last read.
 
         Calls work again, unless the server has changed since then.
         """

@@ -22,7 +22,7 @@ class Noise(NamedTuple):
     """The pattern of noise at the end of a text that may continue in the next text."""
 
     def begins_in(self, data: bytes) -> int:
-        """Return the start of noise at the end of *data* that may continue in the next data."""
+        """Return where noise begins that reaches the end of *data*, and may go on in the next data."""
         begun = self.begun.search(data, max(len(data) - _LONGEST, 0))
         return len(data) if begun is None else begun.start()
 
@@ -93,7 +93,7 @@ class NoisyStream:
         self._noise = noise
         self._as_it_is = redactor.stream()  # a secret may stand in noise, and hold some
         self._rest = b""
-        self._hidden = 0  # bytes of text in it that a mark stands for already
+        self._hidden = 0  # bytes of it for which a mark was already written
 
     def feed_data(self, data: bytes) -> bytes:
         """Add *data*; return all bytes that can be shown now, including bytes held back before."""

@@ -94,7 +94,7 @@ class ConnectionFile:
 
 def is_running(process: int) -> bool:
     """Tell whether the process with this number runs; true if the system cannot tell."""
-    if os.name != "posix":  # elsewhere the question would end it
+    if os.name != "posix":  # on Windows os.kill(process, 0) would end the process
         return True
     try:
         os.kill(process, 0)

@@ -71,7 +71,7 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
             msg = "The browser was interrupted. noop() shows where it is."
             raise RunError(msg) from error
         finally:
-            future.cancel()  # does nothing unless this thread was interrupted
+            future.cancel()  # it has ended already, unless this thread was interrupted
             self._future = None
 
     async def _perform(self, steps: list[Step]) -> BrowserObservation:

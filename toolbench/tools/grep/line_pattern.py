@@ -123,7 +123,7 @@ class LinePattern:
         if not text:
             return False
         text = text.removesuffix("\n")
-        if self.needed:  # then no line matches if the whole block does not
+        if self.needed:  # if the whole block does not match, no line does
             with suppress(TimeoutError):  # each single line may be quick
                 match = self._attempt(text, _PATIENCE[0])
                 if match is None or "\n" not in match.group():

@@ -95,7 +95,7 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
             msg = f"{url!r} took longer than {self._timeout:g} s. Try another page."
             raise RunError(msg) from error
         finally:
-            future.cancel()  # has no effect unless the caller gave up
+            future.cancel()  # it has ended already, unless the caller gave up
             with self._lock:
                 self._under_way.discard(future)
 

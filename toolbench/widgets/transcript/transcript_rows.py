@@ -94,7 +94,9 @@ class Rows:
         put(row.html, call_html(*parts, is_running=True))
         if answer is not None:
             call = event.tool_call if edit is None else edit.tool_call
-            tool: Any = call.tool  # it is known where the row can be opened
+            tool: Any = (
+                call.tool
+            )  # not None: only a row with a known tool can be opened
             arguments, result = call.arguments, answer.answer
             row.offer(
                 call, lambda: OpenedCall(tool, arguments, result, self._variables)

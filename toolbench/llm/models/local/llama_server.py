@@ -22,7 +22,7 @@ def main() -> None:
     sys.stdout.flush()
     if server is not None:
         sys.stdin.read()
-    os._exit(0)  # at once: an answer that is being made would be waited for
+    os._exit(0)  # an ordinary exit would wait for the answer that is being written
 
 
 def _served(settings: dict[str, Any]) -> Any:

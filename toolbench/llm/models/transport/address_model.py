@@ -206,7 +206,9 @@ def _new_client(key: SecretStr | None) -> "AsyncClient":
 
 
 def _key_from(variable: str) -> str:
-    if not _VARIABLE.fullmatch(variable):  # perhaps the key itself: it is not repeated
+    if not _VARIABLE.fullmatch(
+        variable
+    ):  # it may be the key itself, so the message does not repeat it
         msg = (
             "api_key_env is the name of a variable that holds the key, as OPENAI_API_KEY: capital "
             "letters, digits and underscores. Never give the key itself."
