@@ -10,6 +10,7 @@ of its own.
 
 # ruff: noqa: T201, S603 - a script talks to its terminal, and runs what its own table names
 
+import fcntl
 import json
 import os
 import shlex
@@ -58,15 +59,28 @@ class InstallError(Exception):
 
 
 def main() -> int:
-    """Install everything that is not there yet, side by side; return the exit code."""
+    """Install everything that is not there yet, side by side; return the exit code.
+
+    `make test` begins this in the background, and needs it later: a second process waits for the
+    first, and then finds everything there.
+    """
+    PEERS.mkdir(exist_ok=True)
+    with (PEERS / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return install_all()
+
+
+def install_all() -> int:
+    """Install everything that is not there yet; return the exit code."""
     try:
         ensure(NODE_PLACE)  # npm comes with it
         with ThreadPoolExecutor(4) as pool:
+            others = pool.submit(ensure_others)
             list(pool.map(ensure, wanted()))
+            others.result()
     except InstallError as error:
         print(error, file=sys.stderr)
         return 1
-    ensure_others()
     if not SERVERS.is_file():
         print(f"The conformance suite is in {PEERS}; no servers: {SERVERS} is missing.")
         return 0

@@ -51,6 +51,7 @@ def python(exported, tmp_path_factory):
     return program
 
 
+@pytest.mark.long
 def test_thirty_tools_install_and_pass(exported, python, tmp_path):
     """All tests of all packages pass where they are installed; each tool was called, each server serves."""
     assert len(exported) >= 30

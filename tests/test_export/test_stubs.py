@@ -152,6 +152,7 @@ def tool_like(row):
     )
 
 
+@pytest.mark.long
 @needs_corpus
 def test_mypy_accepts_the_corpus(tmp_path):
     """A sample of real tools, each seventh, as one module: strict mypy has nothing to say."""
