@@ -14,7 +14,7 @@ TESTS := $(RUN) $(PARALLEL)
 APART := $(RUN) -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := tour
-.PHONY: tour lab demo test test-more resolve long peers-begin check frontend frontend-check unit unit-more notebooks outputs peers peers-test browser stress docs screenshots bench bench-compare constraints site site-serve site-test release-check clean
+.PHONY: tour lab demo test test-more resolve long peers-begin check frontend frontend-check unit unit-more notebooks outputs peers peers-test browser widget-managers stress docs screenshots bench bench-compare constraints site site-serve site-test release-check clean
 
 tour: .venv/.ready   ## open the tour in JupyterLab; a terminal without a browser gets the report
 	@$(BIN)/python scripts/tour.py $(TOUR)
@@ -82,7 +82,14 @@ peers-test: .venv/.ready
 	-$(BIN)/python scripts/peers.py     # what is missing afterwards, the tests say
 	$(TESTS) tests/peers
 
-browser: .venv/.ready
+MANAGERS := tests/browser/managers
+widget-managers: $(MANAGERS)/node_modules/.ready   ## the widget managers of VS Code and other pages, for the browser tests
+
+$(MANAGERS)/node_modules/.ready: $(MANAGERS)/package.json $(MANAGERS)/package-lock.json $(MANAGERS)/build.mjs $(MANAGERS)/page.js
+	cd $(MANAGERS) && npm ci --silent && npm run --silent build
+	@touch $@
+
+browser: .venv/.ready widget-managers
 	sh scripts/chromium.sh
 	$(APART) tests/browser
 

@@ -4,6 +4,7 @@ A test says what it proves: `@pytest.mark.front_end("Voila", "load", "type", "ru
 """
 # ruff: noqa: T201 - a script talks to its terminal
 
+import re
 import sys
 from collections import defaultdict
 from importlib.metadata import PackageNotFoundError, version
@@ -26,6 +27,18 @@ PACKAGES = {
     "JupyterLite": "jupyterlite-core",
     "jupyter execute": "nbclient",
 }
+MANAGERS = {
+    "VS Code's manager": (
+        "VS Code's widget manager in Chromium, not VS Code itself",
+        "@vscode/jupyter-ipywidgets8",
+    ),
+    "html-manager": (
+        "ipywidgets' manager for other pages in Chromium, not Colab itself",
+        "@jupyter-widgets/html-manager",
+    ),
+}
+"""Parts of front ends that cannot be started here: what the table calls them, and their packages of npm."""
+MANAGER_PINS = ROOT / "tests" / "browser" / "managers" / "build.mjs"
 SITE_PINS = ROOT / "site" / "constraints.txt"  # what is installed for the site alone
 UNPROVEN = ("skip", "xfail")
 
@@ -78,7 +91,7 @@ def proven() -> dict[str, set[str]]:
 def table(proven: dict[str, set[str]]) -> str:
     """Return the table in Markdown; empty is what a front end has no use for."""
     lines = ["", f"| | {' | '.join(HEADS)} |", f"|---|{'---|' * len(HEADS)}"]
-    for name in (*PEOPLE, *NOBODY):
+    for name in (*PEOPLE, *MANAGERS, *NOBODY):
         useless = NO_USE.get(name, set()) | (
             {"type", "cancel"} if name in NOBODY else set()
         )
@@ -92,6 +105,12 @@ def table(proven: dict[str, set[str]]) -> str:
 
 def labelled(name: str) -> str:
     """Return *name* with the version that is tested here."""
+    if name in MANAGERS:
+        label, package = MANAGERS[name]
+        [release] = re.findall(
+            rf'"{package}@([\d.]+)"', MANAGER_PINS.read_text("utf-8")
+        )
+        return f"{label} ({package} {release})"
     package = PACKAGES.get(name, name.lower())
     release = ".".join(installed(package).split(".")[:2])
     short_name = name.removesuffix(" 7")

@@ -75,13 +75,15 @@ class JupyterServer:
         front_end: Which of them.
         root: The folder whose notebooks it serves.
         home: Where it keeps everything Jupyter, IPython and the kernels keep in HOME.
+        address: Its URL, once it answers.
+        token: What a request needs.
     """
 
     def __init__(self, front_end: FrontEnd, root: Path, home: Path) -> None:
         self.front_end = front_end
         self.root = root
         self.home = home
-        self._token = secrets.token_hex()
+        self.token = secrets.token_hex()
         self._log = home / "server.log"
         self._runtime = home / "runtime"
 
@@ -98,7 +100,7 @@ class JupyterServer:
                 preexec_fn=_die_with_parent if sys.platform == "linux" else None,
             )
         try:
-            self._address = poll(
+            self.address = poll(
                 self._answering, until="Jupyter answers", seconds=START_SECONDS
             )
         except BaseException as error:
@@ -113,8 +115,8 @@ class JupyterServer:
     def url(self, notebook: str) -> str:
         """The address of a notebook, by its path under the root."""
         # `reset` drops what an earlier page left in the workspace.
-        query = urlencode({"token": self._token, "reset": ""})
-        return f"{self._address}{PAGES[self.front_end]}{quote(notebook)}?{query}"
+        query = urlencode({"token": self.token, "reset": ""})
+        return f"{self.address}{PAGES[self.front_end]}{quote(notebook)}?{query}"
 
     @property
     def log(self) -> str:
@@ -122,7 +124,7 @@ class JupyterServer:
 
         Tornado logs the whole address of a request that failed.
         """
-        return self._log.read_text(errors="replace").replace(self._token, "…")
+        return self._log.read_text(errors="replace").replace(self.token, "…")
 
     def _write_settings(self) -> None:
         for name, values in SETTINGS.items():
@@ -156,7 +158,7 @@ class JupyterServer:
         return variables | {
             "HOME": str(self.home),
             "JUPYTER_RUNTIME_DIR": str(self._runtime),
-            "JUPYTER_TOKEN": self._token,
+            "JUPYTER_TOKEN": self.token,
         }
 
     def _answering(self) -> str | None:
@@ -167,7 +169,7 @@ class JupyterServer:
         info = self._runtime / f"jpserver-{self._process.pid}.json"
         with suppress(OSError, ValueError):  # not there yet, or not whole
             address: str = json.loads(info.read_text())["url"]
-            status = f"{address}api/status?token={self._token}"
+            status = f"{address}api/status?token={self.token}"
             direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
             with direct.open(status, timeout=2):
                 return address
