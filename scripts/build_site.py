@@ -20,15 +20,23 @@ from typing import Any
 
 import bench_charts
 from lite_errors import heed_meant_errors
-from page_notebooks import write_notebooks
+from page_notebooks import with_link, write_notebooks
 
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "site-work"
 SITE = ROOT / "build" / "site"
 SOURCE = ROOT / "site"
 PYODIDE = "314.0.7"
+MERMAID = "12.3.0"
 PLATFORM = ("3.14", "cp314", "pyemscripten_2026_0_wasm32")
 PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+CONTENTS_OF_REFERENCE = """
+```{toctree}
+:hidden:
+:glob:
+toolbench*
+```
+"""
 NATIVE = ("pydantic-core", "charset-normalizer")  # built for Pyodide, on PyPI
 
 
@@ -105,15 +113,31 @@ def _pure_yaml(wheel: Path, folder: Path) -> None:
     )
 
 
-def pyodide(folder: Path) -> Path:
-    """Return an archive of Pyodide whose lock file names only what it contains."""
-    home = WORK / "pyodide"
+def from_npm(name: str, version: str) -> Path:
+    """Fetch a package of npm's, and return the folder of its files."""
+    home = WORK / name
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)
-    run("npm", "pack", "--silent", f"pyodide@{PYODIDE}", cwd=home)
+    run("npm", "pack", "--silent", f"{name}@{version}", cwd=home)
     with tarfile.open(next(home.glob("*.tgz"))) as archive:
         archive.extractall(home, filter="data")
-    package = home / "package"
+    return home / "package"
+
+
+def mermaid(folder: Path) -> None:
+    """Put into *folder* what draws the diagrams of the documents in the page."""
+    dist = from_npm("mermaid", MERMAID) / "dist"
+    folder.mkdir()
+    shutil.copy(dist / "mermaid.esm.min.mjs", folder)
+    chunks = Path("chunks", "mermaid.esm.min")
+    ignored = shutil.ignore_patterns("*.map")
+    shutil.copytree(dist / chunks, folder / chunks, ignore=ignored)
+
+
+def pyodide(folder: Path) -> Path:
+    """Return an archive of Pyodide whose lock file names only what it contains."""
+    package = from_npm("pyodide", PYODIDE)
+    home = package.parent
     for extra in (
         *package.glob("*.map"),
         *package.glob("*.d.ts"),
@@ -148,6 +172,9 @@ def _locked(name: str, entry: Any, folder: Path, package: Path) -> Any:
 
 def lite() -> None:
     """Build JupyterLite into the folder `lite` of the site."""
+    shutil.rmtree(SITE / "lite", ignore_errors=True)
+    for database in WORK.glob(".jupyterlite.doit.db*"):  # what it takes for built
+        database.unlink()
     folder, files = wheels(), WORK / "files"
     write_notebooks(files)
     archive = pyodide(folder)
@@ -177,22 +204,29 @@ def documentation() -> None:
     source = WORK / "docs"
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(ROOT / "docs", source / "docs")
-    shutil.copytree(ROOT / "notebooks", source / "notebooks")
+    shutil.copytree(SOURCE / "pages", source, dirs_exist_ok=True)
     shutil.copytree(
         ROOT / "bench", source / "bench", ignore=shutil.ignore_patterns("*.py")
     )
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        text = json.dumps(with_link(path.stem, json.loads(path.read_text("utf-8"))))
+        (source / "notebooks" / path.name).write_text(text, "utf-8")
     for name in (*PAGES, "LICENSE"):
         shutil.copy(ROOT / name, source)
     results = (ROOT / "bench" / "RESULTS.md").read_text("utf-8")
     (source / "bench" / "charts.md").write_text(bench_charts.page(results), "utf-8")
-    readme = source / "README.md"
-    lines = readme.read_text().splitlines(keepends=True)
-    # the picture of a badge comes from its service: no request leaves the site
-    readme.write_text("".join(line for line in lines if "badge_logo" not in line))
+    with (source / "docs" / "reference" / "README.md").open("a") as reference:
+        reference.write(CONTENTS_OF_REFERENCE)
     shutil.copytree(SOURCE / "static", source / "_static")
-    for name in ("conf.py", "index.md"):
-        shutil.copy(SOURCE / name, source)
-    run(sys.executable, "-m", "sphinx", "-q", "-b", "html", str(source), str(SITE))
+    mermaid(source / "_static" / "mermaid")
+    shutil.copy(SOURCE / "conf.py", source)
+    for old in SITE.glob("*"):  # pages that are no more
+        if old.is_dir() and old.name != "lite":
+            shutil.rmtree(old)
+        elif old.is_file():
+            old.unlink()
+    sphinx = (sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html")
+    run(*sphinx, str(source), str(SITE))
     images = Path("docs", "images")  # those in raw HTML, which Sphinx does not copy
     shutil.copytree(ROOT / images, SITE / images, dirs_exist_ok=True)
 

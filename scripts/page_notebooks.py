@@ -32,7 +32,8 @@ def write_notebooks(folder: Path) -> None:
         notebook = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text())
         text = json.dumps(in_page(notebook), indent=1)
         (notebooks / f"{name}.ipynb").write_text(text)
-    shutil.copy(ROOT / "notebooks" / "07_answers.jsonl", notebooks)
+    for recording in (ROOT / "notebooks").glob("*.jsonl"):
+        shutil.copy(recording, notebooks)
     shutil.copy(ROOT / "README.md", folder)  # the tour looks at it
     for notebook_path in sorted((ROOT / "site" / "files").glob("*.ipynb")):
         shutil.copy(notebook_path, folder)
@@ -53,6 +54,21 @@ def in_page(notebook: dict[str, Any]) -> dict[str, Any]:
     kernel = {"name": "python", "display_name": "Python (Pyodide)"}
     metadata = {**notebook["metadata"], "kernelspec": {**kernel, "language": "python"}}
     return {**notebook, "cells": cells, "metadata": metadata}
+
+
+def with_link(name: str, notebook: dict[str, Any]) -> dict[str, Any]:
+    """Return the notebook *name* for the documentation: below its title, where it runs."""
+    address = f"../lite/notebooks/index.html?path=notebooks/{name}.ipynb"
+    text = (
+        f'<a href="{address}">Run this notebook in your browser</a>: Python is loaded into the page, '
+        "and no server or account is needed."
+        if name in IN_PAGE
+        else "This notebook starts programs, so it needs a computer: <code>make lab</code> in a checkout opens it."
+    )
+    title, *rest = notebook["cells"]
+    lines = "".join(title["source"]).split("\n\n", 1)
+    lines.insert(1, f'<p class="run-here">{text}</p>')
+    return {**notebook, "cells": [{**title, "source": "\n\n".join(lines)}, *rest]}
 
 
 def _to_read(cell: dict[str, Any], *, note: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ FLAGS = [
     "--no-proxy-server",
     "--disable-gpu",
 ]
-TIMEOUT = 180_000  # ms: Python starts in the page, on a machine that may be busy
+TIMEOUT = 90_000  # ms: Python starts in the page, on a machine that may be busy
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -1,7 +1,6 @@
 """A notebook in JupyterLite, operated as a person does; what its cells hold is asked of JupyterLite's model."""
 
 from pathlib import Path
-from time import monotonic
 
 PICTURES = Path(__file__).parents[2] / "build" / "site-pictures"
 TAG = "raises-exception"
@@ -15,13 +14,27 @@ _CELLS = """
 _IS_READY = "() => window.jupyterapp?.shell.currentWidget?.context?.sessionContext?.session?.kernel"
 _HAVE_ENDED = f"() => {{ const cells = ({_CELLS})(); return cells.length > 0 && cells.every(cell => cell.execution_count) }}"
 
+_RUN = """
+    async ([index, code]) => {
+      const { content, context } = window.jupyterapp.shell.currentWidget;
+      const codes = () => Array.from(content.widgets).filter(cell => cell.model.type === "code");
+      if (index === codes().length) {
+        content.model.sharedModel.insertCell(content.widgets.length, { cell_type: "code", source: code });
+      }
+      const cell = codes()[index];
+      content.activeCellIndex = content.widgets.indexOf(cell);
+      cell.model.sharedModel.setSource(code);
+      await window.jupyterapp.commands.execute("notebook:run-cell");
+      return cell.model.outputs.toJSON().map(output => [output.text ?? output.evalue ?? ""].flat().join("")).join("");
+    }
+"""
+
 
 class LiteNotebook:
-    """The notebook *path* of the built site in a page; `seconds` since it was asked for."""
+    """The notebook *path* of the built site in a page."""
 
     def __init__(self, page, origin, path):
         self.page = page
-        self.begin = monotonic()
         page.goto(f"{origin}/lite/notebooks/index.html?path={path}")
         page.wait_for_selector(".jp-Notebook .jp-Cell")
 
@@ -31,9 +44,15 @@ class LiteNotebook:
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_text("Run All Cells", exact=True).click()
 
-    @property
-    def seconds(self):
-        return monotonic() - self.begin
+    def run(self, index, code):
+        """Put *code* into a code cell, run it, and return its text when it is done; the cell after the last is new."""
+        return self.page.evaluate(_RUN, [index, code])
+
+    def save(self):
+        """Save the notebook in the browser."""
+        self.page.evaluate(
+            "() => window.jupyterapp.commands.execute('docmanager:save')"
+        )
 
     def panel(self, title):
         """The newest panel of the tool called *title*."""
