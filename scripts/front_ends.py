@@ -90,7 +90,7 @@ def proven() -> dict[str, set[str]]:
 
 def table(proven: dict[str, set[str]]) -> str:
     """Return the table in Markdown; empty is what a front end has no use for."""
-    lines = ["", f"| | {' | '.join(HEADS)} |", f"|---|{'---|' * len(HEADS)}"]
+    lines = ["", f"| front end | {' | '.join(HEADS)} |", f"|---|{'---|' * len(HEADS)}"]
     for name in (*PEOPLE, *MANAGERS, *NOBODY):
         useless = NO_USE.get(name, set()) | (
             {"type", "cancel"} if name in NOBODY else set()
