@@ -356,7 +356,10 @@ class ToolDefinition(
         try:
             if type(action) is not self.action_type:
                 action = self.action_of(action)
-            return self._observed(self._invoke(action, conversation), conversation)
+            result: ObservationT = self._invoke(action, conversation)
+            if conversation is None and type(result) is self.observation_type:
+                return result  # nearly always: one call less
+            return self._observed(result, conversation)
         except Exception as error:  # its message may hold a secret
             masked = masked_error(error, conversation)
             if masked is error:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from inspect import isclass
@@ -27,8 +26,7 @@ _RUNTIME = {*STEMS, "execute_ipython_cell"}
 _SENTENCE_END = re.compile(r"""(?<=[\w)`'"]{2}[.!?])\s+(?=[^\W\d_a-z]|[`'"])""")
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A tool by name; `make` returns the tool, which is created at the first call if it is registered."""
 
     name: str
@@ -71,10 +69,11 @@ class Catalog:
         entries: dict[str, Entry] = {}
         for entry in self._all():
             entries.setdefault(entry.name, entry)
+        has_name, has_source = matching(pattern), matching(source)
         return [
             entry
             for entry in entries.values()
-            if matches(entry.name, pattern) and matches(entry.source, source)
+            if has_name(entry.name) and has_source(entry.source)
         ]
 
     def clashes(self, entries: Iterable[Entry]) -> list[str]:
@@ -249,8 +248,9 @@ def _holds_tools(value: Any) -> bool:
     return type(value).__name__ == "MCPClient"
 
 
-def matches(text: str, pattern: str) -> bool:
-    """Tell whether *text* contains *pattern*, or matches it if it has `*`, `?` or `[`."""
+def matching(pattern: str) -> Callable[[str], bool]:
+    """Return what tells whether a text contains *pattern*, or matches it if it has `*`, `?` or `[`."""
     if any(c in pattern for c in "*?["):
-        return fnmatchcase(text, pattern)
-    return pattern.lower() in text.lower()
+        return lambda text: fnmatchcase(text, pattern)
+    part = pattern.lower()
+    return lambda text: part in text.lower()

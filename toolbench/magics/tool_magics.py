@@ -31,7 +31,7 @@ from toolbench.magics.arguments.call_arguments import (
 from toolbench.magics.arguments.inline_json import cut_json, quote_json
 from toolbench.magics.arguments.line_secrets import hides_secrets
 from toolbench.magics.arguments.sweep_values import grid_from_words
-from toolbench.magics.catalog import Catalog, matches
+from toolbench.magics.catalog import Catalog, matching
 from toolbench.magics.lint_report import LintReport
 from toolbench.magics.option_checks import check_history, check_tool
 from toolbench.magics.parsers import LineParser, parsed, seconds
@@ -244,7 +244,7 @@ class ToolMagics(Magics):
 
     def _check_source(self, kind: str) -> None:
         sources = self.catalog.sources()
-        if not any(matches(source, kind) for source in sources):
+        if not any(map(matching(kind), sources)):
             msg = f"No tools come from {kind!r}: --source takes {' or '.join(sources)}."
             raise UsageError(msg)
 
