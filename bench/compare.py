@@ -9,6 +9,10 @@ true ratio with a probability of 95 % (Student's t, of the logarithms of the pai
 
 import argparse
 import math
+import os
+import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,6 +30,7 @@ from run import ROOT, everything, measured
 # The 97.5 % points of Student's t, by the number of pairs.
 _T = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}
 _ROUNDS = 5
+_FOLDER = "toolbench-base-"
 _HEAD = "| work | here | base | ratio | 95 % interval | |\n|---|--:|--:|--:|--:|---|"
 
 
@@ -95,17 +100,53 @@ def paired(
     return pairs
 
 
+def end_in_order() -> None:
+    """Have signals that end this process end it as an error does: what was begun is removed."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
+
+
 @contextmanager
 def checkout(commit: str) -> Iterator[Path]:
-    """Check out *commit* in a folder of its own, which is removed at the end."""
+    """Check out *commit* in a folder of its own, which is removed at the end.
+
+    What a killed run left is removed by the next.
+    """
     git = ["git", "-C", str(ROOT), "worktree"]
-    with tempfile.TemporaryDirectory() as place:
+    _remove_left(git)
+    with tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{os.getpid()}-") as place:
         path = Path(place, "base")
-        subprocess.run([*git, "add", "-q", "--detach", str(path), commit], check=True)
         try:
+            command = [*git, "add", "-q", "--detach", str(path), commit]
+            subprocess.run(command, check=True)
             yield path
         finally:
-            subprocess.run([*git, "remove", "--force", str(path)], check=True)
+            subprocess.run([*git, "remove", "--force", str(path)], check=False)
+            subprocess.run([*git, "prune"], check=True)
+
+
+def _remove_left(git: Sequence[str]) -> None:
+    """Remove the checkouts of runs that were killed: their process is not there any more."""
+    listed = subprocess.run(
+        [*git, "list", "--porcelain"], capture_output=True, text=True, check=True
+    )
+    for line in listed.stdout.splitlines():
+        path = Path(line.removeprefix("worktree "))
+        owner = re.match(f"{_FOLDER}([0-9]+)-", path.parent.name)
+        if line.startswith("worktree ") and owner and not _runs(int(owner[1])):
+            subprocess.run([*git, "remove", "--force", str(path)], check=False)
+            shutil.rmtree(path.parent, ignore_errors=True)
+    subprocess.run([*git, "prune"], check=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def main() -> int:
@@ -115,6 +156,7 @@ def main() -> int:
     parser.add_argument("files", nargs="*", help="core, runs, ...: all if left out")
     parser.add_argument("--rounds", type=int, default=_ROUNDS, help="pairs; 5")
     chosen = parser.parse_args()
+    end_in_order()
     peers.install()
     names = [f"bench_{word}" for word in chosen.files] or everything()
     with checkout(chosen.base) as base:

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -27,6 +27,8 @@ class Entry:
     machine: list[str]
     """A line for each thing that matters."""
     rows: list[Row]
+    seconds: dict[str, float] = field(default_factory=dict)
+    """How long each file took."""
 
     def save(self, place: Path = PLACE) -> Path:
         """Write it into a file of its own, and return the path."""

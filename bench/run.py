@@ -2,15 +2,20 @@
 
 python bench/run.py             # all of it
 python bench/run.py core forms  # some of it: shown, not written
+python bench/run.py --minutes 30  # all of it, in more than the 15 minutes it has otherwise
 python bench/run.py --report    # write RESULTS.md anew from the last run in history/
 python bench/run.py --course "a call"  # what this work took in every run in history/
 """
 
+import argparse
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import history
@@ -22,24 +27,32 @@ from report import as_text, written
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 ROWS = ROOT / "build" / "bench"
-SECONDS = 1_800  # for one file
+MINUTES = 15  # for all files; what is then not measured is entered as such
+SECONDS = 300  # for one file
+LONG = ("bench_endurance", "bench_feel_browser", "bench_growth")
 PYTEST = ["-q", "-W", "default", "--tb", "short", "-o", "python_files=bench_*.py"]
 
 
 def main(words: Sequence[str]) -> int:
     """Measure; return 1 if a measurement failed."""
-    if "--report" in words:
+    parser = argparse.ArgumentParser(description="Measure toolbench.")
+    parser.add_argument("files", nargs="*", help="core, runs, ...: all if left out")
+    parser.add_argument("--report", action="store_true", help="write RESULTS.md anew")
+    parser.add_argument("--course", metavar="WORK", help="WORK in every run in history")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="for all files")
+    asked = parser.parse_args(words)
+    if asked.report:
         write()
         return 0
-    if "--course" in words:
-        for date, commit, row in history.course(words[-1]):
+    if asked.course:
+        for date, commit, row in history.course(asked.course):
             print(f"{date} {commit:11} {as_text(row)}")
         return 0
     peers.install()
-    names = [f"bench_{word}" for word in words] or everything()
+    names = [f"bench_{word}" for word in asked.files] or everything()
     began, busy = time.time(), machine.load()
-    rows = [row for name in names for row in measured(name)]
-    if not words:
+    rows, seconds = _all_of(names, began + 60 * asked.minutes)
+    if not asked.files:
         history.Entry(
             date=history.stamp(began),
             commit=history.commit_here(),
@@ -47,17 +60,34 @@ def main(words: Sequence[str]) -> int:
             load=(busy, machine.load()),
             machine=machine.described(),
             rows=rows,
+            seconds=seconds,
         ).save()
         write()
     missed = sum(row.missed for row in rows)
     failed = sum(row.kind == "error" for row in rows)
-    print(f"{len(rows)} rows, {missed} missed, {failed} failed.")
+    minutes = (time.time() - began) / 60
+    print(f"{len(rows)} rows, {missed} missed, {failed} failed, {minutes:.1f} minutes.")
     return min(failed, 1)
 
 
+def _all_of(names: Sequence[str], end: float) -> tuple[list[Row], dict[str, float]]:
+    """Return the rows of these files, and the seconds that each took; stop at the time *end*."""
+    rows, seconds = [], {}
+    for name in names:
+        start = time.time()
+        if start < end:
+            rows += measured(name, limit=min(SECONDS, end - start))
+        else:
+            why = f"the minutes of this run were over: `python bench/run.py {name.removeprefix('bench_')}`"
+            rows.append(Row(name, name, "absent", note=why))
+        seconds[name] = round(time.time() - start, 1)
+    return rows, seconds
+
+
 def everything() -> list[str]:
-    """Return the names of all files."""
-    return sorted(file.stem for file in HERE.glob("bench_*.py"))
+    """Return the names of all files; those that take minutes, and measure the fewest things, last."""
+    names = sorted(file.stem for file in HERE.glob("bench_*.py"))
+    return sorted(names, key=lambda name: name in LONG)
 
 
 def write() -> None:
@@ -77,12 +107,13 @@ def recorded(name: str) -> list[Row]:
     return [Row.load(line) for line in lines]
 
 
-def measured(name: str, of: Path = ROOT) -> list[Row]:
+def measured(name: str, of: Path = ROOT, limit: float = SECONDS) -> list[Row]:
     """Run one file in a process of its own; return its rows, also if it fails.
 
     Args:
         name: The name of the file.
         of: The checkout whose package is measured.
+        limit: The seconds after which it is stopped.
     """
     ROWS.mkdir(parents=True, exist_ok=True)
     sink = ROWS / f"{name}.jsonl"
@@ -96,18 +127,7 @@ def measured(name: str, of: Path = ROOT) -> list[Row]:
     }
     print(f"\n{name}", flush=True)
     command = [sys.executable, "-m", "pytest", *PYTEST, str(HERE / f"{name}.py")]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=of,
-            env={**os.environ, **env},
-            timeout=SECONDS,
-            capture_output=True,
-            text=True,
-        )
-        trouble = done.stdout if done.returncode else ""
-    except subprocess.TimeoutExpired:
-        trouble = f"It took more than {SECONDS} s and was stopped."
+    trouble = _trouble_of(command, of, {**os.environ, **env}, limit)
     if trouble and not any(row.kind == "error" for row in recorded(name)):
         row = Row(name, name, "error", note=trouble.strip().splitlines()[-1])
         with sink.open("a", encoding="utf-8") as file:
@@ -117,6 +137,46 @@ def measured(name: str, of: Path = ROOT) -> list[Row]:
     if trouble:
         print(trouble, flush=True)
     return recorded(name)
+
+
+def _trouble_of(
+    command: Sequence[str], folder: Path, env: Mapping[str, str], limit: float
+) -> str:
+    """Run *command*; return what it printed if it failed, or a sentence if it took too long.
+
+    It is stopped as Ctrl-C stops it, so that it ends its servers and browsers, then killed. Its output
+    goes to a file: a process that it leaves behind could keep a pipe open.
+    """
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=env,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        try:
+            process.wait(limit)
+        except subprocess.TimeoutExpired:
+            _stop(process)
+            return f"It took more than {limit:.0f} s and was stopped."
+        except BaseException:  # Ctrl-C here is none there: it has a session of its own
+            _stop(process)
+            raise
+        if not process.returncode:
+            return ""
+        output.seek(0)
+        return output.read().decode(errors="replace") or "It failed silently."
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    for number in (signal.SIGINT, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(15)
+            return
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 """The data of the benchmarks: runs are kept as they were measured, pairs are judged by an interval."""
 
+import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +14,8 @@ import compare
 import history
 from ledger import Row
 from report import written
+
+BENCH = Path(compare.__file__).parent
 
 
 def row(work: str = "a call", ours: float = 1.0, **more) -> Row:
@@ -90,3 +95,97 @@ class TestCompare:
         more = compare.compared([(row("more", 21), row("more", 20))] * 3)
         lines = compare.written([same, more]).splitlines()
         assert [line.split(" | ")[0] for line in lines[2:]] == ["| more", "| same"]
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A repository with one commit, which `compare` takes for ours."""
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "file").write_text("x")
+    name = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "."], [*name, "commit", "-qm", "one"]):
+        subprocess.run(["git", "-C", str(root), *words], check=True)
+    monkeypatch.setattr(compare, "ROOT", root)
+    return root
+
+
+def checkouts(root: Path) -> int:
+    command = ["git", "-C", str(root), "worktree", "list"]
+    return len(subprocess.check_output(command, text=True).splitlines())
+
+
+class TestCheckout:
+    def test_is_removed_at_the_end(self, repository):
+        """The commit is there while it is measured, and nothing of it after that."""
+        with compare.checkout("HEAD") as base:
+            assert (base / "file").read_text() == "x"
+            assert checkouts(repository) == 2
+        assert not base.exists()
+        assert checkouts(repository) == 1
+
+    def test_of_a_killed_run_is_removed_by_the_next(self, repository, tmp_path):
+        """Its process is gone; one whose process runs stays."""
+        ended = subprocess.Popen([sys.executable, "-c", ""])
+        ended.wait()
+        folders = []
+        for process in (ended.pid, os.getpid()):
+            folder = tmp_path / f"toolbench-base-{process}-x"
+            command = ["worktree", "add", "-q", "--detach", str(folder / "base")]
+            subprocess.run(["git", "-C", str(repository), *command], check=True)
+            folders.append(folder)
+        with compare.checkout("HEAD"):
+            assert [folder.exists() for folder in folders] == [False, True]
+
+    def test_is_removed_when_a_signal_ends_the_run(self, repository):
+        """As `kill` and a closed terminal end it."""
+        script = (
+            "import sys; sys.path.insert(0, sys.argv[1])\n"
+            "import compare, pathlib\n"
+            "compare.ROOT = pathlib.Path(sys.argv[2])\n"
+            "compare.end_in_order()\n"
+            "with compare.checkout('HEAD') as base:\n"
+            "    print(base, flush=True)\n"
+            "    sys.stdin.read()\n"
+        )
+        command = [sys.executable, "-c", script, str(BENCH), str(repository)]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+            base = Path(process.stdout.readline().strip())
+            assert base.is_dir()
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 128 + signal.SIGTERM
+        assert not base.exists()
+        assert checkouts(repository) == 1
+
+
+class TestRun:
+    def test_goes_on_after_a_file_that_takes_too_long(self, tmp_path):
+        """It is stopped with all that it started; the rows that it had stay."""
+        (tmp_path / "bench_slow.py").write_text(
+            "import os, subprocess, sys, threading\n"
+            "def test():\n"
+            "    with open(os.environ['TOOLBENCH_BENCH_ROWS'], 'a') as rows:\n"
+            f"        print({row().dump()!r}, file=rows)\n"
+            "    command = [sys.executable, '-c', 'import time; time.sleep(600)']\n"
+            "    child = subprocess.Popen(command)\n"
+            "    with open('child', 'w') as file:\n"
+            "        file.write(str(child.pid))\n"
+            "    threading.Event().wait()\n"
+        )
+        script = (
+            "import sys; sys.path.insert(0, sys.argv[1])\n"
+            "import pathlib, run\n"
+            "run.HERE = run.ROWS = pathlib.Path(sys.argv[2])\n"
+            "run.measured('bench_slow', of=run.HERE, limit=10)\n"
+        )
+        command = [sys.executable, "-c", script, str(BENCH), str(tmp_path)]
+        env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # it starts soon
+        subprocess.run(command, env=env, check=True)
+        lines = (tmp_path / "bench_slow.jsonl").read_text().splitlines()
+        own, error = map(Row.load, lines)
+        assert own == row()
+        assert error.kind == "error"
+        assert "more than 10 s" in error.note
+        stat = Path("/proc", (tmp_path / "child").read_text(), "stat")
+        assert not stat.exists() or " Z " in stat.read_text()
