@@ -12,6 +12,7 @@ from feel import Feeler, Felt
 from playwright.sync_api import Locator
 
 ROUNDS = 5
+RELOADS = 3
 TASK = 0.2  # seconds that the page may be busy with one thing
 SETUP = '''
 from itertools import count
@@ -205,6 +206,7 @@ def test_twenty_panels(ledger):
 
 
 TRAFFIC = """
+%load_ext toolbench
 from fastmcp import FastMCP
 from toolbench.mcp import MCPClient
 server = FastMCP("talker")
@@ -250,7 +252,7 @@ def test_a_saved_notebook(ledger):
             assert page.errors() == [], page.errors()
             page.save()
             times = []
-            for _ in range(ROUNDS):
+            for _ in range(RELOADS):
                 page.tab.page.reload()
                 page.tab.page.wait_for_function(_OUTPUTS, timeout=60_000)
                 times.append(page.tab.page.evaluate("outputsSince") / 1000)
