@@ -18,7 +18,6 @@ from toolbench.runs.output.redirect import forget_secrets
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.widgets.cell_views import CellViews
 from toolbench.widgets.frontend import front_end
-from toolbench.widgets.panel.panel import open_panels
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
@@ -123,10 +122,14 @@ def _is_ours(matcher: Any) -> bool:
     return getattr(matcher, "matcher_identifier", "") == IDENTIFIER
 
 
+def _open(name: str, module: str) -> list[Any]:
+    """Return the objects in the set *name* of a module; none if it was not imported yet."""
+    imported = sys.modules.get(f"toolbench.{module}")
+    return [] if imported is None else list(getattr(imported, name))
+
+
 def _served() -> list[Any]:
-    """Return what is served now; none if the module was not imported."""
-    module = sys.modules.get("toolbench.serving.served")
-    return [] if module is None else list(module.open_servers)
+    return _open("open_servers", "serving.served")
 
 
 def _after_cell(result: Any = None) -> None:
@@ -134,7 +137,7 @@ def _after_cell(result: Any = None) -> None:
     if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
         active.stop_all("interrupted")
     flush_descriptors()
-    for panel in list(open_panels):
+    for panel in _open("open_panels", "widgets.panel.panel"):
         panel.staleness.check()
     for served in _served():
         served.look()

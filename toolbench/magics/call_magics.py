@@ -1,15 +1,17 @@
 """%%tool_call: show the calls in a model's message, ready to run."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
 
-from toolbench.llm.calls import parse_tool_calls
+from toolbench import llm  # its names are imported with their first use
 from toolbench.llm.formats import FORMATS
 from toolbench.magics.arguments.call_arguments import fill_in
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.parsers import LineParser, parsed, variable
-from toolbench.widgets.tool_calls import CallsView
+
+if TYPE_CHECKING:
+    from toolbench.widgets.tool_calls import CallsView
 
 
 def _parser() -> LineParser:
@@ -51,17 +53,21 @@ class CallMagics(Magics):
 
     @no_var_expand
     @cell_magic
-    def tool_call(self, line: str, cell: str) -> CallsView | None:
+    def tool_call(self, line: str, cell: str) -> "CallsView | None":
         """Show the calls of a message."""
         options = parsed(TOOL_CALL, line)
         if options is None:
             return None
         message = fill_in(cell.strip(), self._namespace)
-        calls = parse_tool_calls(
+        calls = llm.parse_tool_calls(
             message, self.catalog.tools(), provider=options.provider
         )
         if options.out:
             self._namespace[options.out] = calls
+        from toolbench.widgets.tool_calls import (  # noqa: PLC0415 - heavy
+            CallsView,
+        )
+
         return CallsView(calls)
 
 

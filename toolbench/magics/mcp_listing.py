@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from toolbench.llm.lint import cost_of
 from toolbench.magics.table import Listing
 from toolbench.wording import counted
 
@@ -53,6 +52,8 @@ def tools(session: "MCPServerSession") -> Listing:
 
 def summary(session: "MCPServerSession") -> str:
     """Return a summary: the number of tools, of tools with undeclared effect, and of their tokens."""
+    from toolbench.llm.lint import cost_of  # noqa: PLC0415 - heavy
+
     offered = list(session.tools)
     undeclared = sum(tool.hints.effect == "undeclared" for tool in offered)
     parts = [counted(len(offered), "tool")]

@@ -3,7 +3,7 @@
 import json
 from argparse import Namespace
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import (
@@ -14,6 +14,7 @@ from IPython.core.magic import (
     no_var_expand,
 )
 
+from toolbench import widgets  # its names are imported with their first use
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import (
     BodyError,
@@ -32,7 +33,6 @@ from toolbench.magics.arguments.inline_json import cut_json, quote_json
 from toolbench.magics.arguments.line_secrets import hides_secrets
 from toolbench.magics.arguments.sweep_values import grid_from_words
 from toolbench.magics.catalog import Catalog, matching
-from toolbench.magics.lint_report import LintReport
 from toolbench.magics.option_checks import check_history, check_tool
 from toolbench.magics.parsers import LineParser, parsed, seconds
 from toolbench.magics.table import Listing
@@ -41,8 +41,10 @@ from toolbench.runs.engine import perform
 from toolbench.runs.history.history import history
 from toolbench.runs.history.state_words import state_words
 from toolbench.runs.run import run_here
-from toolbench.widgets.panel.panel import ToolPanel
 from toolbench.wording import counted
+
+if TYPE_CHECKING:
+    from toolbench.magics.lint_report import LintReport
 
 
 def _tools_parser() -> LineParser:
@@ -163,7 +165,7 @@ class ToolMagics(Magics):
         self._files = WrittenFiles()
 
     @line_magic
-    def tools(self, line: str) -> Listing | LintReport | None:
+    def tools(self, line: str) -> "Listing | LintReport | None":
         """List tools."""
         options = parsed(TOOLS, line)
         if options is None:
@@ -171,6 +173,10 @@ class ToolMagics(Magics):
         if options.source:
             self._check_source(options.source)
         if options.lint:
+            from toolbench.magics.lint_report import (  # noqa: PLC0415 - heavy
+                LintReport,
+            )
+
             return LintReport(
                 self.catalog.tools(options.pattern, options.source).values()
             )
@@ -208,7 +214,7 @@ class ToolMagics(Magics):
             return self._sweep(tool, options)
         arguments = self._arguments(tool, options, literal, cell)
         if arguments is None:
-            return ToolPanel(tool, timeout=options.timeout)
+            return widgets.ToolPanel(tool, timeout=options.timeout)
         return self._run(tool, arguments, options)
 
     @line_magic
@@ -299,7 +305,7 @@ class ToolMagics(Magics):
             msg = f"{tool.name} has no executor: there is nothing to run."
             raise ToolbenchError(msg)
         if options.bg:
-            panel = ToolPanel(tool, arguments, timeout=options.timeout)
+            panel = widgets.ToolPanel(tool, arguments, timeout=options.timeout)
             panel.run(confirm=not options.yes)
             return panel
         run = run_here(tool, arguments, "magic")

@@ -11,7 +11,6 @@ from toolbench.display.objects import action_bundle, tool_bundle
 from toolbench.display.observations import observation_bundle
 from toolbench.widgets.frontend import front_end
 from toolbench.widgets.kit.cell_panels import CellPanels
-from toolbench.widgets.panel.panel import ToolPanel
 
 
 class CellViews:
@@ -80,7 +79,8 @@ class CellViews:
         """Show the panel of a tool, or text if there are no widgets."""
         if not self._can_show_widgets:
             return tool_bundle(tool)
-        return self._bundle_of(ToolPanel(tool), options)
+        view = _imported("panel.panel", "ToolPanel")
+        return self._bundle_of(view(tool), options)
 
     def _conversation(self, conversation: Conversation, **options: Any) -> Any:
         """Show the panel of a conversation, or its transcript as text."""
