@@ -1,0 +1,71 @@
+"""How a notebook starts: in fresh processes, beside the same without us."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from fresh import Program
+from measuring import CPU, WALL
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # its servers
+
+from test_mcp.peers import light
+
+ROUNDS = 5
+KERNEL = """
+import ipykernel.kernelapp, ipykernel.ipkernel, ipykernel.zmqshell, ipywidgets
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+"""
+LOAD = f"{KERNEL}shell.run_line_magic('load_ext', 'toolbench')\n"
+TOOL = "def echo(text: str, count: int = 1) -> str:\n    'Return the text.'\n    return text * count\n"
+BY_HAND = (
+    "import ipywidgets as w\n"
+    "w.VBox([w.Text(description='text'), w.IntText(description='count'), w.Button(), w.HTML()])\n"
+)
+PANEL = f"from toolbench import bench, tool\n{TOOL}bench(tool(echo))\n"
+SERVERS = {"mcpServers": {"s": light("s", "add")}}
+CLIENT = f"""
+import asyncio
+from fastmcp import Client
+async def connect():
+    async with Client({SERVERS!r}) as client:
+        await client.list_tools()
+asyncio.run(connect())
+"""
+CONNECT = f"""
+from toolbench.mcp import create_mcp_tools
+with create_mcp_tools({SERVERS!r}) as client:
+    assert len(client) == 1
+"""
+
+
+@pytest.mark.parametrize("clock", [CPU, WALL], ids=["CPU", "wall"])
+@pytest.mark.parametrize(
+    ("work", "ours", "peer", "peer_name", "goal"),
+    [
+        ("%load_ext toolbench", LOAD, KERNEL, "a kernel with ipywidgets", 1.15),
+        (
+            "%load_ext toolbench and the first panel",
+            LOAD + PANEL,
+            KERNEL + BY_HAND,
+            "ipywidgets, a form by hand",
+            None,
+        ),
+        ("the first connection of a process", CONNECT, CLIENT, "FastMCP's client", 1.1),
+    ],
+)
+def test_start(ledger, clock, work, ours, peer, peer_name, goal):
+    """The whole process, from the start of Python to its end."""
+    mine, theirs = (
+        Program([sys.executable, "-c", each], clock) for each in (ours, peer)
+    )
+    ledger.compare(
+        f"{work}: the whole process",
+        ours=mine,
+        peer=theirs,
+        peer_name=peer_name,
+        goal=goal,
+        rounds=ROUNDS,
+        clock=clock,
+    )
