@@ -216,13 +216,10 @@ class ToolDefinition(
     @property
     def is_stale(self) -> bool:
         """Whether a class of the tool was defined again later, for example by a cell that ran again."""
-        observation_type = self.observation_type
+        result_type = self.observation_type
         return (
             self.action_type.newest() is not self.action_type
-            or (
-                observation_type is not None
-                and observation_type.newest() is not observation_type
-            )
+            or (result_type is not None and result_type.newest() is not result_type)
             or self.newest() is not type(self)
         )
 
