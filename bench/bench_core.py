@@ -140,8 +140,8 @@ def test_a_thousand_tools_cold(ledger):
 
     ledger.compare(
         "1,000 new tools exported",
-        ours=Cold(Thousand(Action).tools, export),
-        peer=Cold(Thousand(Plain).models, schemas),
+        ours=Cold(Thousand(Action).tools, export, clean=True),
+        peer=Cold(Thousand(Plain).models, schemas, clean=True),
         peer_name="model_json_schema",
         goal=1.5,
         rounds=7,

@@ -10,7 +10,7 @@ QUIET = 500  # ms without a change mean that all is drawn
 # Watches the output of a cell from the next key or click on, or from now on.
 _WATCH = """
     ([index, now]) => {
-      const feel = window.feel = {start: null, first: null, last: null, tasks: []};
+      const feel = window.feel = {start: null, first: null, last: null, tasks: [], runs: now};
       const begin = () => { feel.start ??= performance.now(); };
       if (now) begin();
       for (const kind of ["pointerdown", "keydown"])
@@ -30,7 +30,11 @@ _WATCH = """
       if (now) rig.runCell(index);
     }
 """
-_IS_DRAWN = f"() => feel.last !== null && performance.now() - feel.last > {QUIET}"
+# A cell that runs may send nothing for a while before its last output.
+_IS_DRAWN = f"""
+    () => feel.last !== null && performance.now() - feel.last > {QUIET} &&
+      (!feel.runs || rig.outcome === "done")
+"""
 _TAKEN = """
     () => {
       feel.changes.disconnect();

@@ -60,12 +60,17 @@ class Cold:
         fresh: Callable[[], Any],
         work: Callable[[Any], object],
         clock: Clock = CPU,
+        *,
+        clean: bool = False,
     ) -> None:
+        """Make what is new with *fresh*, time *work*; *clean*: without the garbage of other rounds."""
         self._fresh, self._work, self._clock = fresh, work, clock
+        self._clean = clean
 
     def seconds(self) -> float:
         subject = self._fresh()
-        gc.collect()  # what the round before left, perhaps the other's, is not this round's cost
+        if self._clean:  # takes long where there are many objects
+            gc.collect()
         start = self._clock()
         self._work(subject)
         return self._clock() - start
