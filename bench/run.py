@@ -48,9 +48,9 @@ def main(words: Sequence[str]) -> int:
         for date, commit, row in history.course(asked.course):
             print(f"{date} {commit:11} {as_text(row)}")
         return 0
+    began, busy = time.time(), machine.load()
     peers.install()
     names = [f"bench_{word}" for word in asked.files] or everything()
-    began, busy = time.time(), machine.load()
     rows, seconds = _all_of(names, began + 60 * asked.minutes)
     if not asked.files:
         history.Entry(
