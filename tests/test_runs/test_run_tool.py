@@ -6,11 +6,30 @@ from test_runs import tools
 from toolbench import (
     Action,
     Conversation,
+    Tool,
     ToolDefinition,
     ToolExecutor,
     history,
+    register_tool,
     run_tool,
+    run_tools,
 )
+from toolbench.core.registry import default_registry
+from toolbench.tools import TerminalTool
+
+
+@pytest.fixture
+def registered():
+    """Register tools for one test."""
+    names = []
+
+    def register(name, recipe):
+        register_tool(name, recipe)
+        names.append(name)
+
+    yield register
+    for name in names:
+        default_registry.unregister(name)
 
 
 class TestRunTool:
@@ -47,6 +66,35 @@ class TestRunTool:
         """A tool that cannot run is wrong use, not a failed run."""
         with pytest.raises(NotImplementedError, match="'add' has no executor"):
             run_tool(tools.add.set_executor(None), a=1)
+
+    def test_takes_a_name_or_a_spec(self, registered):
+        """Both stand for the registered tool; a spec with parameters makes one with them."""
+
+        def adders(conv_state=None, first=0):
+            return [tools.add.set_executor(lambda action: first + action.a)]
+
+        registered("plus", tools.add)
+        registered("adder", adders)
+        spec = Tool(name="plus")
+        assert run_tool("plus", a=1, b=2).text == run_tool(spec, a=1, b=2).text == "3"
+        assert run_tool(Tool(name="adder", params={"first": 40}), a=2).text == "42"
+        assert [o.text for o in run_tools([(spec, {"a": 1})])] == ["2"]
+
+    @pytest.mark.parametrize(
+        ("value", "message"),
+        [
+            (tools.add.action_type(a=1), "an action comes second, after its tool"),
+            (TerminalTool, r"no tool, but the class TerminalTool: .*\.create\(\)"),
+            (len, "make one of the function with @tool"),
+            (7, "no tool, but an int: give the tool itself or its name"),
+        ],
+    )
+    def test_says_what_is_no_tool(self, value, message):
+        """One sentence, with what to do; no attribute that somebody would have to look up."""
+        with pytest.raises(TypeError, match=message):
+            run_tool(value)
+        with pytest.raises(TypeError, match=message):
+            run_tools([(value, {})])
 
     def test_takes_a_conversation_by_its_place(self):
         """Its secrets reach the tool, and show neither in what came out nor in the history."""

@@ -10,6 +10,7 @@ from toolbench.core.classes.kinds import place_of
 from toolbench.core.definition.declarations import Unusable
 from toolbench.core.definition.hooks import definitions
 from toolbench.core.executor import ToolExecutor, home_of, innermost
+from toolbench.core.schema import Action
 from toolbench.core.spec import Tool
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
@@ -268,8 +269,39 @@ def find_tool(name: str) -> ToolDefinition[Any, Any]:
     return resolve_one(name) if lookup.find is None else lookup.find(name)
 
 
-def resolve_one(name: str) -> ToolDefinition[Any, Any]:
-    """Return the one tool that *name* stands for.
+def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
+    """Return *tool* itself, or the tool that a name or a spec without parameters stands for.
+
+    Raises:
+        ToolNotFoundError: If there is no such tool.
+        ToolbenchError: If the name or spec stands for several tools.
+        TypeError: If *tool* is none of these.
+    """
+    if isinstance(tool, ToolDefinition):
+        return tool
+    if isinstance(tool, str):
+        return find_tool(tool)
+    if isinstance(tool, Tool):
+        return resolve_one(tool) if tool.params else find_tool(tool.name)
+    if isinstance(tool, Action):
+        hint = f"an action comes second, after its tool: (tool, {type(tool).__name__}(...))"
+    elif isclass(tool) and issubclass(tool, ToolDefinition):
+        hint = f"make one of the class: [tool] = {tool.__name__}.create()"
+    elif callable(tool):
+        hint = "make one of the function with @tool"
+    else:
+        hint = "give the tool itself or its name"
+    what = (
+        f"the class {tool.__name__}"
+        if isclass(tool)
+        else indefinite(type(tool).__name__)
+    )
+    msg = f"This is no tool, but {what}: {hint}."
+    raise TypeError(msg)
+
+
+def resolve_one(name: str | Tool) -> ToolDefinition[Any, Any]:
+    """Return the one tool that *name*, perhaps a spec, stands for.
 
     Raises:
         ToolNotFoundError: If nothing is registered under that name.
@@ -278,7 +310,10 @@ def resolve_one(name: str) -> ToolDefinition[Any, Any]:
     tools = resolve_tool(name)
     if len(tools) != 1:
         names = ", ".join(tool.name for tool in tools)
-        msg = f"{name!r} makes {len(tools)} tools ({names}): pass the one you mean."
+        registered = name.name if isinstance(name, Tool) else name
+        msg = (
+            f"{registered!r} makes {len(tools)} tools ({names}): pass the one you mean."
+        )
         raise ToolbenchError(msg)
     return tools[0]
 

@@ -12,8 +12,9 @@ from warnings import warn
 from toolbench.core.background_loop import portal
 from toolbench.core.content import TextContent
 from toolbench.core.definition.misuse import no_action
-from toolbench.core.registry import find_tool
+from toolbench.core.registry import the_tool
 from toolbench.core.schema import Action, Observation
+from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ArgumentsError
 from toolbench.network_errors import error_kind
@@ -43,7 +44,7 @@ watch = InterruptWatch(active)
 
 
 def run_tool(
-    tool: ToolDefinition[Any, Any] | str,
+    tool: ToolDefinition[Any, Any] | Tool | str,
     arguments: Mapping[str, Any] | Action | None = None,
     conversation: Any = None,
     /,
@@ -52,8 +53,8 @@ def run_tool(
     """Run *tool* and return its observation; the run is recorded in `history()`.
 
     Args:
-        tool: The tool, or the name of a registered tool; after `%load_ext toolbench`, the name
-            of any tool that `%tool` finds.
+        tool: The tool, its spec, or the name of a registered tool; after `%load_ext
+            toolbench`, the name of any tool that `%tool` finds.
         arguments: Its arguments, as a model sends them; or an action of the tool, which is not
             changed.
         conversation: The executor's second argument: the tool may use its secrets, which are
@@ -68,11 +69,11 @@ def run_tool(
     Raises:
         ToolNotFoundError: If there is no tool of that name.
         NotImplementedError: If the tool has no executor.
-        TypeError: If *arguments* have another type; if an action comes with *kwargs*.
+        TypeError: If *tool* is no tool, or *arguments* have another type; if an action comes
+            with *kwargs*.
         ToolbenchError: If the name stands for several tools.
     """
-    if isinstance(tool, str):
-        tool = find_tool(tool)
+    tool = the_tool(tool)
     tool.as_executable()
     call = call_of(tool, {} if arguments is None else arguments)
     if kwargs and isinstance(call, Action):

@@ -10,8 +10,9 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from toolbench.core.executor import FunctionExecutor
-from toolbench.core.registry import find_tool
+from toolbench.core.registry import the_tool
 from toolbench.core.schema import Action, Observation
+from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
 from toolbench.plain import sentence
@@ -22,7 +23,7 @@ from toolbench.runs.questions import Answer, Asker, Question
 from toolbench.runs.run import Run, run_here
 from toolbench.threads import have_threads
 
-Call = tuple[ToolDefinition[Any, Any] | str, Mapping[str, Any] | Action]
+Call = tuple[ToolDefinition[Any, Any] | Tool | str, Mapping[str, Any] | Action]
 """A tool, or its registered name, and its arguments."""
 
 
@@ -51,7 +52,7 @@ def run_tools(
         ValueError: If *max_parallel* is less than 1.
         ToolNotFoundError: If no tool is registered under one of the names.
         NotImplementedError: If a tool has no executor.
-        TypeError: If arguments are neither a mapping nor an action.
+        TypeError: If a tool is none, or arguments are neither a mapping nor an action.
     """
     runs = [_run(tool, call) for tool, call in calls]
     perform_together(runs, max_parallel=max_parallel, executor=executor)
@@ -105,8 +106,10 @@ def perform_together(
         raise
 
 
-def _run(tool: ToolDefinition[Any, Any] | str, call: Mapping[str, Any] | Action) -> Run:
-    tool = find_tool(tool) if isinstance(tool, str) else tool
+def _run(
+    tool: ToolDefinition[Any, Any] | Tool | str, call: Mapping[str, Any] | Action
+) -> Run:
+    tool = the_tool(tool)
     tool.as_executable()
     return run_here(tool, call_of(tool, call))
 
