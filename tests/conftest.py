@@ -51,6 +51,15 @@ def no_records():
     policy.reset()
 
 
+@pytest.fixture
+def registered():
+    """Takes the names a test registers, which are forgotten after it."""
+    names = []
+    yield names.append
+    for name in names:
+        default_registry.unregister(name)
+
+
 @pytest.fixture(autouse=True)
 def nothing_stays_registered():
     """A test forgets the tools it registers: the next one would list them."""

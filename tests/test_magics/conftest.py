@@ -4,7 +4,6 @@ import pytest
 from shells import new_shell
 
 from toolbench import history
-from toolbench.core.registry import default_registry
 
 TOOLS = '''
 from typing import Literal
@@ -44,15 +43,6 @@ def shell(tmp_path, monkeypatch):
         yield shell
         shell.run_line_magic("unload_ext", "toolbench")
         history().clear()
-
-
-@pytest.fixture
-def registered():
-    """Takes the names a test registers, which are forgotten after it."""
-    names = []
-    yield names.append
-    for name in names:
-        default_registry.unregister(name)
 
 
 @pytest.fixture

@@ -96,6 +96,8 @@ class TestFullName:
             assert catalog.find("shop_find").name == "find"
             assert client["shop_find"].name == "find"
             assert catalog.find("find") is not None
+            in_a_variable = Catalog({"client": client}, lambda: None, ToolRegistry())
+            assert in_a_variable.find("shop_find").name == "find"
 
 
 class TestTools:

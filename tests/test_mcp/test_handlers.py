@@ -5,6 +5,7 @@ from inspect import iscoroutinefunction
 
 import pytest
 
+from toolbench.mcp import MCPClient, create_mcp_tools
 from toolbench.mcp.elicitation import (
     FormQuestion,
     SamplingQuestion,
@@ -59,7 +60,14 @@ def test_without_handlers_there_is_none():
 
 
 def test_the_older_name_answers_both_with_a_warning():
-    """`answerer=` is heard for one release."""
-    with pytest.warns(DeprecationWarning, match="elicitation_handler"):
-        handler = handler_of(None, None, form)
-    assert answers(handler) == [1, 1]
+    """`answerer=` is heard for one release; the warning names the line that passes it."""
+    for make in (
+        lambda: create_mcp_tools({}, answerer=form),
+        lambda: MCPClient(answerer=form),
+    ):
+        with (
+            pytest.warns(DeprecationWarning, match="elicitation_handler") as warned,
+            make() as client,
+        ):
+            assert answers(client.answerer) == [1, 1]
+        assert [warning.filename for warning in warned] == [__file__]

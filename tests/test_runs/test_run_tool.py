@@ -14,22 +14,7 @@ from toolbench import (
     run_tool,
     run_tools,
 )
-from toolbench.core.registry import default_registry
 from toolbench.tools import TerminalTool
-
-
-@pytest.fixture
-def registered():
-    """Register tools for one test."""
-    names = []
-
-    def register(name, recipe):
-        register_tool(name, recipe)
-        names.append(name)
-
-    yield register
-    for name in names:
-        default_registry.unregister(name)
 
 
 class TestRunTool:
@@ -73,8 +58,9 @@ class TestRunTool:
         def adders(conv_state=None, first=0):
             return [tools.add.set_executor(lambda action: first + action.a)]
 
-        registered("plus", tools.add)
-        registered("adder", adders)
+        for name, recipe in {"plus": tools.add, "adder": adders}.items():
+            register_tool(name, recipe)
+            registered(name)
         spec = Tool(name="plus")
         assert run_tool("plus", a=1, b=2).text == run_tool(spec, a=1, b=2).text == "3"
         assert run_tool(Tool(name="adder", params={"first": 40}), a=2).text == "42"

@@ -137,8 +137,10 @@ class Catalog:
 
     def _by_full_name(self, name: str) -> Entry | None:
         """Return the tool of a server by its full name, `server_tool`, which always works."""
-        for tool in self._client() or ():
-            if name == f"{tool.server}_{tool.remote_name}":
+        in_variables = _tools_in(list(self._namespace.items()))
+        tools: Iterable[Any] = (*(self._client() or ()), *in_variables)
+        for tool in tools:
+            if tool.source != "native" and name == f"{tool.server}_{tool.remote_name}":
                 return _entry(tool, tool.source)
         return None
 

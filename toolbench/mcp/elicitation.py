@@ -203,7 +203,7 @@ def handler_of(
             "answerer= ends with the next version: pass elicitation_handler= for questions, "
             "sampling_handler= for messages.",
             DeprecationWarning,
-            stacklevel=4,
+            stacklevel=3,  # the caller of what takes the parameter
         )
         elicitation_handler = elicitation_handler or answerer
         sampling_handler = sampling_handler or answerer

@@ -47,6 +47,7 @@ from toolbench.mcp.trust.approvals import Approvals, server_key
 from toolbench.mcp.trust.trust import Trust
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.result_redactors import results
+from toolbench.wording import counted
 
 Era = Literal["modern", "legacy"]
 SessionStatus = Status | Literal["incomplete"]
@@ -150,7 +151,7 @@ class MCPServerSession:
 
     def __repr__(self) -> str:
         version = f", {self.protocol_version}" if self.protocol_version else ""
-        tools = f"{len(self.tools)} tools"
+        tools = counted(len(self.tools), "tool")
         if disabled := self.tools.disabled:
             tools += f", {len(disabled)} more cannot be called: see tools.disabled"
         return f"MCPServerSession({self.name!r}, {self.status}{version}, {tools})"

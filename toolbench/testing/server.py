@@ -15,6 +15,7 @@ from toolbench.testing.recorded_answers import (
     calls_by_tool,
 )
 from toolbench.testing.server_script import Era, ReceivedCall, Script
+from toolbench.wording import counted
 
 if TYPE_CHECKING:
     from fastmcp.client.transports.base import ClientTransport
@@ -106,7 +107,7 @@ class FakeMCPServer:
         return fake
 
     def __repr__(self) -> str:
-        return f"FakeMCPServer({self.name!r}, {len(self._script)} tools)"
+        return f"FakeMCPServer({self.name!r}, {counted(len(self._script), 'tool')})"
 
     @property
     def name(self) -> str:
