@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from toolbench import history
 from toolbench.core.registry import default_registry
-from toolbench.redaction.remembered import remembered
+from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.policy import policy
 
 SLOW = [HealthCheck.too_slow]  # a timing, which no test may fail by

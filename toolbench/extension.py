@@ -129,7 +129,7 @@ def _open(name: str, module: str) -> list[Any]:
 
 
 def _served() -> list[Any]:
-    return _open("open_servers", "serving.served")
+    return _open("open_servers", "serving.served_tools")
 
 
 def _after_cell(result: Any = None) -> None:

@@ -9,7 +9,7 @@ from toolbench import run_tool
 from toolbench.mcp import MCPClient
 from toolbench.redaction import MARK
 from toolbench.redaction.library_logs import hide_in_logs_of
-from toolbench.redaction.remembered import remembered
+from toolbench.redaction.remembered_secrets import remembered
 
 SECRET = "tok-0123456789abcdef"
 PASSWORD = "hunter2-of-the-call"

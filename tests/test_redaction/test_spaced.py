@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from toolbench.redaction import MARK
 from toolbench.redaction.matching.encodings import in_digits, in_letters
-from toolbench.redaction.matching.spaced import DIGITS, FEWEST, LETTERS, Letters
+from toolbench.redaction.matching.spaced_secrets import DIGITS, FEWEST, LETTERS, Letters
 from toolbench.redaction.redactor import Redactor
 
 SECRET = "hunter2-tHe_sEcret of /1"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.remembered import LIMIT, ROOM, RememberedSecrets
+from toolbench.redaction.remembered_secrets import LIMIT, ROOM, RememberedSecrets
 from toolbench.redaction.tracebacks import hidden_in_traceback
 
 SECRET = "hunter2-tHe_sEcret"

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from toolbench import Observation, run_tool, tool
 from toolbench.redaction import MARK
-from toolbench.redaction.remembered import remembered
+from toolbench.redaction.remembered_secrets import remembered
 
 _SECRET = "hunter2-tHe_sEcret"
 elsewhere = dict[str, str]()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolbench.serving.served import open_servers
+from toolbench.serving.served_tools import open_servers
 
 
 @pytest.fixture(autouse=True)

@@ -214,7 +214,7 @@ class TestPersonsHand:
 
     def test_a_call_that_waits_is_not_forgotten(self, served, monkeypatch):
         """However many come after it."""
-        monkeypatch.setattr("toolbench.serving.served.KEPT_CALLS", 2)
+        monkeypatch.setattr("toolbench.serving.served_tools.KEPT_CALLS", 2)
         caller = Caller(served, "erase", {"what": "disk"})
         first = waiting(served)
         for _ in range(4):

@@ -9,7 +9,7 @@ from toolbench import Action, ToolDefinition, tool
 from toolbench.errors import RegistrationError, ToolbenchError
 from toolbench.serving import serve
 from toolbench.serving.access.connection_file import folder
-from toolbench.serving.served import open_servers
+from toolbench.serving.served_tools import open_servers
 
 HOSTS = "A name in allowed_hosts is that of one host"
 

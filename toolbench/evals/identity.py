@@ -37,7 +37,7 @@ from toolbench.llm.models import (
     ScriptedModel,
 )
 from toolbench.llm.models.function import FunctionModel
-from toolbench.llm.models.transport.streamed import StreamedModel
+from toolbench.llm.models.transport.streamed_model import StreamedModel
 
 _WRITTEN = (date, time, timedelta, Decimal, Fraction, UUID, PurePath, complex)
 _LOCKS = ("_thread", "threading")

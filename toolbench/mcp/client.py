@@ -18,7 +18,7 @@ from toolbench.mcp.definition import MCPToolDefinition, with_unique_names
 from toolbench.mcp.elicitation import Answerer, handler_of
 from toolbench.mcp.recording.recorder import open_recorders
 from toolbench.mcp.recording.recording import Recording
-from toolbench.mcp.recording.replayed import (
+from toolbench.mcp.recording.replay_entries import (
     is_replaying,
     recorded_answerer,
     replay_config,

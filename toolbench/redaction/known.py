@@ -5,7 +5,7 @@ from typing import Any
 
 from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
-from toolbench.redaction.remembered import remembered
+from toolbench.redaction.remembered_secrets import remembered
 from toolbench.redaction.secrets import Secrets
 
 

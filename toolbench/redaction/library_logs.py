@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable
 from contextlib import suppress
 
-from toolbench.redaction.remembered import remembered
+from toolbench.redaction.remembered_secrets import remembered
 
 
 def hide_in_record(record: logging.LogRecord) -> None:

@@ -7,7 +7,7 @@ from toolbench.lazy import public_names
 if TYPE_CHECKING:
     from toolbench.serving.access.client_config import ClientConfig as ClientConfig
     from toolbench.serving.call import ServedCall as ServedCall
-    from toolbench.serving.served import Served as Served
-    from toolbench.serving.served import serve as serve
+    from toolbench.serving.served_tools import Served as Served
+    from toolbench.serving.served_tools import serve as serve
 
 __getattr__, __dir__, __all__ = public_names(__name__)

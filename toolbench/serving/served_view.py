@@ -21,7 +21,7 @@ from toolbench.serving.call import ServedCall
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
-    from toolbench.serving.served import Served
+    from toolbench.serving.served_tools import Served
 
 IN_A_CELL = 50
 """The number of calls that a saved notebook shows."""

@@ -37,7 +37,7 @@ class CellViews:
             ("toolbench.evals.cases.cases", "Cases"): self._cases,
             ("toolbench.evals.reports.eval_report", "EvalReport"): self._report,
             ("toolbench.evals.sweeps.sweep_report", "SweepReport"): _sweep,
-            ("toolbench.serving.served", "Served"): self._served,
+            ("toolbench.serving.served_tools", "Served"): self._served,
         }
 
     def load(self) -> None:

@@ -13,7 +13,7 @@ from toolbench.llm.models import Answer, ScriptedModel, Usage
 from toolbench.llm.models.answer import as_answer, numbered
 from toolbench.llm.models.transport.inbox import Ended
 from toolbench.llm.models.transport.request_body import request_body
-from toolbench.llm.models.transport.streamed import DONE, StreamedModel
+from toolbench.llm.models.transport.streamed_model import DONE, StreamedModel
 
 PROVIDERS = ["openai", "responses", "anthropic", "gemini"]
 KEYS = [

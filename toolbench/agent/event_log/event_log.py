@@ -8,7 +8,7 @@ from typing import TypeVar, overload
 from toolbench.agent.events import Event, NoticeEvent
 from toolbench.plain import sentence
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
-from toolbench.redaction.remembered import remembered
+from toolbench.redaction.remembered_secrets import remembered
 
 E = TypeVar("E", bound=Event)
 

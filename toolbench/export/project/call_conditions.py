@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolbench.export.code.effects import Effects
-from toolbench.export.code.needed import needed_by
+from toolbench.export.code.needed_statements import needed_by
 from toolbench.export.code.statements import Statement
 from toolbench.export.code.symbol_names import used_in
 from toolbench.export.tool_code.tool_parts import ToolParts

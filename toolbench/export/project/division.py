@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolbench.errors import ExportError
-from toolbench.export.code.needed import Needed, needed_by
+from toolbench.export.code.needed_statements import Needed, needed_by
 from toolbench.export.code.statements import Statement
 from toolbench.export.code.symbol_names import given_in, quoted_in, used_in
 from toolbench.export.project.imports import check_inner_imports, written_homes

@@ -10,7 +10,7 @@ from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts
 from toolbench.plain import NOT_KEPT, plain
 from toolbench.redaction import MARK
 from toolbench.redaction.detection.key_shapes import keys_in
-from toolbench.redaction.remembered import remembered
+from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.history.record import RunRecord
 from toolbench.wording import counted
 

@@ -12,7 +12,7 @@ from toolbench.redaction import MARK
 from toolbench.redaction.detection.key_shapes import keys_in
 from toolbench.redaction.detection.names import is_secret_argument
 from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.remembered import remembered
+from toolbench.redaction.remembered_secrets import remembered
 
 ENVIRONMENT = "environ"
 """The name that code imports from `os` to read a secret."""

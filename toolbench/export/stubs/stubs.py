@@ -15,7 +15,7 @@ from toolbench.export.stubs.model_classes import (
     docstring,
     function_name,
 )
-from toolbench.redaction.remembered import remembered
+from toolbench.redaction.remembered_secrets import remembered
 from toolbench.whole_file import write_whole
 
 _IMPORTED = {

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from toolbench.llm.models.protocol import Chunk as Chunk
     from toolbench.llm.models.protocol import Model as Model
     from toolbench.llm.models.protocol import Usage as Usage
-    from toolbench.llm.models.recorded import RecordedModel as RecordedModel
-    from toolbench.llm.models.scripted import ScriptedModel as ScriptedModel
+    from toolbench.llm.models.recorded_model import RecordedModel as RecordedModel
+    from toolbench.llm.models.scripted_model import ScriptedModel as ScriptedModel
     from toolbench.runs.cancellation.cancel_token import CancelToken as CancelToken
 
 __getattr__, __dir__, __all__ = public_names(__name__)

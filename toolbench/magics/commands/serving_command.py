@@ -9,7 +9,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.magics.catalog import AnyTool, Catalog
 
 if TYPE_CHECKING:
-    from toolbench.serving.served import Served
+    from toolbench.serving.served_tools import Served
 
 OPTIONS = ("--stop",)
 
@@ -40,7 +40,7 @@ class ServingCommand:
                 "serve: %mcp serve NAME ..."
             )
             raise UsageError(msg)
-        from toolbench.serving.served import serve  # noqa: PLC0415 - FastMCP takes seconds
+        from toolbench.serving.served_tools import serve  # noqa: PLC0415 - FastMCP takes seconds
 
         if self._served is not None:
             self._served.close()

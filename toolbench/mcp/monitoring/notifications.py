@@ -30,7 +30,7 @@ from toolbench.mcp.recording.opening import Opening
 from toolbench.mcp.recording.server_recorder import ServerRecorder
 from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.remembered import remembered
+from toolbench.redaction.remembered_secrets import remembered
 
 _LISTS = {
     "notifications/tools/list_changed": "tools",

@@ -6,6 +6,6 @@
 
 from toolbench.mcp.recording.frame import Frame
 from toolbench.mcp.recording.recording import RecordedCall, Recording
-from toolbench.mcp.recording.replayed import is_replaying
+from toolbench.mcp.recording.replay_entries import is_replaying
 
 __all__ = ["Frame", "RecordedCall", "Recording", "is_replaying"]

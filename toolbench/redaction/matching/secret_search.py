@@ -13,7 +13,7 @@ from toolbench.redaction.matching.encodings import (
     in_spaced_digits,
 )
 from toolbench.redaction.matching.matcher import Matcher, Span, merged
-from toolbench.redaction.matching.spaced import (
+from toolbench.redaction.matching.spaced_secrets import (
     DIGITS,
     LETTERS,
     SpacedMatcher,

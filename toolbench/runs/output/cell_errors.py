@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from toolbench.redaction.remembered import remembered
+from toolbench.redaction.remembered_secrets import remembered
 from toolbench.redaction.tracebacks import hidden_in_traceback
 from toolbench.runs.output.patches import Patches
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from threading import RLock, Timer
 from weakref import WeakSet
 
-from toolbench.redaction.remembered import remembered
+from toolbench.redaction.remembered_secrets import remembered
 
 PAUSE = 1.0  # seconds without new output after which held back text is shown
 

@@ -18,7 +18,7 @@ from typing import Any
 from weakref import ReferenceType, ref
 
 from toolbench.redaction.library_logs import hide_in_record
-from toolbench.redaction.remembered import remembered
+from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.current_run import active_run, hand_down
 from toolbench.runs.output import sinks
 from toolbench.runs.output.descriptors import flush_descriptors

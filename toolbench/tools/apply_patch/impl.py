@@ -23,7 +23,7 @@ from toolbench.tools.files.locks import file_locks
 from toolbench.tools.files.paths import Places, check_path, working_dir_of
 from toolbench.tools.files.textfile import BinaryError, TextFile, decode
 from toolbench.tools.files.together import FileChange, change_together
-from toolbench.tools.undisturbed import undisturbed
+from toolbench.tools.undisturbed_work import undisturbed
 from toolbench.wording import counted
 
 

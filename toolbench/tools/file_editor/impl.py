@@ -24,7 +24,7 @@ from toolbench.tools.files.entry import Entry
 from toolbench.tools.files.locks import file_locks
 from toolbench.tools.files.paths import Places, working_dir_of
 from toolbench.tools.files.textfile import BinaryError, TextFile, decode, to_show
-from toolbench.tools.undisturbed import undisturbed
+from toolbench.tools.undisturbed_work import undisturbed
 from toolbench.wording import counted
 
 T = TypeVar("T")

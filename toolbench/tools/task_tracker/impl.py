@@ -25,7 +25,7 @@ from toolbench.tools.task_tracker.definition import (
     TaskTrackerObservation,
     summary,
 )
-from toolbench.tools.undisturbed import undisturbed
+from toolbench.tools.undisturbed_work import undisturbed
 
 _TASKS = TypeAdapter(list[TaskItem])
 _MARKS = {"todo": " ", "in_progress": ">", "done": "x"}

@@ -34,7 +34,7 @@ from toolbench.tools.terminal.observe import WHAT_TO_DO, Setting, observe, text_
 from toolbench.tools.terminal.pty_shell import Pause, PtyShell
 from toolbench.tools.terminal.screen_text import MARK, UNSEEN
 from toolbench.tools.terminal.variables import ShellSecrets
-from toolbench.tools.undisturbed import in_background, undisturbed
+from toolbench.tools.undisturbed_work import in_background, undisturbed
 
 _START = (
     0.05  # seconds for a program to start: a key pressed earlier would not reach it

@@ -20,7 +20,7 @@ import psutil
 
 from toolbench.core.process_guard import death_signal, default_hang_up
 from toolbench.errors import indefinite
-from toolbench.tools.undisturbed import LOOK_AGAIN, WatchedThread
+from toolbench.tools.undisturbed_work import LOOK_AGAIN, WatchedThread
 
 RECORDS = 198  # descriptor in the shell: it writes records of ended commands there
 SCREEN = 199  # descriptor in the shell: the terminal, even if its stdout is redirected

@@ -25,7 +25,7 @@ from toolbench.tools.terminal.launch import (
 )
 from toolbench.tools.terminal.screen_text import clean
 from toolbench.tools.terminal.shell_descriptors import close_all, ready, selector
-from toolbench.tools.undisturbed import LOOK_AGAIN, WatchedThread
+from toolbench.tools.undisturbed_work import LOOK_AGAIN, WatchedThread
 
 _CHUNK = 1 << 16
 _MARK = len(shell_protocol.mark(token_hex(8)))

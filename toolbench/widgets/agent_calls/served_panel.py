@@ -11,7 +11,7 @@ from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import REMARK
 from toolbench.display.page import notice
 from toolbench.serving.call import ServedCall
-from toolbench.serving.served import Served
+from toolbench.serving.served_tools import Served
 from toolbench.serving.served_view import clients_html, head_html, served_bundle
 from toolbench.widgets.agent_calls.arrived_call import ArrivedCall
 from toolbench.widgets.agent_calls.call_lines import call_lines

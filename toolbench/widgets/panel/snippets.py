@@ -12,7 +12,7 @@ from typing import Any
 
 from toolbench.core.registry import default_registry
 from toolbench.core.tool import ToolDefinition
-from toolbench.export.code.needed import code_of
+from toolbench.export.code.needed_statements import code_of
 from toolbench.llm.payloads import PAYLOADS
 from toolbench.llm.providers import PROVIDER_TITLES, Provider
 from toolbench.redaction import MARK

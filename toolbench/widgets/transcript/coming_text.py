@@ -2,7 +2,7 @@
 
 from toolbench.agent.loop import Loop
 from toolbench.llm.models.protocol import Chunk
-from toolbench.redaction.remembered import remembered
+from toolbench.redaction.remembered_secrets import remembered
 
 EVERY = 0.5  # seconds from one drawing to the next
 _TAIL = 2_000  # characters that are shown

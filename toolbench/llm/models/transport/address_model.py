@@ -15,6 +15,7 @@ from toolbench.core.background_loop import portal
 from toolbench.errors import BodyError, ModelError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.models.price import Price
+from toolbench.llm.models.transport.client_pool import Pooled
 from toolbench.llm.models.transport.faults import HttpRefusal, fault_of
 from toolbench.llm.models.transport.inbox import (
     Send,
@@ -23,8 +24,7 @@ from toolbench.llm.models.transport.inbox import (
     ending,
     received,
 )
-from toolbench.llm.models.transport.pooled import Pooled
-from toolbench.llm.models.transport.streamed import DONE, StreamedModel
+from toolbench.llm.models.transport.streamed_model import DONE, StreamedModel
 from toolbench.llm.providers import Provider
 from toolbench.plain import clip
 from toolbench.redaction.detection.names import is_secret_setting

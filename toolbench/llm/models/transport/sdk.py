@@ -19,9 +19,9 @@ from toolbench.core.background_loop import portal
 from toolbench.errors import ModelError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.models.price import Price
+from toolbench.llm.models.transport.client_pool import Pooled
 from toolbench.llm.models.transport.inbox import Ended, Send, Start, ending
-from toolbench.llm.models.transport.pooled import Pooled
-from toolbench.llm.models.transport.streamed import StreamedModel
+from toolbench.llm.models.transport.streamed_model import StreamedModel
 from toolbench.llm.providers import Provider
 
 _DIALECTS: Mapping[str, tuple[Provider, ...]] = {

@@ -28,7 +28,7 @@ from toolbench.llm.providers import Provider
 from toolbench.plain import plain
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.remembered import remembered
+from toolbench.redaction.remembered_secrets import remembered
 from toolbench.redaction.secrets import Secrets
 from toolbench.runs.cancellation.cancel_token import Cancellable
 from toolbench.runs.current_run import current_run
