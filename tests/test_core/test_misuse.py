@@ -23,7 +23,7 @@ class TestTwoForms:
             call({"value": 3}, to="km")
         assert str(refused.value) == (
             "convert takes its arguments in one form: "
-            "not a dict and the keywords to beside it."
+            "give either a dict or the keywords to, not both."
         )
 
     def test_show_no_secret(self):

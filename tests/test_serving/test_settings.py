@@ -11,7 +11,7 @@ from toolbench.serving import serve
 from toolbench.serving.access.connection_file import folder
 from toolbench.serving.served_tools import open_servers
 
-HOSTS = "A name in allowed_hosts is that of one host"
+HOSTS = "A name in allowed_hosts must be one host"
 
 
 @tool(read_only=True)

@@ -17,14 +17,15 @@ from toolbench.llm.providers import Provider, tool_name
 
 @dataclass(frozen=True)
 class ToolProblem:
-    """One part of a tool that a provider cannot take."""
+    """One part of a tool that a provider refuses, or gets only in a changed form."""
 
     tool: str
     where: str
     """The argument, `name`, `description`, or `arguments` for all of them."""
     message: str
     refused: bool
-    """Whether the provider refuses a request with it; other parts are changed when they are sent."""
+    """Whether the provider refuses a request with this part; if not, the part is changed when it is
+    sent."""
 
     def __str__(self) -> str:
         weight = "refused" if self.refused else "changed when it is sent"
@@ -32,14 +33,14 @@ class ToolProblem:
 
 
 def check_tools(tools: Any, model: Any) -> list[ToolProblem]:
-    """Return the parts of *tools* that *model*'s provider cannot take, the worst first.
+    """Return the parts of *tools* that the provider of *model* does not accept, the worst first.
 
     Args:
-        tools: The tools: anything that `Agent` takes for them, as classes, specs and names.
+        tools: The tools: anything that `Agent` takes as tools, such as classes, specs and names.
         model: The model: anything `as_model` takes.
 
     Raises:
-        RegistrationError: If something is no tool.
+        RegistrationError: If an object is not a tool.
         ToolNotFoundError: If no tool is registered under a name.
     """
     agent = Agent(model, tools)
@@ -67,6 +68,9 @@ def _problems(
         if count > 1
     ]
     if len(tool_list) > CROWD:
-        message = f"{len(tool_list)} tools are more than {CROWD}: an agent offers a search of them"
+        message = (
+            f"{len(tool_list)} tools are more than {CROWD}: an agent gives the model a tool that "
+            "searches them. Give fewer tools to offer each of them"
+        )
         problems.append(ToolProblem("", "tools", message, refused=False))
     return sorted(problems, key=lambda problem: not problem.refused)

@@ -122,7 +122,8 @@ class LLMSecurityAnalyzer:
         ratings = {SecurityRisk.__members__.get(word) for word in words} - {None}
         if not ratings:
             msg = (
-                f"{self._model.name} said {clip(answer.text)} in the place of a rating."
+                f"{self._model.name} answered {clip(answer.text)} instead of a rating "
+                "(LOW, MEDIUM or HIGH)."
             )
             raise ModelError(msg)
         return _worst(ratings)

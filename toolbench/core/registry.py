@@ -103,7 +103,10 @@ class ToolRegistry:
         if isinstance(recipe, ToolDefinition):
             if params:
                 names = ", ".join(params)
-                msg = f"Tool {name!r} exists already and takes no parameters ({names})."
+                msg = (
+                    f"{name!r} is registered as a finished tool, which takes no parameters: "
+                    f"leave out {names}."
+                )
                 raise RegistrationError(msg)
             return [recipe.latest()]
         create: Any = recipe

@@ -27,7 +27,7 @@ _Test = tuple[Any, bool]
 
 @dataclass(frozen=True)
 class _Case:
-    """The schema that an object has to fit if all *tests* are passed.
+    """The schema that an object has to fit if all *tests* are true for it.
 
     Attributes:
         tests: The tests of this case and of the cases around it.
@@ -84,7 +84,7 @@ def _cases(
     tests: tuple[_Test, ...],
     visited: set[tuple[Any, ...]],
 ) -> Iterator[_Case]:
-    """Yield the cases of *schema*, which applies if *tests* are passed."""
+    """Yield the cases in *schema* and its parts; all apply only where *tests* are true."""
     schema, _ = view.resolve(schema)
     if not isinstance(schema, Mapping):
         return
@@ -99,7 +99,7 @@ def _cases(
 
 
 def _own(schema: Schema, tests: tuple[_Test, ...]) -> Iterator[_Case]:
-    """Yield the cases in *schema* itself, except those around it."""
+    """Yield the cases that *schema* itself declares, except those with a condition of *tests*."""
     own: list[tuple[_Test, Any]] = []
     if "if" in schema:
         own += [((schema["if"], True), schema.get("then"))]

@@ -97,11 +97,11 @@ class Redactor:
         return self._search.occurs_in(data)
 
     def sentence(self, sentence: str) -> str:
-        """Return *sentence* without secrets, even short ones in quotes and secrets that are cut off."""
+        """Return *sentence* without secrets: whole ones, cut ones, and short ones in quotes."""
         return self._quoted.sub(MARK, self.cut_text(sentence))
 
     def spans(self, data: bytes, *, cuts: Iterable[bytes] = ()) -> list[Span]:
-        """Return the spans of secrets in *data*, also of secrets that one of *cuts* breaks."""
+        """Return where secrets are in *data*, also secrets with one of *cuts* in place of a part."""
         if self._search is None:
             return []
         spans = self._search.spans(data)

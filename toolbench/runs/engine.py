@@ -78,7 +78,7 @@ def run_tool(
     call = call_of(tool, {} if arguments is None else arguments)
     if kwargs and isinstance(call, Action):
         names = ", ".join(kwargs)
-        msg = f"An action runs as it is: {tool.name} takes no {names} beside it."
+        msg = f"{tool.name} runs an action as it is: leave out {names}, or set this in the action."
         raise TypeError(msg)
     if not isinstance(call, Action):
         call = {**call, **kwargs}

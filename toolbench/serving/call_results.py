@@ -43,12 +43,13 @@ def _add_promised(
 def _sent(
     tool: ToolDefinition[Any, Any], result: Mapping[str, Any], *, is_checked: bool
 ) -> dict[str, Any]:
-    """Return *result* as JSON can hold it; a failure, if it is not what *tool* promises.
+    """Return *result* without what JSON cannot hold, or a failure if it breaks *tool*'s promise.
 
     Args:
         tool: The tool.
         result: The result of the call.
-        is_checked: Whether the structure was checked, and only what JSON changes can be wrong.
+        is_checked: Whether the structure was checked before. It is checked again only if the
+            conversion to JSON changes it.
     """
     sent: dict[str, Any] = sendable(result)
     structured = sent.get(_STRUCTURED)
@@ -81,7 +82,7 @@ def observation_by_hand(
     """Return a person's *answer* in place of *tool*, in the form of the tool's own results.
 
     Raises:
-        ToolbenchError: If it is not a failure and does not fit the tool's output schema.
+        ToolbenchError: If *answer* is not a failure and does not fit the tool's output schema.
     """
     try:
         observation = (

@@ -118,7 +118,7 @@ class Offer:
             return [source for part in spec for source in self._sources_of(part)]
         if callable(spec):
             return [_asked(spec)]
-        msg = f"Tools are served, and names of tools, not {clip(spec)}."
+        msg = f"serve() takes tools and names of tools, not {clip(spec)}."
         raise RegistrationError(msg)
 
     def _keep(self, tools: Iterable[AnyTool]) -> list[AnyTool]:
@@ -156,7 +156,7 @@ def _asked(function: Callable[[], Any]) -> Source:
         signature(function).bind()
     except (TypeError, ValueError):
         msg = (
-            f"{name} is a function that takes arguments, and no tool: make one of it with @tool, "
+            f"{name} is a function that takes arguments, not a tool: make a tool of it with @tool, "
             "or serve a function without arguments that returns tools."
         )
         raise RegistrationError(msg) from None
@@ -169,7 +169,7 @@ def _asked(function: Callable[[], Any]) -> Source:
             if all(isinstance(tool, ToolDefinition) for tool in several):
                 return several
         msg = (
-            f"{name} is a function that returns {clip(returned)}, and no tools: make a tool of it "
+            f"{name} is a function that returns {clip(returned)}, not tools: make a tool of it "
             "with @tool, or have it return tools."
         )
         raise RegistrationError(msg)

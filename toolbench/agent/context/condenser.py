@@ -86,8 +86,9 @@ class LLMSummarizingCondenser:
         self.keep_first = keep_first
         if not 0 <= self.keep_tokens < max_tokens or keep_first < 0:
             msg = (
-                f"A condenser keeps less than its budget: {self.keep_tokens} of "
-                f"{max_tokens} tokens, and {keep_first} turns, cannot be kept."
+                "A condenser keeps less than its budget: keep_tokens must be from 0 to less than "
+                f"max_tokens, and keep_first at least 0, not keep_tokens={self.keep_tokens}, "
+                f"max_tokens={max_tokens}, keep_first={keep_first}."
             )
             raise ValueError(msg)
 

@@ -164,8 +164,8 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
                 data = _read(line)
                 if data is None or (number == 1 and not _is_ours(data)):
                     msg = (
-                        f"Line {number} of {str(path)!r} is nothing that Conversation.save "
-                        "wrote: give the file of a conversation."
+                        f"Line {number} of {str(path)!r} was not written by Conversation.save: "
+                        "give the file of a conversation."
                     )
                     raise ToolbenchError(msg)
                 yield data

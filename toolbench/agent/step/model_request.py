@@ -153,8 +153,8 @@ class Requests:
         if not (count := self._context.leave_out_images(ids)):
             return outcome
         text = (
-            f"{counted(count, 'image')} that the model has not taken will be left out of what it "
-            "is sent from now on. The conversation can go on without."
+            f"Further requests leave out {counted(count, 'image')} that the model did not accept. "
+            "The conversation can go on."
         )
         notice = self._log.append(NoticeEvent(text, left_out=ids))
         return replace(outcome, news=(*outcome.news, notice))

@@ -117,7 +117,9 @@ class Pending:
     def _one(self, chosen: Chosen) -> list[ActionEvent]:
         calls = chosen_of(self._loop.round, chosen)
         if len(calls) != 1:
-            msg = f"{counted(len(calls), 'call')} wait: say which one is meant."
+            ids = ", ".join(repr(call.tool_call_id) for call in calls)
+            count = counted(len(calls), "call")
+            msg = f"{count} wait: name one of {ids}." if calls else "No call waits."
             raise ToolbenchError(msg)
         return calls
 

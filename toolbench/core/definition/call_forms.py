@@ -28,7 +28,7 @@ def call_of(name: str, action: Any, arguments: Mapping[str, Any]) -> Any:
     kind = indefinite(type(action).__name__)
     msg = (
         f"{name} takes its arguments in one form: "
-        f"not {kind} and the keywords {keywords} beside it."
+        f"give either {kind} or the keywords {keywords}, not both."
     )
     raise TypeError(msg)
 

@@ -53,7 +53,7 @@ class ModelChange:
 
     def __str__(self) -> str:
         if not self.is_significant:
-            word = "no difference that chance would not explain"
+            word = "no difference beyond chance"
         else:
             word = "better" if self.after > self.before else "worse"
         return (

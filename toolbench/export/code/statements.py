@@ -102,7 +102,7 @@ def _is_tool(node: ast.stmt) -> bool:
 
 
 def _stands_alone(code: str, node: ast.stmt) -> bool:
-    """Tell whether *code* is only *node*, and can be in a file."""
+    """Tell whether *code* holds the statement *node* and no other, and compiles as a file."""
     try:
         compile(code, "cell", "exec", dont_inherit=True)
     except (SyntaxError, ValueError):

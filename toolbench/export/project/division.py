@@ -170,14 +170,14 @@ def _check_code(statements: Iterable[Statement], parts: Sequence[ToolParts]) -> 
         names = statement.names
         if clash := names.gives & _OF_PYTHON:
             msg = (
-                f"A cell gives `{min(clash)}` another meaning than the package needs: give what "
-                "is called so another name."
+                f"A cell defines `{min(clash)}`, and the package needs this name with Python's "
+                "own meaning: choose another name in the cell."
             )
             raise ExportError(msg)
         if calls := (names.now | names.later) & functions - names.gives:
             user = min(names.gives, default=statement.code)
             msg = (
                 f"`{user}` uses `{min(calls)}`, which is a tool here and a function in the "
-                "package: have both call a function of its own."
+                "package: move its code to a new function, and have both call that."
             )
             raise ExportError(msg)

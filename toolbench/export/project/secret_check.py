@@ -83,7 +83,7 @@ def check_statement(statement: Statement) -> None:
         variable = (secret.name or "the_secret").upper()
         msg = (
             f"`{sentence}` holds a secret, which is not written into a file: have the code "
-            f"read it, as os.environ[{variable!r}] does."
+            f"read it from the environment, as in os.environ[{variable!r}]."
         )
         raise ExportError(msg)
 

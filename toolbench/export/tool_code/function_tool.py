@@ -104,8 +104,8 @@ def _definition_of(
         or not name.isidentifier()
     ):
         msg = (
-            f"{tool.name}: what it was made of, {getattr(function, '__qualname__', function)!r}, "
-            "is no function at the top of a cell or file: write one that calls it."
+            f"{tool.name} was made from {getattr(function, '__qualname__', function)!r}, which is "
+            "not a function at the top of a cell or file: write a function there that calls it."
         )
         raise ExportError(msg)
     places = [
@@ -162,8 +162,8 @@ def _fields(tool: AnyTool, node: _Function, function: Any) -> Iterator[str]:
         name = field.alias or attribute
         if name not in parameters:
             msg = (
-                f"{tool.name}: its argument `{name}` is no parameter that is written in its "
-                "function: give each a parameter of its own to export it."
+                f"{tool.name}: its argument `{name}` is not a parameter in the code of its "
+                "function: write a parameter for each argument to export it."
             )
             raise ExportError(msg)
         annotation, default = parameters[name]

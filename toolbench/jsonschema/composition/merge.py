@@ -26,9 +26,9 @@ _FLAGS = frozenset(exclusive for _, exclusive in _EXCLUSIVE)
 def merged(near: Schema, far: Schema) -> Json:
     """Return one schema for a value that has to fit both.
 
-    Of two limits the stricter one is kept; of types and listed values, those that both have. If one
-    keyword cannot express both (properties of the same name, two patterns), `allOf` is used. In all
-    other contradictions *near* wins.
+    The result has the stricter of two limits, and only those types and listed values that both
+    schemas have. If one keyword cannot express both rules (properties of the same name, two
+    patterns), `allOf` is used. In all other contradictions *near* wins.
     """
     near, far = with_limits_as_numbers(near), with_limits_as_numbers(far)
     both = {**far, **near}
@@ -58,8 +58,8 @@ def merged(near: Schema, far: Schema) -> Json:
 def together(one: Schema, other: Schema) -> Json:
     """Return one schema for both, without `allOf`: properties and required names are joined.
 
-    Of two limits the stricter one is kept; of types and listed values, those that both have. In all
-    other contradictions *other* wins.
+    The result has the stricter of two limits, and only those types and listed values that both
+    schemas have. In all other contradictions *other* wins.
     """
     both = {**one, **other}
     _narrow(both, other, one)
@@ -151,7 +151,7 @@ def _types(schema: Schema) -> list[str]:
 
 
 def _unsaid(both: Json, near: Schema, far: Schema) -> Json:
-    """Make the parts of *both* fit both schemas; return rules of *far* that *both* cannot express."""
+    """Change the parts of *both* until they fit *near* and *far*; return the other rules of *far*."""
     shared = near.keys() & far.keys()
     rest = {key: far[key] for key in _BOTH & shared if near[key] != far[key]}
     for key in _OF_PARTS:
@@ -168,7 +168,7 @@ def _unsaid(both: Json, near: Schema, far: Schema) -> Json:
 
 
 def _of_part(near: Any, far: Any) -> Any:
-    """Return one schema for a part that has to fit both; true allows any part, false no part."""
+    """Return one schema for a part that has to fit both; `true` allows any part, `false` none."""
     if near is False or far is False:
         return False
     schemas = [each for each in (near, far) if isinstance(each, Mapping) and each]

@@ -63,7 +63,7 @@ def to_responses(
     summary: bool = False,
     longest_description: int = SHORT_DESCRIPTION,
 ) -> Json:
-    """Return *tool* for OpenAI's Responses API; arguments and errors as for `to_openai`."""
+    """Return *tool* for OpenAI's Responses API; for parameters and errors see `to_openai`."""
     tool.check_for_models()
     exported = tool.to_responses_tool(
         add_security_risk_prediction=security_risk, add_summary=summary
@@ -74,7 +74,7 @@ def to_responses(
 def to_anthropic(
     tool: AnyTool, *, security_risk: bool = False, summary: bool = False
 ) -> Json:
-    """Return *tool* for Anthropic's Messages API; arguments and errors as for `to_openai`."""
+    """Return *tool* for Anthropic's Messages API; for parameters and errors see `to_openai`."""
     tool.check_for_models()
     parameters = tool.parameters(security_risk=security_risk, summary=summary)
     return _anthropic(tool, parameters, Changes())
@@ -83,7 +83,7 @@ def to_anthropic(
 def to_gemini(
     tool: AnyTool, *, security_risk: bool = False, summary: bool = False
 ) -> Json:
-    """Return *tool* as a Gemini function declaration; arguments and errors as for `to_openai`."""
+    """Return *tool* as a Gemini function declaration; for parameters and errors see `to_openai`."""
     tool.check_for_models()
     parameters = tool.parameters(security_risk=security_risk, summary=summary)
     return _gemini(tool, parameters, Changes())
@@ -92,7 +92,7 @@ def to_gemini(
 def to_mcp(
     tool: AnyTool, *, security_risk: bool = False, summary: bool = False
 ) -> Json:
-    """Return *tool* as an MCP server lists it, unchanged; arguments as for `to_openai`."""
+    """Return *tool* as an MCP server lists it, unchanged; for the parameters see `to_openai`."""
     parameters = tool.parameters(security_risk=security_risk, summary=summary)
     return tool.to_mcp_tool(input_schema=parameters)
 

@@ -61,8 +61,8 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
 def _expand_text(text: str, variables: Mapping[str, str]) -> str:
     if placeholder := _ASKED_FOR.search(text):
         msg = (
-            f"{placeholder[0]} is filled in by an editor: replace it by the value, or "
-            f"by ${{env:NAME}} with a variable that is set here."
+            f"{placeholder[0]} is filled in by an editor such as VS Code, not here: replace it by "
+            f"the value, or by ${{env:NAME}} with the name of a variable that is set here."
         )
         raise ServerError(msg)
 

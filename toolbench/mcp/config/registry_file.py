@@ -172,7 +172,9 @@ def _word(value: Any) -> str:
     """Return *value* if it is one word that a program does not take for an option."""
     if isinstance(value, str) and _NAME.fullmatch(value) and not value.startswith("-"):
         return value
-    _refuse(f"server.json names a package {clip(value)}: that is no name of one.")
+    _refuse(
+        f"server.json names a package {clip(value)}, which cannot be the name of a package."
+    )
 
 
 def _all_arguments(package: Mapping[str, Any]) -> list[Mapping[str, Any]]:

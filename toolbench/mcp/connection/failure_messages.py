@@ -206,7 +206,7 @@ def _rpc(error: Any, code: int) -> str:
     if code == URL_ELICITATION_REQUIRED and (pages := required_pages(error)):
         urls = ", ".join(page["url"] for page in pages)
         return (
-            f"{words}: the server wants a page visited first, and nobody said that it was: "
+            f"{words}: the server wants you to visit a page first, and no visit was confirmed: "
             f"{urls}. Visit it, then call again (MCP error {code})"
         )
     if code == METHOD_NOT_FOUND and data in _FIRST:

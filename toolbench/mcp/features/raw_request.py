@@ -12,7 +12,7 @@ ELSEWHERE = {
     "tools/call": "A tool call may need consent: use call() or the tool itself.",
     "initialize": "The handshake belongs to connecting: use reconnect().",
     "server/discover": "The handshake belongs to connecting: use reconnect().",
-    "subscriptions/listen": "It has no answer to wait for: use resources.subscribe(uri).",
+    "subscriptions/listen": "Its answer is an endless stream: use resources.subscribe(uri).",
 }
 """The requests that are refused here, and what to use instead."""
 

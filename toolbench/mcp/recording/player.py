@@ -159,7 +159,10 @@ class _Connection:
             await self._leave_open(exchange, message)
 
     async def _leave_open(self, exchange: Exchange, message: dict[str, Any]) -> None:
-        """Send the recorded failure; never answer a stream or a cancelled non-call."""
+        """Answer a request that has no recorded response with an error.
+
+        A stream stays open, and so does a cancelled request that is not a call of a tool.
+        """
         if exchange.is_held_open or (exchange.cancelled and not exchange.is_call):
             await anyio.sleep_forever()
         reason = CANCELLED if exchange.cancelled else CUT_OFF
@@ -227,7 +230,7 @@ class _Connection:
 
 
 def rounds(exchange: Exchange) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    """Yield the questions in an answer, each with its recorded answer."""
+    """Yield each question in the response of *exchange*, with the answer that the client gave."""
     if not exchange.asked or exchange.next is None:
         return
     question = mapping_of((exchange.response or {}).get("result"))

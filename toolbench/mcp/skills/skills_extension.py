@@ -39,5 +39,5 @@ class SkillsExtension(ClientExtension):
 
 
 async def _refused(result: _Never, context: ClaimContext) -> NoReturn:
-    msg = "A call of a tool has no skill for its result."
+    msg = "The server answered a call of a tool with a skill, which is not a result of a tool."
     raise NotImplementedError(msg)

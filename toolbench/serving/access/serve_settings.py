@@ -40,7 +40,7 @@ def check_settings(
         allowed_hosts, Iterable
     ):
         msg = (
-            'allowed_hosts is a list of names, as ["hub.example.org"], '
+            'allowed_hosts must be a list of names, such as ["hub.example.org"], '
             f"not {text_of(allowed_hosts)}."
         )
         raise ToolbenchError(msg)
@@ -64,8 +64,8 @@ def _check_host(host: Any) -> None:
         return
     why = ": a pattern would let in pages of others" if "*" in str(host) else ""
     msg = (
-        "A name in allowed_hosts is that of one host, as 'hub.example.org', without scheme, port "
-        f"or path, not {text_of(host)}{why}."
+        "A name in allowed_hosts must be one host without scheme, port or path, such as "
+        f"'hub.example.org', not {text_of(host)}{why}."
     )
     raise ToolbenchError(msg)
 

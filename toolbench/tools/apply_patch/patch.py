@@ -85,7 +85,9 @@ def _read(file: FilePatch, line: str, number: int) -> None:
     """Add *line*, the next line of the patch, to *file*."""
     if file.kind == "delete":
         if line.strip():
-            raise _wrong(number, line, "nothing may follow a deletion but another file")
+            raise _wrong(
+                number, line, "after '*** Delete File: ' only the next file may follow"
+            )
     elif file.kind == "add":
         if not line.startswith("+"):
             raise _wrong(number, line, "every line of a new file begins with '+'")

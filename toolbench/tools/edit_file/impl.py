@@ -134,8 +134,8 @@ def _part(action: EditFileAction, text: str) -> tuple[int, int]:
     first, last = max(action.start, 1), total if action.end == -1 else action.end
     if not first <= min(last, total) and total:
         msg = (
-            f"Lines {action.start} to {action.end} are no part of {action.path}: it has "
-            f"{counted(total, 'line')}."
+            f"{action.path} has no lines {action.start} to {action.end}: it has "
+            f"{counted(total, 'line')}. Give start and end within them."
         )
         raise RunError(msg)
     last = min(last, total)

@@ -58,7 +58,7 @@ _UNSURE = (b"\xc4\xb0", b"\xc4\xb1", b"\xc5\xbf", b"\xe2\x84\xaa")
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """The text that is in every file in which a pattern matches."""
+    """A text that a file must contain; without it the pattern cannot match in the file."""
 
     regex: str
     """The regex for ripgrep: on bytes, UTF-16 turned into UTF-8, case ignored."""
@@ -81,7 +81,7 @@ class Needed:
 
 
 def needed_by(pattern: str) -> Needed | None:
-    """Return the text that *pattern* needs; None if the pattern has more than plain syntax."""
+    """Return the text that a file must contain for *pattern*; None if its syntax is not plain."""
     pattern = pattern.removeprefix("(?i)")  # case is ignored anyway
     tokens, at = [], 0
     while at < len(pattern):
@@ -99,7 +99,7 @@ def needed_by(pattern: str) -> Needed | None:
 
 
 def _literal(tokens: list[re.Match[str]]) -> bytes:
-    """Return the longest text that every match contains: outside of groups, and not optional."""
+    """Return the longest text that is in every match; groups and optional parts do not count."""
     runs, depth = [""], 0
     for token, follower in zip_longest(tokens, tokens[1:]):
         depth += (token.lastgroup == "open") - (token.lastgroup == "close")

@@ -55,7 +55,7 @@ class TerminalAction(Action):
     @model_validator(mode="after")
     def _nothing_to_type_at(self) -> Self:
         if self.reset and self.is_input:
-            msg = "is_input has nothing to type at after a reset: leave one of them out"
+            msg = "after a reset no command runs that could read input: leave out is_input or reset"
             raise ValueError(msg)
         return self
 

@@ -189,7 +189,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             return self._go_on(shell, call)
         if action.is_input or is_control(action.command):
             msg = (
-                f"Nothing is running that {action.command!r} could be typed at. "
+                f"No command is running that could read {action.command!r}. "
                 "Run a command first, without is_input."
             )
             raise RunError(msg)
@@ -200,8 +200,8 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         command = call.action.command
         if is_control(command):
             msg = (
-                f"After a reset nothing runs that {command!r} could be typed at, so there was "
-                "none. Leave out the key, or reset."
+                f"The shell was not reset: after a reset no command runs that could read {command!r}. "
+                "Leave out the key, or reset."
             )
             raise RunError(msg)
         variables = self._variables(call)

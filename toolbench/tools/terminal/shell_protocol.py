@@ -71,7 +71,7 @@ def report(token: str) -> str:
 
 
 def mark(token: str) -> bytes:
-    """Return the mark that the screen shows after all output of the command of *token*."""
+    """Return the bytes that the shell prints after all output of the command with *token*."""
     return b"\x1e" + token.encode() + b"\x1e"
 
 
@@ -87,11 +87,11 @@ class Records:
         self._data += data
 
     def begun(self, token: str) -> bool:
-        """Tell whether the command of *token* has begun, so that an interrupt reaches it."""
+        """Tell whether the command with *token* has begun; from then on an interrupt reaches it."""
         return f"{_BEGUN}{token}\0".encode() in self._data
 
     def take(self, token: str) -> Ended | None:
-        """Return the newest complete record of *token* and forget all data; None if there is no record.
+        """Return the newest complete record with *token* and forget all data; None if there is none.
 
         C-c may cut a record, so a record is found by its token and not by counting parts.
         """

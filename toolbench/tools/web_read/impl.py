@@ -26,7 +26,10 @@ _ERROR_SHOWN = 1_000  # characters of a server's error page
 
 
 class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
-    """The executor that reads pages; it keeps the last page, so that its parts fit together."""
+    """The executor that reads pages.
+
+    It keeps the last page, so that all parts of a page come from one download.
+    """
 
     def __init__(
         self,

@@ -30,7 +30,10 @@ open_explorers: "WeakSet[Explorer]" = WeakSet()
 
 
 class Explorer(w.VBox):
-    """An explorer of a client's servers. Callbacks may come on any thread."""
+    """A widget that lists the servers of a client, and shows one with its tools and messages.
+
+    A server may report a change on any thread.
+    """
 
     def __init__(
         self,
@@ -40,7 +43,7 @@ class Explorer(w.VBox):
         """Show the servers of *client*.
 
         Args:
-            client: A client, or servers by name; later ones are shown too, see `look`.
+            client: A client, or servers by name. Servers added later are shown after `look`.
             server: The server to show first; if left out, the first of them.
         """
         self._lock = RLock()
@@ -79,7 +82,7 @@ class Explorer(w.VBox):
             self.look()
 
     def look(self) -> None:
-        """Update the servers: some may be new, removed or replaced."""
+        """Update the list of servers: some may be new, removed or replaced."""
         with self._lock:
             servers = dict(self.servers)
             for name, (session, updates) in list(self._updates.items()):

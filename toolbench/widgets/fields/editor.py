@@ -122,7 +122,7 @@ class Editor(ABC):
 
     @property
     def unchosen(self) -> str:
-        """The label of the line for no value, in a list."""
+        """The label of the entry that stands for "no value" in a list of choices."""
         return f"— {self.nothing_chosen} —"
 
     @property

@@ -104,7 +104,7 @@ def fault_of(error: BaseException, place: str, redactor: Redactor) -> Fault | No
     if names.isdisjoint(CONNECTION | {"OSError"}):
         if isinstance(error, ValueError | RecursionError) or "APIError" in names:
             words = redactor.sentence(sentence(error))
-            return Fault(f"{place} sent what cannot be read: {_short(words)}")
+            return Fault(f"{place} sent an answer that cannot be read: {_short(words)}")
         return None
     return Fault(redactor.sentence(_broken(error, place, names)), is_connection=True)
 

@@ -189,14 +189,14 @@ class _Coming:
             return
         data = plain(chunk)
         if not isinstance(data, Mapping):
-            msg = f"a chunk that is no object but {type(data).__name__}"
+            msg = f"a chunk that is not an object but {type(data).__name__}"
             raise BodyError(msg)
         _refuse_failure(data)
         try:
             self._add(data)
         except (AttributeError, LookupError, TypeError) as error:
             # a server may send anything: whatever is not where it should be
-            msg = f"a chunk that is none: {clip(data, 200)}"
+            msg = f"a chunk in an unknown form: {clip(data, 200)}"
             raise BodyError(msg) from error
 
     def _add(self, data: Mapping[str, Any]) -> None:

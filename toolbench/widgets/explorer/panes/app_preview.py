@@ -60,7 +60,7 @@ class AppView:
         self._parts = parts = Parts()
         self._button = parts.button(
             "Preview its app",
-            tip="With these arguments, and the result of the last run",
+            tip="Show the tool's app with these arguments and the result of the last run",
         )
         self._allow = parts.button("", look="warning")
         show_if(self._allow, is_shown=False)
