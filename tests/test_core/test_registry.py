@@ -244,7 +244,7 @@ class TestResolving:
     def test_a_tool_that_is_made_takes_no_parameters(self, registry):
         """Parameters for an instance would be ignored: an error says so."""
         registry.register("hi", INSTANCE)
-        with pytest.raises(RegistrationError, match=r"takes no parameters \(x\)"):
+        with pytest.raises(RegistrationError, match="takes no parameters: leave out x"):
             registry.resolve(Tool(name="hi", params={"x": 1}))
 
     @pytest.mark.parametrize("name", ["zz", "conv_state"])

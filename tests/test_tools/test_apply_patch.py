@@ -236,7 +236,7 @@ class TestRefused:
         ("lines", "message"),
         [
             (["*** Add File: a", "no plus"], "begins with '+'"),
-            (["*** Delete File: u", "-x"], "nothing may follow"),
+            (["*** Delete File: u", "-x"], "only the next file may follow"),
             (["*** Update File: u", "x"], "begins with '@@', a space, '+' or '-'"),
             (["*** Update File: u", "@@"], "changes nothing"),
             (["*** Add File: "], "the path of the file is missing"),

@@ -63,7 +63,7 @@ _STRUCTURE = frozenset(
 """Keywords of a schema, and of the tool around it, whose values are names and words of its language."""
 _LIMITS = frozenset({"const", "enum", "pattern"})
 """Keywords whose values a call has to fit: with a mark in them, the schema would be wrong."""
-_REMARK = "One of the allowed values is a secret and is not listed."
+_REMARK = "One of the allowed values is secret, and is not listed."
 _SAMPLES = frozenset({"default", "example", "examples"})
 _TEXTS = frozenset({"detail", "error", "reason", "summary", "text", "thought"})
 """Keys of a saved event with text."""

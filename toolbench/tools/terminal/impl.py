@@ -189,7 +189,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             return self._go_on(shell, call)
         if action.is_input or is_control(action.command):
             msg = (
-                f"No command is running that could read {action.command!r}. "
+                f"Nothing is running that could read {action.command!r}. "
                 "Run a command first, without is_input."
             )
             raise RunError(msg)
