@@ -32,10 +32,10 @@ sys.exit(child.returncode if child.returncode >= 0 else 128 - child.returncode)
 
 
 def guarded(program: str, args: Sequence[str]) -> list[str]:
-    """Return the command line that starts *program*, a path, under guard.
+    """Return a command line that starts *program*, a path, and ends it when this process ends.
 
-    On Linux the program ends with the *thread* that starts it. The guard is a Python script, which
-    costs 20 ms.
+    On Linux the program ends with the *thread* that starts it. The command line begins with a
+    Python script, which costs 20 ms.
     """
     command = [program, program, *args]
     if sys.platform == "win32" or not sys.executable:
@@ -45,7 +45,7 @@ def guarded(program: str, args: Sequence[str]) -> list[str]:
 
 
 def guarded_quickly(program: str, args: Sequence[str]) -> list[str]:
-    """Return a faster guarded command line (2 ms) if `setpriv` is installed; on Linux only.
+    """Do the same as `guarded`, but faster (2 ms) on Linux if `setpriv` is installed.
 
     If this process ends at the same moment as the program starts, the program keeps running.
     """

@@ -23,7 +23,7 @@ _SALT = re.compile(r"([0-9a-f]{16}):")
 
 
 class SavedLines:
-    """The file; an incomplete line, for example after a crash, is skipped.
+    """The lines of one file; an incomplete line, for example after a crash, is skipped.
 
     Keys are hashes with a random salt, which is the beginning of every key of the file.
     """

@@ -77,7 +77,7 @@ class Catalog:
         ]
 
     def clashes(self, entries: Iterable[Entry]) -> list[str]:
-        """Return a sentence for each of *entries* whose name another tool has, of another kind."""
+        """Return a sentence for each of *entries* that shares its name with another kind of tool."""
         by_name: dict[str, list[Entry]] = {}
         for entry in self._all():
             by_name.setdefault(entry.name, []).append(entry)
@@ -214,7 +214,7 @@ def _entry(tool: AnyTool, source: str) -> Entry:
 
 
 def _kind_words(entry: Entry) -> str:
-    """Return which tool *entry* is, for a sentence; a server's has a name of its own as well."""
+    """Return words for the kind of *entry*; those for a server's tool include its full name."""
     if entry.source.startswith("mcp:"):
         server = entry.source.removeprefix("mcp:")
         return f"of the server {server!r}, which is also called {server}_{entry.name}"

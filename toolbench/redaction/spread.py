@@ -21,7 +21,7 @@ class Piece(NamedTuple):
     """Whether the text ends with the piece; otherwise it begins with the piece."""
 
     def hidden_in(self, text: str) -> str:
-        """Return *text*, the piece's text as it is now, with the piece hidden."""
+        """Return *text*, the present form of the text with this piece, with the piece hidden."""
         if self.is_at_end:
             return text.removesuffix(self.text) + MARK
         return MARK + text.removeprefix(self.text)

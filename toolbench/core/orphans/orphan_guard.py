@@ -17,7 +17,7 @@ from toolbench.core.orphans import orphan_watch
 
 
 class OrphanGuard:
-    """The programs to end with this process; any thread may call its methods."""
+    """A list of programs that end when this process ends; any thread may call its methods."""
 
     def __init__(self) -> None:
         """Start without programs, and so without a watching process."""
@@ -27,7 +27,7 @@ class OrphanGuard:
         self._owner = os.getpid()
 
     def add(self, leader: int) -> None:
-        """Let the session of the process *leader* end with this process."""
+        """End the process *leader* and its session when this process ends."""
         with self._lock:
             if self._owner != os.getpid():  # after a fork: the watch is our parent's
                 self._leaders, self._watch, self._owner = set(), None, os.getpid()
@@ -37,7 +37,7 @@ class OrphanGuard:
                     self._start()
 
     def discard(self, leader: int) -> None:
-        """Forget the process *leader*, which has ended. Without any left, the watch ends too."""
+        """Forget the process *leader*, which has ended; after the last one, end the watch."""
         with self._lock:
             if leader not in self._leaders or self._owner != os.getpid():
                 return

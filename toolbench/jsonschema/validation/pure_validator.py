@@ -104,7 +104,7 @@ def _invalid(reason: str, where: str = "") -> SchemaError:
 
 
 def _check_references(schema: Any) -> None:
-    """Follow every reference now, as jsonschema-rs does, not when a value comes to it."""
+    """Follow every reference before the first check, as jsonschema-rs does."""
     for _, part in every(schema):
         for keyword in REFERENCES:
             address = part.get(keyword)

@@ -10,7 +10,7 @@ Kind = Literal["removed", "rewritten", "renamed", "shortened"]
 
 @dataclass(frozen=True)
 class Change:
-    """One part of a tool that a provider cannot take, and how it was changed."""
+    """One part of a tool that a provider does not accept, and how it was changed."""
 
     where: str
     """The argument (`filter.tags[]`), `name`, `description`, or `arguments` for all of them."""

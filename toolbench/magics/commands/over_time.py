@@ -137,7 +137,7 @@ def _other(other: str, name: str, server: Server) -> "Snapshot":
 
 
 def _lint(before: "Snapshot", after: "Snapshot") -> list[str]:
-    """Return sentences about new and gone findings of lint."""
+    """Return sentences about findings of lint that only one of the two snapshots has."""
     old, new = _findings(before), _findings(after)
     return [
         *(f"Lint, new: {text}" for text in new if text not in old),

@@ -109,7 +109,7 @@ def _remote(remote: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _own(text: str) -> str:
-    """Return *text* with each variable under the name that only servers have."""
+    """Return *text* with the prefix of server variables before the name of each variable."""
     return _REFERENCE.sub("${" + _OWN, text)
 
 

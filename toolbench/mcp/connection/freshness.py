@@ -55,7 +55,7 @@ class FreshReads:
         return deepcopy(answer)
 
     def keep(self, uri: str, answer: dict[str, Any]) -> None:
-        """Keep *answer* for *uri* as long as it is fresh by its own word."""
+        """Keep *answer* for *uri* as long as its own `ttlMs` says that it is fresh."""
         self._answers.pop(uri, None)
         seconds = lifetime_of(answer)
         if seconds is None:
@@ -65,7 +65,7 @@ class FreshReads:
         self._answers[uri] = Freshness(seconds), deepcopy(answer)
 
     def end(self, changed: str | None = None) -> None:
-        """End the freshness of what is *changed*, a URI or one above or below it; None: of all."""
+        """Forget the answers for the URI *changed* and URIs above or below it; None forgets all."""
         self.changes += 1
         for uri in list(self._answers):
             if changed is None or uri.startswith(changed) or changed.startswith(uri):

@@ -203,7 +203,10 @@ class ReconnectingConnection:
             self._later = asyncio.ensure_future(self._quietly(work))
 
     def renew(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do *work* soon, asked for in any thread because a time is over; nothing if recorded."""
+        """Do *work* soon, because a time limit is over; do nothing if the messages are recorded.
+
+        Any thread may call this.
+        """
         if not self.is_recorded:
             portal.loop.call_soon_threadsafe(self.soon, work)
 
@@ -300,9 +303,9 @@ class ReconnectingConnection:
         return await self.twice(lambda over: over.pages(key, send, seconds))
 
     async def twice(self, look: Callable[[Connection], Awaitable[T]]) -> T:
-        """Return the result of *look*, which changes nothing at the server.
+        """Return the result of *look*, a request that changes nothing at the server.
 
-        It is done once more if the server ends during it.
+        The request is repeated once if the server ends during it.
 
         Raises:
             ServerError: If there is no connection, or the server ends again.
@@ -313,7 +316,7 @@ class ReconnectingConnection:
             return await self.once(look)
 
     async def once(self, look: Callable[[Connection], Awaitable[T]]) -> T:
-        """Return the result of *look*, which gets the live connection.
+        """Call *look* with the live connection and return its result.
 
         Raises:
             ServerError: If there is no connection, or the server ends during it.
@@ -352,7 +355,7 @@ class ReconnectingConnection:
             raise ServerError(msg)
 
     def _restart(self, broken: Connection) -> str:
-        """Say what was lost with the *broken* connection, in place of which there is a new one."""
+        """Return a sentence about what was lost when a new connection replaced the *broken* one."""
         if self.entry.transport != "stdio":
             return (
                 "The connection to the server was lost and opened again: "

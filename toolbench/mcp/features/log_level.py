@@ -18,7 +18,7 @@ async def set_log_level(over: "ReconnectingConnection", level: str) -> None:
     """Ask the server for messages from *level* on, also after the next reconnect.
 
     Raises:
-        ToolbenchError: If *level* is none of MCP's.
+        ToolbenchError: If *level* is not one of MCP's levels.
         ServerError: If the server has no log, refuses, or cannot be reached.
     """
     if level not in LEVELS:
@@ -55,7 +55,7 @@ def _request(level: str) -> Any:
 async def restore_log_level(
     connection: "Connection", level: str, seconds: float
 ) -> None:
-    """Ask a server that was connected anew for the *level* it was asked for before."""
+    """Ask a server for the log *level* again, after a reconnect."""
     from toolbench.mcp.connection.open_calls import Call  # noqa: PLC0415 - a circle
 
     if has_log(connection) and not connection.is_modern:

@@ -78,7 +78,7 @@ class ServerLog:
         sends what it likes.
 
         Raises:
-            ToolbenchError: If *level* is none of MCP's.
+            ToolbenchError: If *level* is not one of MCP's levels.
             ServerError: If the server has no log, refuses, or cannot be reached.
         """
         self.on_level(level)

@@ -138,7 +138,8 @@ def _folder(uri: str) -> str:
 def _bytes_of(contents: MCPResourceObservation, uri: str) -> bytes | None:
     """Return the bytes of the only part of *contents*; None if it is not the file *uri* alone.
 
-    What is not checked must not come along, so a second part or a second form is refused.
+    Only the returned bytes are checked, so an answer with a second part or a second form is
+    refused.
     """
     parts = [block.get("resource") for block in contents.blocks]
     if len(parts) != 1 or not isinstance(part := parts[0], Mapping):

@@ -284,7 +284,7 @@ class TaskFollowing:
 
 
 def _is_passing(error: BaseException) -> bool:
-    """Tell whether the same question may get an answer later."""
+    """Tell whether the same request may succeed later, in spite of *error*."""
     if isinstance(error, BrokenError | ServerError | CallTimeoutError | TimeoutError):
         return True
     return error_kind(error) == "network"

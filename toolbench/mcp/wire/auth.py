@@ -153,7 +153,11 @@ def _signed(entry: ServerEntry, settings: dict[str, Any]) -> httpx2.Auth:
 
 
 def _issued(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return *settings* if they name who may get the credentials: else the server decides."""
+    """Return *settings*; without an issuer, the MCP server would decide who gets the credentials.
+
+    Raises:
+        ServerError: If there is no issuer.
+    """
     if not settings.get("issuer"):
         msg = (
             "'auth' with credentials needs 'issuer', the URL of the authorization server "

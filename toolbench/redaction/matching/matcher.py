@@ -102,7 +102,7 @@ def _automaton(patterns: Iterable[bytes]) -> Any:
 
 
 class _OneByOne:
-    """What is used here of ahocorasick-rs, in Python alone, a search for each pattern."""
+    """The used part of ahocorasick-rs in pure Python: it searches for one pattern after another."""
 
     def __init__(self, patterns: Iterable[bytes]) -> None:
         self._patterns = list(patterns)
@@ -110,7 +110,7 @@ class _OneByOne:
     def find_matches_as_indexes(
         self, data: bytes, *, overlapping: bool = False
     ) -> list[tuple[int, int, int]]:
-        """Return the number of a pattern, start and end for each match; one unless *overlapping*."""
+        """Return pattern number, start and end of each match; without *overlapping*, of the first."""
         matches = []
         for number, pattern in enumerate(self._patterns):
             at = data.find(pattern)

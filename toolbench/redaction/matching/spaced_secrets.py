@@ -84,7 +84,7 @@ class SpacedMatcher:
         return max(self._begun(end[: len(end) - n], fewest, n) for n in sizes)
 
     def _begun(self, data: bytes, fewest: int, behind: int) -> int:
-        """Return `begun` of *data*, if after it *behind* bytes follow that may begin a separator."""
+        """Return `begun` for *data* and the *behind* bytes after it, which may begin a separator."""
         letters = Letters(data, self._spacing)
         for count in self._matcher.beginnings(letters.text):
             size = len(data) - letters.position(len(letters.text) - count)

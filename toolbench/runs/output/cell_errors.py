@@ -9,7 +9,10 @@ from toolbench.runs.output.patches import Patches
 
 
 class CellErrors:
-    """The tracebacks of one shell; they show lines of source, and in `%xmode Verbose` also values."""
+    """A filter that hides secrets in the tracebacks that one shell shows.
+
+    Tracebacks quote lines of source, and with `%xmode Verbose` also the values of variables.
+    """
 
     def __init__(self, shell: Any) -> None:
         """Prepare for *shell*; `begin` changes it."""

@@ -5,7 +5,7 @@ One byte is one character here, so offsets and counts are those of the text.
 
 
 class AsciiText:
-    """The part of `str` that showing lines of a text needs, over ASCII bytes."""
+    """ASCII bytes with those methods of `str` that a program needs to show lines of a text."""
 
     def __init__(self, data: bytes) -> None:
         """Use *data*, which must be ASCII."""
@@ -23,7 +23,7 @@ class AsciiText:
         return chr(self._data[place])
 
     def count(self, part: str, start: int = 0, end: int | None = None) -> int:
-        """Return how often *part* is there between *start* and *end*."""
+        """Return how often *part* occurs between *start* and *end*."""
         return self._data.count(part.encode(), start, end)
 
     def find(self, part: str, start: int = 0, end: int | None = None) -> int:
@@ -31,7 +31,7 @@ class AsciiText:
         return self._data.find(part.encode(), start, end)
 
     def endswith(self, part: str, start: int = 0, end: int | None = None) -> bool:
-        """Return whether what is between *start* and *end* ends with *part*."""
+        """Return whether the text between *start* and *end* ends with *part*."""
         return self._data.endswith(part.encode(), start, end)
 
 

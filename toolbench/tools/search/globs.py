@@ -59,10 +59,10 @@ def name_regex(pattern: str) -> re.Pattern[str] | None:
 
 @lru_cache(maxsize=256)
 def name_test(pattern: str) -> Callable[[str], object] | None:
-    """Return what tells whether a name is one of `name_regex`; None where that is None.
+    """Return a function that tells whether `name_regex` matches a name; None if there is no regex.
 
-    For a pattern like `**/*.py` it compares the end of a name, which takes a third of the time. It
-    must not get names that begin with a dot.
+    For a pattern like `**/*.py` the function compares the end of a name, which takes a third of
+    the time. Do not call it with names that begin with a dot.
     """
     regex = name_regex(pattern)
     if regex is None:

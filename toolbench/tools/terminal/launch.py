@@ -74,7 +74,7 @@ def bash_program(shell_path: str | Path | None) -> str:
     """Return the bash at *shell_path*; the first one on the PATH if that is None.
 
     Raises:
-        ValueError: If that is no program, or another one than bash.
+        ValueError: If *shell_path* is not a program, or not bash.
     """
     if shell_path is None:
         return "bash"

@@ -32,7 +32,7 @@ _SAVE_EVERY = 2.0  # seconds from one renewal of the saved output to the next
 class ServedPanel(w.VBox):
     """The live view of a server: the calls that wait for a person, and a line for every call.
 
-    Callbacks and news may come on any thread.
+    Any thread may call its callbacks and report changes of calls.
     """
 
     def __init__(self, served: Served, variables: Variables | None = None) -> None:

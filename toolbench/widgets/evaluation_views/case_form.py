@@ -27,7 +27,7 @@ _NEW = ""
 
 
 class CaseForm(w.VBox):
-    """A form to type, change and remove cases. Callbacks may come on any thread."""
+    """A form to type, change and remove cases; any thread may call its callbacks."""
 
     def __init__(
         self,

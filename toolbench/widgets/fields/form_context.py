@@ -33,8 +33,8 @@ class EditorSource(Protocol):
 class Frame:
     """The context that the fields of a form share.
 
-    Callbacks come on the main thread or on a subshell's; every edit holds the lock, and its
-    changes are drawn once, when the outermost edit ends.
+    The main thread or the thread of a subshell calls the callbacks. Every edit holds the lock,
+    and its changes are drawn once, when the outermost edit ends.
     """
 
     def __init__(self, schema: Any, registry: EditorSource, settle: Settle) -> None:
@@ -82,7 +82,7 @@ class Frame:
         return f"{self._name}-{next(self._marks)}"
 
     def touched(self, path: Path) -> None:
-        """Note a change of the value at *path*, and remove the outside errors about it."""
+        """Note a change of the value at *path*; remove the errors that others reported about it."""
         self.changed = True
         near = len(path)
         self.outside = [

@@ -39,7 +39,7 @@ class FrontEnd:
             return "" if widget is None or widget.comm is None else str(widget.key)
 
     def close(self) -> None:
-        """Close the widget; pages that loaded the module keep it until they are closed."""
+        """Close the widget; a page that has loaded the module keeps it until the page is closed."""
         with self._lock:
             widget, self._widget = self._widget, None
         if widget is not None:

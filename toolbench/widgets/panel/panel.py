@@ -29,7 +29,7 @@ open_panels: "WeakSet[ToolPanel]" = WeakSet()
 
 
 class ToolPanel(w.VBox):
-    """A form to run and cancel a tool, and its result. Callbacks may come on any thread.
+    """A form to run and cancel a tool, and its result. Any thread may call its callbacks.
 
     Attributes:
         submission: The form, and the runs made of its values.

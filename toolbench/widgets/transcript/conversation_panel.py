@@ -34,8 +34,8 @@ _WAIT = "The model or a tool is at work: wait for it, or press Stop."
 class ConversationPanel(w.VBox):
     """The live transcript of a conversation; a person can look at each call before it runs.
 
-    The model and the tools work in a separate thread, one at a time. Callbacks may come on
-    any thread.
+    The model and the tools work in a separate thread, one at a time. Any thread may call the
+    panel's callbacks.
     """
 
     def __init__(

@@ -141,7 +141,11 @@ def _key_change(effect: Effect, name: str, key: Any, verb: str) -> Difference:
 
 
 def _compared(old: Node, new: Node, compare: Compare) -> list[Difference]:
-    """Return the differences of two conditions: keys of open objects may have been there."""
+    """Return the differences of two conditions.
+
+    An open object may have a key that its schema does not declare. So a declaration that is gone
+    allows more values, and a new one fewer.
+    """
     by_letter: Mapping[Effect, Effect] = {"gone": "wider", "new": "narrower"}
     is_open = not (old.is_closed or new.is_closed)
     return [

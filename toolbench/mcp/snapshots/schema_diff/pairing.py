@@ -73,7 +73,7 @@ def _tags(node: Node) -> str:
 
 
 def keeps(differences: list[Difference], lost: frozenset[str]) -> bool:
-    """Tell whether no difference has an effect in *lost*."""
+    """Tell whether *differences* have no effect of those in *lost*."""
     return not any(each.effect in lost for each in differences)
 
 

@@ -31,7 +31,7 @@ class Pane(ABC):
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
         """Show *session* without waiting for the server.
 
-        Callbacks may come on any thread; each holds the explorer's *lock*.
+        Any thread may call the pane's callbacks; each callback holds the explorer's *lock*.
         """
         self.session = session
         self._lock = lock

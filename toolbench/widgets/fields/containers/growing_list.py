@@ -34,7 +34,7 @@ class Listing(Container):
 
     @abstractmethod
     def forget(self, row: Slot) -> None:
-        """Close the widgets on the line of *row* beside its value."""
+        """Close the widgets on the line of *row*, except those of its value."""
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
         """Call *part* for each line with a value and combine the results."""
