@@ -55,7 +55,9 @@ class TerminalAction(Action):
     @model_validator(mode="after")
     def _nothing_to_type_at(self) -> Self:
         if self.reset and self.is_input:
-            msg = "after a reset no command runs that could read input: leave out is_input or reset"
+            msg = (
+                "after a reset there is nothing to type at: leave out is_input or reset"
+            )
             raise ValueError(msg)
         return self
 
