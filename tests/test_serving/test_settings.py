@@ -80,7 +80,7 @@ def test_a_wrong_setting_is_refused(setting, value, message):
         ({"a": 1}, "a"),
         (add, "add is a function that takes arguments.*with @tool"),
         ([now, add], "add is a function that takes arguments"),
-        (three, "three is a function that returns 3, and no tools"),
+        (three, "three is a function that returns 3, not tools"),
         ([now, b"x"], "not 120"),
     ],
 )
