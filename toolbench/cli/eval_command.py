@@ -56,7 +56,7 @@ def run_cases(
 
 
 class _Progress:
-    """Shows progress on one line of a terminal, and in a log only the first; a note has a line."""
+    """Shows progress on one line of a terminal, but only once in a log; each note gets a line."""
 
     def __init__(self) -> None:
         self._has_begun = False

@@ -1,4 +1,4 @@
-"""Describe a call in a few words, for the button that lets it run."""
+"""Write the two labels of a consent question, such as `Delete volume 3` and `Keep it`."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -32,7 +32,7 @@ class _WebServer(uvicorn.Server):
         self.started_now()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Let what is under way end for a moment, then hang up."""
+        """Give running requests a moment to end, then close all connections."""
         deadline = asyncio.get_running_loop().time() + _ENDING_SECONDS
         while self.server_state.tasks and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(_LOOK)

@@ -182,7 +182,7 @@ def _constant(tools: list[AnyTool]) -> Source:
 
 
 def _followed(tool: AnyTool) -> Source:
-    """Return a source of the latest *tool*; if its name means this tool, it follows the name."""
+    """Return a source of the latest *tool*; if *tool* is the one with its name, of the name."""
     if _named_as(tool.name) is not tool.latest():
         return lambda: [tool.latest()]
     return lambda: [_named_as(tool.name) or tool.latest()]

@@ -98,5 +98,5 @@ class _Read(Observation):
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
-        """The content, which already has the text of an error."""
+        """The content without a header for a failed call: the content already says that it failed."""
         return self.content

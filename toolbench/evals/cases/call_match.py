@@ -175,7 +175,8 @@ def _best(
 ) -> list[tuple[int, int]]:
     """Return the pairs with the fewest differences.
 
-    For many calls: as many without any difference as possible, and of the others each the best.
+    For many calls, return first as many pairs without a difference as possible; then pair each
+    remaining call with the most similar one that is left.
     """
     if max(rows, columns) > _MOST:
         return _most_right(rows, columns, table)

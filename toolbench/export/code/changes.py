@@ -235,7 +235,7 @@ def _held(value: ast.expr) -> Iterator[str]:
 
 
 def _held_by_result(call: ast.Call, function: ast.expr) -> Iterator[str]:
-    """Yield the names of the objects in the result of *call*, as far as its name tells."""
+    """Yield the names of the objects in the result of *call*; the name of *function* shows them."""
     name = getattr(function, "attr", getattr(function, "id", ""))
     if name in _PARTS_OF:
         yield from base(function)

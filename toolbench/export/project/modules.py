@@ -76,7 +76,7 @@ class _Imports:
         return self._grouped([*lines, *self._lines(names - defined)])
 
     def of_making(self) -> list[str]:
-        """Return the lines that making the tools needs, but for their classes."""
+        """Return the lines that the code which makes the tools needs, except their classes."""
         defined, implemented = (
             self._division.definition.gives,
             self._division.implementation.gives,

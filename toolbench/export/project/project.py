@@ -154,7 +154,7 @@ def _notebook(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 
 def _toml(text: str) -> str:
-    """Return *text* as a string of TOML: those of JSON, but not two escapes for a character."""
+    """Return *text* as a string of TOML, which is JSON without escaped surrogate pairs."""
     text = text.encode(errors="replace").decode()  # half of a pair is no character
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 

@@ -160,7 +160,7 @@ class ModelClasses:
 
 
 def _literal(values: list[Any]) -> str:
-    """*values* as a type: what a `Literal` cannot hold is its type, or anything."""
+    """Return the type for *values*: a `Literal`, or the types of values that it cannot hold."""
     if all(isinstance(value, str | bool | int) or value is None for value in values):
         return f"Literal[{', '.join(map(repr, values))}]"
     kinds = {_SIMPLE.get(type_of(value) or "", "Any") for value in values}

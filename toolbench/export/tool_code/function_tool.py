@@ -92,10 +92,12 @@ def parts_of_function(
 def _definition_of(
     tool: AnyTool, function: Any, statements: Sequence[Statement]
 ) -> tuple[int, list[Statement]]:
-    """Return where *function* is defined; the statements without definitions that took its name.
+    """Return the place of the definition of *function*, and the statements of the package.
+
+    These are all *statements* but later definitions of the same name.
 
     Raises:
-        ExportError: If that is in no cell, or inside of something else.
+        ExportError: If *function* is not defined at the top of a cell or file.
     """
     name = getattr(function, "__name__", "")
     if (

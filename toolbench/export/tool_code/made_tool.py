@@ -131,9 +131,10 @@ def parts_of_class(
 def _with_lazy_names(
     name: str, statements: Sequence[Statement]
 ) -> tuple[frozenset[str], list[Statement]]:
-    """Return what `create` of the class *name* uses, and the statements where the class does not.
+    """Return the names that only `create` of the class *name* uses, and the changed statements.
 
-    That is imported where a tool is made: the definition does not need it.
+    In the changed statements the class does not use these names: the package imports them where it
+    makes a tool, as the definition does not need them.
     """
     changed, lazy = list(statements), frozenset[str]()
     for place, statement in enumerate(statements):
@@ -152,7 +153,7 @@ def _with_lazy_names(
 
 
 def _state_for(kind: Any, *, openhands: bool) -> str:
-    """Return what `create` is given where no call of it is written."""
+    """Return the code of the state for `create` of *kind*; empty if it needs no state."""
     parameters = list(signature(kind.create).parameters.values())
     needs_state = any(
         p.default is Parameter.empty and p.kind is Parameter.POSITIONAL_OR_KEYWORD

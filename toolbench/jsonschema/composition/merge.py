@@ -151,7 +151,7 @@ def _types(schema: Schema) -> list[str]:
 
 
 def _unsaid(both: Json, near: Schema, far: Schema) -> Json:
-    """Change the parts of *both* until they fit *near* and *far*; return the other rules of *far*."""
+    """Merge the parts of *near* and *far* in *both*; return rules of *far* that it cannot hold."""
     shared = near.keys() & far.keys()
     rest = {key: far[key] for key in _BOTH & shared if near[key] != far[key]}
     for key in _OF_PARTS:

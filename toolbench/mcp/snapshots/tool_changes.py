@@ -125,7 +125,7 @@ def _change(
 def _proof(
     direction: Direction, each: Difference, sample: Example | None, witness: "_Witness"
 ) -> str:
-    """Return words on the example that *each* breaks, or that none was found."""
+    """Return a sentence about *sample*, which *each* breaks, or about what *each* may break."""
     if sample is not None:
         return witness.sentence(sample)
     if each.effect == "gone":

@@ -88,7 +88,7 @@ class PickList:
             parts: The factory of its widgets.
             label: The name of the list.
             pick: Called with the key of the picked item, while *lock* is held.
-            lock: A reentrant lock, as callbacks may come on any thread.
+            lock: A reentrant lock, as any thread may call the callbacks.
             rows: The most lines of the plain list that are visible at once.
             search: The name of the search field.
         """

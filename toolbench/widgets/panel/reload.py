@@ -17,7 +17,7 @@ _MAX_VALUE = 1_000_000  # characters; nearly all of a value, as it is shown only
 
 
 class Staleness:
-    """Whether a panel shows an old definition of its tool; the notice that says so."""
+    """The notice that a panel shows an old definition of its tool, with a button to reload it."""
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
         """Watch the tool of *panel*; *parts* makes the notice."""
