@@ -57,13 +57,25 @@ class Interruptible:
     def strike(self) -> None:
         """Raise the exception in the thread, if the work still runs."""
         with self._lock:
-            if self._thread is not None:
-                self._struck = True
-                raise_in(self._thread, self._error)
+            self._strike()
+
+    def _strike(self) -> None:
+        """Raise the exception; the caller holds the lock."""
+        if self._thread is not None:
+            self._struck = True
+            self._raise_in(self._thread)
 
     def _settle(self) -> None:
         with self._lock:
             if self._struck:
                 self._struck = False
-                receive(lambda: raise_in(get_ident(), self._error))
+                receive(lambda: self._raise_in(get_ident()))
+            self._disallow()
             self._thread = None
+
+    def _raise_in(self, thread: int) -> None:
+        """Raise the exception in *thread*; a subclass may know a quicker way."""
+        raise_in(thread, self._error)
+
+    def _disallow(self) -> None:
+        """Undo what a subclass did in order to receive exceptions."""

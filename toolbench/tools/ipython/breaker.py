@@ -1,25 +1,28 @@
-"""Stop the work of a thread from another thread, by a KeyboardInterrupt."""
+"""Stop the cell of a thread from another thread, by a KeyboardInterrupt."""
 
 import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from toolbench.runs.cancellation.async_exception import raise_in, receive
+from toolbench.runs.cancellation.async_exception import Interruptible
 
 
-class Breaker:
-    """A switch that stops the thread of a cell, but only while the cell runs in it."""
+class Breaker(Interruptible):
+    """A switch that stops the thread of a cell, but only while the cell runs in it.
+
+    Beside the exception, it uses SIGINT in the main thread, cancels what the cell awaits, and
+    limits its time.
+    """
 
     def __init__(self) -> None:
         """Start without work."""
-        self._lock = threading.Lock()
-        self._thread: int | None = None
-        self._struck = False
+        super().__init__(KeyboardInterrupt)
         self._future: Future[Any] | None = None
+        self._timer: threading.Timer | None = None
         self.reason = ""
         """Why the work was stopped; empty if it was not."""
         self.interrupted = False
@@ -29,21 +32,21 @@ class Breaker:
     @contextmanager
     def breakable(self, timeout: float | None) -> Iterator[None]:
         """Allow stopping the work in the `with` block; stop it after *timeout* seconds at the latest."""
-        with self._lock:
-            self._thread, self.reason = threading.get_ident(), ""
-        self._listen()
-        timer = threading.Timer(timeout or 0, self.break_off, ("timeout",))
-        timer.daemon = True
-        if timeout is not None:
-            timer.start()
+        self.reason, self._timer = "", None
         try:
+            self.begin()
+            self._listen()
+            if timeout is not None:
+                self._timer = threading.Timer(timeout, self.break_off, ("timeout",))
+                self._timer.daemon = True
+                self._timer.start()
             yield
         except CancelledError as error:
             if not self.reason:
                 raise
             raise KeyboardInterrupt from error
         finally:
-            self._end(timer)
+            self.end()
 
     def _listen(self) -> None:
         """Watch for SIGINT, as a KeyboardInterrupt may also come from the work itself."""
@@ -54,17 +57,11 @@ class Breaker:
             else:  # a foreign handler: it is unknown when it raises
                 self.interrupted = True
 
-    def _end(self, timer: threading.Timer) -> None:
-        """End the work: after this, also an interrupt that was already sent has no effect."""
-        while self._thread is not None:
-            with suppress(KeyboardInterrupt), self._lock:
-                timer.cancel()
-                if self._struck:
-                    self._struck = False
-                    receive(partial(self._strike, threading.get_ident()))
-                if signal.getsignal(signal.SIGINT) is self._signalled:
-                    signal.signal(signal.SIGINT, signal.default_int_handler)
-                self._thread = None
+    def _disallow(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if signal.getsignal(signal.SIGINT) is self._signalled:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def await_(self, future: "Future[Any]") -> Any:
         """Return the result of *future*, which is cancelled if the work is stopped."""
@@ -88,13 +85,11 @@ class Breaker:
             if self._future is not None:
                 self._future.cancel()
             else:
-                self._struck = True
-                self._strike(self._thread)
+                self._strike()
 
-    def _strike(self, thread: int) -> None:
-        """Raise KeyboardInterrupt in *thread*."""
+    def _raise_in(self, thread: int) -> None:
         if not self._is_signalled():
-            raise_in(thread, KeyboardInterrupt)
+            super()._raise_in(thread)
         elif thread == threading.get_ident():
             signal.raise_signal(signal.SIGINT)
         else:

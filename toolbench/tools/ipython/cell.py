@@ -10,7 +10,10 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from toolbench.runs.cancellation import async_exception
 from toolbench.tools.ipython import breaker
+
+_OF_BREAKER = {async_exception.__file__, breaker.__file__}
 
 Await = Callable[[Coroutine[Any, Any, Any]], Any]
 
@@ -98,5 +101,5 @@ def explain(error: BaseException, name: str) -> str:
     if trace is None or isinstance(error, UsageError):
         return "".join(traceback.format_exception_only(error)).rstrip()
     report = traceback.TracebackException(type(error), error, trace)
-    report.stack[:] = [at for at in report.stack if at.filename != breaker.__file__]
+    report.stack[:] = [at for at in report.stack if at.filename not in _OF_BREAKER]
     return "".join(report.format()).rstrip()
