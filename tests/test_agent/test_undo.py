@@ -10,7 +10,7 @@ from toolbench.llm.models import ScriptedModel
 from toolbench.runs.questions import answering
 from toolbench.tools import FileEditorTool
 from toolbench.tools.failure_sentence import RunError
-from toolbench.tools.file_editor.recorded_edit import RecordedEdit
+from toolbench.tools.file_editor.edit_history import RecordedEdit
 from toolbench.tools.files.textfile import TextFile
 
 

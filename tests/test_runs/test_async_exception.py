@@ -2,7 +2,7 @@
 
 import threading
 
-from toolbench.runs.cancellation.async_exception import Interruptible
+from toolbench.runs.cancellation.cancel_token import Interruptible
 
 
 class TestBreakable:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from test_runs import tools
 from toolbench import tool
 from toolbench.display.escape import visible
-from toolbench.runs.consent import act, consent_to
+from toolbench.runs.policy import act, consent_to
 
 
 @tool(destructive=True)

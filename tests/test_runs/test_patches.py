@@ -6,8 +6,8 @@ from io import StringIO
 import pytest
 
 from test_runs import tools
-from toolbench.runs.output.patches import Patches
 from toolbench.runs.output.redirect import redirect_to
+from toolbench.runs.output.screen import Patches
 from toolbench.runs.run import Run
 
 

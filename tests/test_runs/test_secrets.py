@@ -19,8 +19,7 @@ from toolbench import (
 )
 from toolbench.errors import ToolbenchError
 from toolbench.redaction import MARK
-from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.result_redactors import Results, results
+from toolbench.redaction.redactor import Redactor, Results, results
 from toolbench.runs.engine import perform
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.questions import answering

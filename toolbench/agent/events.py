@@ -19,8 +19,8 @@ from toolbench.display.observations import visualized, without_secrets
 from toolbench.llm.calls.tool_call import CallMetadata, ToolCall
 from toolbench.plain import clip
 from toolbench.redaction.detection.secrecy import Secrecy, hide
+from toolbench.redaction.redactor import results
 from toolbench.redaction.remembered_secrets import remembered
-from toolbench.redaction.result_redactors import results
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 from toolbench.runs.history.state_words import STATE_WORDS
 from toolbench.wording import counted

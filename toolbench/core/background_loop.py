@@ -145,6 +145,12 @@ class Portal:
         self._begin()
 
     def _opened(self) -> "tuple[BlockingPortal, AbstractEventLoop]":
+        with self._lock:
+            if self._portal is None or self._loop is None:
+                return self._open()
+            return self._portal, self._loop
+
+    def _open(self) -> "tuple[BlockingPortal, AbstractEventLoop]":
         from anyio.from_thread import (  # noqa: PLC0415 - asyncio, only for what is async
             start_blocking_portal,
         )
@@ -156,16 +162,14 @@ class Portal:
                 "in `await tool.acall(action)`, or press Run in the panel of the tool."
             )
             raise ToolbenchError(msg)
-        with self._lock:
-            if self._portal is None or self._loop is None:
-                manager = start_blocking_portal("asyncio", name="toolbench-loop")
-                self._portal = self._stack.enter_context(manager)
-                self._thread = self._portal.call(get_ident)
-                token: Any = self._portal.call(current_token)
-                self._loop = token.native_token
-                # without this the interpreter never ends: it waits for the loop
-                atexit.register(self.close)
-            return self._portal, self._loop
+        manager = start_blocking_portal("asyncio", name="toolbench-loop")
+        self._portal = opened = self._stack.enter_context(manager)
+        self._thread = opened.call(get_ident)
+        token: Any = opened.call(current_token)
+        self._loop = loop = token.native_token
+        # without this the interpreter never ends: it waits for the loop
+        atexit.register(self.close)
+        return opened, loop
 
 
 async def _close_all(to_close: set[Close]) -> None:

@@ -22,8 +22,8 @@ from toolbench.core.definition.hooks import Displayed
 from toolbench.errors import KindError, indefinite
 from toolbench.plain import copied, plain, text_of
 from toolbench.redaction.detection.secrecy import Secrecy, argument_name
+from toolbench.redaction.redactor import results
 from toolbench.redaction.remembered_secrets import remembered
-from toolbench.redaction.result_redactors import results
 from toolbench.redaction.result_views import KIND_OF_REPR, hiding_repr
 
 _kinds: Kinds[type["Schema"]] = Kinds("schema")

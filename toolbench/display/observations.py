@@ -18,7 +18,7 @@ from toolbench.display.page import fold, section
 from toolbench.display.render import to_html, to_text
 from toolbench.display.tables import returned_frame, shape_text, table_html
 from toolbench.plain import sentence, text_of
-from toolbench.redaction.result_redactors import results
+from toolbench.redaction.redactor import results
 from toolbench.wording import counted
 
 PERSON = "What a person sees"

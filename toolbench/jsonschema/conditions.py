@@ -18,7 +18,8 @@ if TYPE_CHECKING:  # the node module imports this one
     from toolbench.jsonschema.normal import Node
     from toolbench.jsonschema.view import SchemaView
 
-_SOURCES = frozenset(("if", *DEPENDENT, *COMPOSITION))
+SOURCES = frozenset(("if", *DEPENDENT, *COMPOSITION))
+"""The keywords of a schema that has cases, or is composed of schemas that may have some."""
 _MOST = 200  # the most cases to read: a hostile schema has any number
 
 _Test = tuple[Any, bool]
@@ -71,11 +72,6 @@ class Conditions:
 
     def _declared(self, case: _Case) -> "Mapping[str, Node]":
         return self._view.node(case.schema).declared
-
-
-def may_have_cases(schema: Any) -> bool:
-    """Tell whether *schema* has cases itself, or is composed of schemas that may have some."""
-    return isinstance(schema, Mapping) and not schema.keys().isdisjoint(_SOURCES)
 
 
 def _cases(

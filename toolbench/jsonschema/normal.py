@@ -7,16 +7,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import Problem, SchemaError
-from toolbench.jsonschema.conditions import Conditions, may_have_cases
+from toolbench.jsonschema.conditions import SOURCES, Conditions
 from toolbench.jsonschema.enumeration import accepted, accepted_values
-from toolbench.jsonschema.nodes import NodesByName
 from toolbench.jsonschema.refs import definition_name
 from toolbench.jsonschema.types import CLASSES, Json, type_of
 from toolbench.jsonschema.validation.validator import validator_of
 from toolbench.jsonschema.walk import mapping, required_of, sequence
 
 if TYPE_CHECKING:  # the view module imports this one
-    from toolbench.jsonschema.view import SchemaView
+    from toolbench.jsonschema.view import NodesByName, SchemaView
 
 _MOST = 200  # the most alternatives to read: a hostile schema has any number
 
@@ -271,9 +270,9 @@ class Node:
         return {**declared, **others}
 
     @cached_property
-    def declared(self) -> NodesByName:
+    def declared(self) -> "NodesByName":
         """The properties the schema itself declares."""
-        return NodesByName(self.view, mapping(self.schema, "properties"))
+        return self.view.by_name(mapping(self.schema, "properties"))
 
     @cached_property
     def required(self) -> tuple[str, ...]:
@@ -289,7 +288,9 @@ class Node:
     def conditional(self) -> Mapping[str, "Node"]:
         """The properties that only some cases declare (`if`, `dependentSchemas`)."""
         # most nodes have no cases: this check is quicker than reading them
-        return self._in_cases if may_have_cases(self.raw) else {}
+        raw = self.raw
+        may_have_cases = isinstance(raw, Mapping) and not SOURCES.isdisjoint(raw)
+        return self._in_cases if may_have_cases else {}
 
     @cached_property
     def _in_cases(self) -> Mapping[str, "Node"]:
@@ -298,7 +299,7 @@ class Node:
     @property
     def patterns(self) -> Mapping[str, "Node"]:
         """The schemas of values, by the regular expressions that their keys match."""
-        return NodesByName(self.view, mapping(self.schema, "patternProperties"))
+        return self.view.by_name(mapping(self.schema, "patternProperties"))
 
     def of_other_key(self, key: str) -> "Node | None":
         """Return the schema for the value of the undeclared *key*; None without one."""

@@ -1,8 +1,8 @@
 """`SchemaView`: a whole JSON Schema whose parts are each read once, when they are needed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import Problem, SchemaError
 from toolbench.jsonschema.composition.fold import (
@@ -15,7 +15,7 @@ from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.refs import definitions_of, leads_out, resolve
 from toolbench.jsonschema.types import TYPES
 from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
-from toolbench.jsonschema.walk import TOGETHER, every
+from toolbench.jsonschema.walk import TOGETHER, alternatives_in, every
 
 _HOPS = 40
 _FOLDED = frozenset({"$ref", *TOGETHER, "enum", "nullable"})
@@ -60,6 +60,10 @@ class SchemaView:
         if known is None:
             known = self._nodes[id(schema)] = (schema, self._read(schema, _HOPS))
         return known[1]
+
+    def by_name(self, schemas: Mapping[str, Any]) -> "NodesByName":
+        """Return the nodes of *schemas*, parts of the root, by name; each is read when needed."""
+        return NodesByName(self, schemas)
 
     def resolve(self, schema: Any) -> tuple[Any, str]:
         """Follow the references of *schema*; return their target and a problem, if any."""
@@ -158,3 +162,55 @@ def _is_plain(schema: Any) -> bool:
         and not isinstance(schema.get("items"), list)
         and with_limits_as_numbers(schema) is schema
     )
+
+
+if TYPE_CHECKING:  # the node module imports this one
+    from toolbench.jsonschema.normal import Node
+    from toolbench.jsonschema.view import SchemaView
+
+
+class NodesByName(Mapping[str, "Node"]):
+    """Nodes by name, each read when it is needed."""
+
+    def __init__(self, view: "SchemaView", schemas: Mapping[str, Any]) -> None:
+        """Keep *schemas*, which are parts of the root of *view*."""
+        self._view = view
+        self.raw = schemas
+        """The schemas as they are written."""
+
+    def __getitem__(self, name: str) -> "Node":
+        return self._view.node(self.raw[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.raw  # without reading it
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.raw)
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+
+_OF_THE_WHOLE = frozenset({*TOGETHER, "title", "description", "default"})
+
+
+def one_of(schemas: Sequence[Any]) -> dict[str, Any]:
+    """Return the schema of a value that fits exactly one of *schemas*."""
+    return {"oneOf": list(schemas)}
+
+
+def keyword_of(node: Node) -> str:
+    """Return the keyword under which *node* lists alternatives; empty if it lists none."""
+    return alternatives_in(node.raw)[0] if isinstance(node.raw, Mapping) else ""
+
+
+def merged_alternatives(node: Node) -> list[Node]:
+    """Return the alternatives merged into *node*, each with the limits that all share."""
+    return [node.view.node(_with_limits(node, part)) for part in node.merged]
+
+
+def _with_limits(node: Node, part: Any) -> Any:
+    if not isinstance(part, Mapping) or "type" in part:
+        return part
+    beside = {k: v for k, v in node.schema.items() if k not in _OF_THE_WHOLE}
+    return {**beside, **part}

@@ -29,12 +29,11 @@ from toolbench.magics.arguments.call_arguments import (
     from_text,
     from_words,
 )
-from toolbench.magics.arguments.inline_json import cut_json, quote_json
 from toolbench.magics.arguments.line_secrets import hides_secrets
 from toolbench.magics.arguments.sweep_values import grid_from_words
 from toolbench.magics.catalog import Catalog, matching
 from toolbench.magics.option_checks import check_history, check_tool
-from toolbench.magics.parsers import LineParser, parsed, seconds
+from toolbench.magics.parsers import LineParser, cut_json, parsed, quote_json, seconds
 from toolbench.magics.table import Listing
 from toolbench.magics.written_files import WrittenFiles
 from toolbench.runs.engine import perform

@@ -180,7 +180,12 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
     def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
         """List the problems of *arguments*, each with its path; secrets are hidden."""
-        problems = self._validator.problems(self._sendable(arguments))
+        return self._problems_of(self._sendable(arguments), arguments)
+
+    def _problems_of(
+        self, sendable: dict[str, Any], arguments: Mapping[str, Any]
+    ) -> list[Problem]:
+        problems = self._validator.problems(sendable)
         return self.secrecy.redactor(arguments).problems(problems) if problems else []
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> MCPToolAction:
@@ -189,9 +194,10 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         Raises:
             ArgumentsError: If they do not fit the server's schema; it lists every problem.
         """
-        if problems := self.problems(arguments):
+        sendable = self._sendable(arguments)
+        if problems := self._problems_of(sendable, arguments):
             raise ArgumentsError(self.name, problems)
-        return MCPToolAction.of(self._sendable(arguments), self.schema)
+        return MCPToolAction.of(sendable, self.schema)
 
     def _sendable(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return *arguments* without the nulls of optional parts that must not be null.

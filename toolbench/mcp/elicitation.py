@@ -4,19 +4,24 @@ An *answerer* is a function, plain or `async`, that takes a question and returns
 Without an answerer, the run of the call asks the person; if no person can answer, it declines.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import partial
 from inspect import iscoroutinefunction
-from typing import Any
+from typing import Any, TypeVar
 from warnings import warn
 
+from toolbench.core.background_loop import portal
+from toolbench.errors import ServerError
 from toolbench.mcp.sampling.sampling_request import (
     answer_schema,
     conversation_text,
     tools_in,
 )
+from toolbench.runs.coroutine_wait import CoroutineWait
 from toolbench.runs.current_run import active_run
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer, presets
@@ -241,3 +246,40 @@ def as_answer(reply: Any) -> Answer:
     if isinstance(reply, Answer):
         return reply
     return Answer("accept", reply if isinstance(reply, Mapping) else {"answer": reply})
+
+
+T = TypeVar("T")
+
+
+class BlockingWait(CoroutineWait[T]):
+    """The wait of a thread for one call of a server."""
+
+    def __init__(self, answerer: Answerer) -> None:
+        """Answer questions with *answerer*, a plain function, and draw the run's progress."""
+        run = active_run()
+        super().__init__(
+            lambda question: as_answer(answerer(question)),
+            run.drawer if isinstance(run, Run) else None,
+        )
+
+
+def wait_answering(
+    ask: Callable[..., Coroutine[Any, Any, T]], *args: Any, answerer: Answerer | None
+) -> T:
+    """Run `ask(*args, answerer=...)` in the background loop, wait, and return its result.
+
+    This thread answers questions: by the handler of `answering`, else by *answerer*, else by
+    asking the person.
+
+    Raises:
+        ServerError: If the request was cancelled.
+        ToolbenchError: If called from the background loop itself.
+    """
+    handler = current_answerer() or answerer or ask_here
+    wait = BlockingWait[T](handler)
+    async_handler = handler if iscoroutinefunction(handler) else wait.ask
+    try:
+        return wait.run(partial(ask, *args, answerer=async_handler), portal.loop)
+    except asyncio.CancelledError as error:
+        msg = "The request was cancelled, also at the server."
+        raise ServerError(msg) from error

@@ -5,7 +5,6 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
 from inspect import iscoroutinefunction
-from threading import Lock
 from typing import Any, Literal, Protocol
 
 from toolbench.core.background_loop import portal
@@ -13,7 +12,6 @@ from toolbench.core.executor import ToolExecutor
 from toolbench.core.state import secrets_of
 from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
 from toolbench.mcp.config.placeholders import with_secrets
-from toolbench.mcp.connection.blocking_wait import BlockingWait
 from toolbench.mcp.connection.failure_messages import (
     CallFailedError,
     CallStoppedError,
@@ -21,6 +19,7 @@ from toolbench.mcp.connection.failure_messages import (
 from toolbench.mcp.definition import MCPToolAction
 from toolbench.mcp.elicitation import (
     Answerer,
+    BlockingWait,
     OnProgress,
     ask_here,
     current_answerer,
@@ -35,6 +34,7 @@ from toolbench.mcp.results import (
 )
 from toolbench.network_errors import error_kind
 from toolbench.redaction.redactor import Redactor
+from toolbench.runs.cancellation.cancel_token import CancelToken
 from toolbench.runs.current_run import active_run
 from toolbench.runs.run import Run
 
@@ -71,29 +71,6 @@ class Caller(Protocol):
         """Return the result as the server sent it; without a result raise `CallFailedError`."""
 
 
-class _Stop:
-    """Stops one call, also if the stop comes before the call can be cancelled."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._cancel: Callable[[], object] | None = None
-        self._is_wanted = False
-
-    def by(self, cancel: Callable[[], object]) -> None:
-        """Use *cancel* to stop the call, at once if it was stopped already."""
-        with self._lock:
-            self._cancel = cancel
-        if self._is_wanted:
-            cancel()
-
-    def __call__(self) -> None:
-        """Stop the call."""
-        with self._lock:
-            self._is_wanted, cancel = True, self._cancel
-        if cancel is not None:
-            cancel()
-
-
 class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     """An executor that sends the calls of one tool to its server.
 
@@ -109,7 +86,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         self._caller = caller
         self._tool = tool
         self._output_schema = output_schema
-        self._running: set[_Stop] = set()
+        self._running: set[CancelToken] = set()
 
     @property
     def caller(self) -> Caller:
@@ -130,7 +107,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         ask = answerer if iscoroutinefunction(answerer) else waiting.ask
         call, loop = self._calling(action, conversation, ask), portal.loop
         with self._interruptible() as stop:
-            stop.by(partial(waiting.cancel, loop))
+            stop.on_cancel(partial(waiting.cancel, loop))
             try:
                 return waiting.run(call, loop)
             except asyncio.CancelledError:
@@ -150,7 +127,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
             else:
                 sent = asyncio.run_coroutine_threadsafe(call(), background)
                 waited = asyncio.wrap_future(sent)
-            stop.by(partial(loop.call_soon_threadsafe, waited.cancel))
+            stop.on_cancel(partial(loop.call_soon_threadsafe, waited.cancel))
             try:
                 return await waited
             except asyncio.CancelledError:
@@ -162,7 +139,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     def interrupt(self) -> None:
         """Cancel the running calls, also at the server; any thread may call this."""
         for stop in list(self._running):
-            stop()
+            stop.cancel()
 
     def _keep_secrets_of(self, conversation: Any) -> None:
         """Hide the secrets of the run in the session: the call may send them to the server.
@@ -179,8 +156,8 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         return current_answerer() or self._caller.answerer or ask_here
 
     @contextmanager
-    def _interruptible(self) -> Iterator["_Stop"]:
-        stop = _Stop()
+    def _interruptible(self) -> Iterator[CancelToken]:
+        stop = CancelToken()
         self._running.add(stop)
         try:
             yield stop

@@ -45,8 +45,7 @@ from toolbench.mcp.tasks.task_state import wants_task
 from toolbench.mcp.tasks.tool_request import tool_request
 from toolbench.mcp.trust.approvals import Approvals, server_key
 from toolbench.mcp.trust.trust import Trust
-from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.result_redactors import results
+from toolbench.redaction.redactor import Redactor, results
 from toolbench.wording import counted
 
 Era = Literal["modern", "legacy"]

@@ -1,10 +1,14 @@
-"""Replace known secrets with a mark: in text, bytes, HTML, sentences, streams, values, errors."""
+"""Replace known secrets with a mark: in text, bytes, HTML, sentences, streams, values, errors.
+
+A caller gets the real result of a run: `results` knows the redactor for the views of each result.
+"""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from html import escape
 from typing import Any, TypeVar
+from weakref import ref
 
 from toolbench.errors import Problem
 from toolbench.redaction import MARK
@@ -247,3 +251,44 @@ _ANY = "surrogatepass"  # half of a pair is text too
 _MARK = MARK.encode()
 _HTML_MARK = escape(MARK).encode()
 _MARKUP = ("text/html", "text/markdown", "image/svg+xml")
+
+
+class Results:
+    """A table of the redactor for each result, for as long as the result exists."""
+
+    def __init__(self) -> None:
+        """Start without results."""
+        self._known: dict[int, tuple[ref[Any], Redactor]] = {}  # by the ids of results
+
+    def __len__(self) -> int:
+        """Return the number of results."""
+        return len(self._known)
+
+    def show(self, result: Any, redactor: Redactor) -> None:
+        """Hide the secrets of *redactor* wherever *result* is shown."""
+        if redactor:
+            more = redactor.including(self.redactor_of(result).secrets)
+            self._known[id(result)] = ref(result, self._forgetting(id(result))), more
+
+    def forget(self, result: Any) -> None:
+        """Show *result* unchanged: it has no secrets."""
+        self._known.pop(id(result), None)
+
+    def redactor_of(self, result: Any) -> Redactor:
+        """Return the redactor for the views of *result*."""
+        there, redactor = self._known.get(id(result), (None, _NOTHING))
+        return redactor if there is not None and there() is result else _NOTHING
+
+    def _forgetting(self, key: int) -> Callable[[Any], None]:
+        known = self._known
+
+        def forget(value: Any) -> None:
+            if key in known and known[key][0] is value:
+                del known[key]
+
+        return forget
+
+
+_NOTHING = Redactor()
+results = Results()
+"""The results of this process."""

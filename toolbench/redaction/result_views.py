@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
-from toolbench.redaction.result_redactors import results
+from toolbench.redaction.redactor import results
 
 _MIMEBUNDLE = "_repr_mimebundle_"
 KIND_OF_REPR = {

@@ -18,7 +18,7 @@ from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ArgumentsError
 from toolbench.network_errors import error_kind
-from toolbench.redaction.result_redactors import results
+from toolbench.redaction.redactor import results
 from toolbench.runs.background import active
 from toolbench.runs.cancellation.cancellation import cancel
 from toolbench.runs.cancellation.kernel_interrupt import InterruptWatch

@@ -1,15 +1,67 @@
-"""The policy: which calls need a person's consent, by tool, by risk and by declared effect."""
+"""The policy: which calls need a person's consent, by tool, by risk and by declared effect.
 
+A consent question has two labels, such as `Delete volume 3` and `Keep it`.
+"""
+
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.caps import shorten
+from toolbench.display.escape import visible
 from toolbench.errors import ended
 from toolbench.plain import clip
-from toolbench.runs.consent import consent_to
-from toolbench.runs.questions import Answer, Question, decline, presets
+from toolbench.runs.questions import Answer, Consent, Question, decline, presets
 from toolbench.runs.run import Run
+from toolbench.wording import words_of
+
+_LONGEST = 60  # characters of a label
+_VALUE = 40  # characters of an argument in a label
+_REMOVALS = {"delete", "remove", "erase", "drop", "purge", "clear", "wipe", "destroy"}
+
+
+def consent_to(
+    tool: ToolDefinition[Any, Any],
+    arguments: Mapping[str, Any],
+    *,
+    can_be_remembered: bool,
+) -> Consent:
+    """Return the words of the question: may this call of *tool* run?
+
+    Args:
+        tool: The tool.
+        arguments: Its arguments, secrets hidden.
+        can_be_remembered: Whether a yes may count for the whole session.
+    """
+    words = words_of(tool.name)
+    verb = next(iter(words), "")
+    return Consent(
+        act=act(tool, arguments),
+        refusal="Keep it" if verb in _REMOVALS else "Do not run",
+        is_dangerous=tool.hints.effect == "destructive",
+        can_be_remembered=can_be_remembered,
+    )
+
+
+def act(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str:
+    """Return a phrase for a call: `Delete volume 3` for `delete_volume(volume=3)`."""
+    title = tool.title
+    if title == tool.name:
+        title = " ".join(words_of(tool.name)).capitalize() or tool.name
+    text = " ".join((title, *_object_of(arguments)))
+    return shorten(visible(" ".join(text.split())), _LONGEST)
+
+
+def _object_of(arguments: Mapping[str, Any]) -> list[str]:
+    """Return the first argument if it can stand in a label: short text or an integer."""
+    first = next(iter(arguments.values()), None)
+    if isinstance(first, bool) or not isinstance(first, str | int):
+        return []
+    text = str(first)
+    return [text] if 0 < len(text) <= _VALUE and text.isprintable() else []
+
 
 Verdict = Literal["allow", "ask", "deny"]
 AnyTool = ToolDefinition[Any, Any] | str

@@ -20,10 +20,8 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import Problem
 from toolbench.network_errors import ErrorKind
 from toolbench.redaction.detection.secrecy import Secrecy
-from toolbench.redaction.known import KnownSecrets
-from toolbench.redaction.run_output import OutputFilter
-from toolbench.runs.cancellation.async_exception import Interruptible
-from toolbench.runs.cancellation.cancel_token import CancelToken
+from toolbench.redaction.known import KnownSecrets, OutputFilter
+from toolbench.runs.cancellation.cancel_token import CancelToken, Interruptible
 from toolbench.runs.cancellation.child_processes import Children
 from toolbench.runs.current_run import active_run
 from toolbench.runs.history.numbering import numbers

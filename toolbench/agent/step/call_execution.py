@@ -1,5 +1,6 @@
 """Run the calls of one answer, in parallel if resources allow; answer each exactly once."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from json import dumps
@@ -22,11 +23,11 @@ from toolbench.agent.security_analyzer import LLMSecurityAnalyzer
 from toolbench.agent.step.call_round import Round
 from toolbench.agent.step.pending_calls import Chosen, chosen_of
 from toolbench.agent.step.recovery import REFLECT, error_class
-from toolbench.agent.step.repeats import Repeats
 from toolbench.agent.toolset import AnyTool, Toolset
 from toolbench.core.content import TextContent
 from toolbench.core.security import SecurityRisk
 from toolbench.core.state import Conversation
+from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.llm.models import Usage
 from toolbench.plain import plain
 from toolbench.runs.cancellation.cancel_token import CancelToken
@@ -36,6 +37,40 @@ from toolbench.runs.output.redirect import redirect_to
 from toolbench.runs.parallel import perform_together
 from toolbench.runs.questions import Asker
 from toolbench.runs.run import Run, run_here
+
+_LIMIT = 3
+
+
+class Repeats:
+    """A count of how often the same call was made in a row."""
+
+    def __init__(self) -> None:
+        """Start without calls."""
+        self._last = ""
+        self._times = 0
+        self.is_stuck = False
+        """Whether a call was made three times in a row."""
+
+    def clear(self) -> None:
+        """Start counting from zero, when the person lets the model go on."""
+        self._last, self._times, self.is_stuck = "", 0, False
+
+    def is_third(self, call: ToolCall) -> bool:
+        """Count *call*; tell whether the same call was made at least three times in a row."""
+        key = _key(call)
+        self._times = self._times + 1 if key == self._last else 1
+        self._last = key
+        is_third = self._times >= _LIMIT
+        self.is_stuck = self.is_stuck or is_third
+        return is_third
+
+
+def _key(call: ToolCall) -> str:
+    parts: list[Any] = [call.name, call.arguments]
+    if call.error is not None:  # arguments that could not be read are empty
+        parts.append(str(call.error))
+    return json.dumps(parts, sort_keys=True, default=str)
+
 
 if TYPE_CHECKING:
     from toolbench.agent.agent import Agent

@@ -16,7 +16,7 @@ from toolbench.agent.events import (
     ObservationEvent,
 )
 from toolbench.agent.step.call_round import Round
-from toolbench.core.coercion.content_blocks import contents_of
+from toolbench.core.coercion.coercion import contents_of
 from toolbench.core.schema import Observation
 from toolbench.errors import ToolbenchError
 from toolbench.wording import counted

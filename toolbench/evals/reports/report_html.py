@@ -1,5 +1,6 @@
 """Write a report of an evaluation as HTML without scripts, for use without a kernel."""
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from toolbench.display.escape import Html, escape
@@ -15,7 +16,6 @@ from toolbench.display.page import (
 )
 from toolbench.display.tables import LATER, table_html
 from toolbench.evals.cases.call_match import ExpectedCall
-from toolbench.evals.reports.answer_table import AnswerTable
 from toolbench.evals.reports.confusion import Confusion
 from toolbench.evals.reports.html_table import text_table
 from toolbench.evals.reports.report_page import framed, scrolled
@@ -24,6 +24,52 @@ from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.messages import read_message
 from toolbench.redaction.detection.secrecy import hide
 from toolbench.wording import counted
+
+
+class AnswerTable:
+    """A table of trials with the methods of a DataFrame, so that it is shown like one."""
+
+    columns = (
+        *("model", "case", "repeat", "expected", "called", "answer"),
+        *("tokens", "seconds", "what is wrong"),
+    )
+
+    def __init__(self, trials: Sequence[Trial]) -> None:
+        """Show *trials*."""
+        self._trials = trials
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return len(self._trials), len(self.columns)
+
+    def itertuples(
+        self,
+        index: bool = True,  # noqa: FBT001, FBT002 - pandas' signature
+        name: None = None,
+    ) -> Iterator[tuple[Any, ...]]:
+        """Return the rows like pandas, with the number of the answer first."""
+        rows = map(_row, self._trials)
+        return ((n, *row) if index else row for n, row in enumerate(rows, 1))
+
+
+def _row(trial: Trial) -> tuple[Any, ...]:
+    states = {True: "as expected", False: "wrong", None: "none came"}
+    expected = ", ".join(call.name for call in trial.case.calls) or "no call"
+    called = ", ".join(trial.called) or "no call"
+    is_answer = trial.error is None
+    return (
+        trial.model,
+        trial.title,
+        trial.repeat,
+        expected,
+        called if is_answer else "",
+        states[trial.passed],
+        "" if trial.tokens is None else trial.tokens,
+        round(trial.seconds, 3),
+        trial.error or "; ".join(trial.problems),
+    )
+
 
 if TYPE_CHECKING:
     from toolbench.evals.reports.eval_report import EvalReport

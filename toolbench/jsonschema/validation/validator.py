@@ -55,9 +55,10 @@ class SchemaValidator:
         try:
             if isinstance(self._validator, PureValidator):
                 return self._validator.problems(value)
-            return schema_problems(self._validator.iter_errors(value))
+            errors = list(self._validator.iter_errors(value))
         except ValueError as error:
             return [Problem((), f"cannot be sent as JSON: {error}")]
+        return schema_problems(errors) if errors else []
 
 
 def validator_of(

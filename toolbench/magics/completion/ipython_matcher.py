@@ -15,7 +15,6 @@ from IPython.core.completer import (
 from toolbench.jsonschema.view import read
 from toolbench.llm.formats import FORMATS
 from toolbench.magics.arguments.call_arguments import FORMS, looks_like_json
-from toolbench.magics.arguments.inline_json import open_json
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.commands.serving_command import OPTIONS as SERVING_OPTIONS
 from toolbench.magics.completion.body_completion import (
@@ -24,6 +23,7 @@ from toolbench.magics.completion.body_completion import (
     offered,
 )
 from toolbench.magics.mcp_magics import CONNECT_OPTIONS, MODES, apart
+from toolbench.magics.parsers import open_json
 
 IDENTIFIER = "toolbench.matcher"
 _OPTIONS = (

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from toolbench.mcp.connection.blocking_wait import wait_answering
-from toolbench.mcp.elicitation import Answerer
+from toolbench.mcp.elicitation import Answerer, wait_answering
 from toolbench.mcp.features.item_list import RemoteList
 from toolbench.mcp.features.resources import (
     MCPPromptObservation,
@@ -13,7 +12,7 @@ from toolbench.mcp.features.resources import (
     read_prompts,
 )
 from toolbench.redaction.detection.secrecy import Secrecy
-from toolbench.redaction.result_redactors import results
+from toolbench.redaction.redactor import results
 
 
 class PromptList(RemoteList[Prompt]):

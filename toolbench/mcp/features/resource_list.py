@@ -4,11 +4,10 @@ from typing import Any
 
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError
-from toolbench.mcp.connection.blocking_wait import wait_answering
 from toolbench.mcp.connection.freshness import FreshReads
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.connection.subscriptions import Subscriptions
-from toolbench.mcp.elicitation import Answerer
+from toolbench.mcp.elicitation import Answerer, wait_answering
 from toolbench.mcp.features.item_list import RemoteList
 from toolbench.mcp.features.resources import (
     MCPResourceObservation,
@@ -21,7 +20,7 @@ from toolbench.mcp.features.resources import (
 from toolbench.mcp.features.uri_variables import values_in
 from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.redaction.detection.settings import secrets_in_argument
-from toolbench.redaction.result_redactors import results
+from toolbench.redaction.redactor import results
 
 
 class TemplateList(RemoteList[ResourceTemplate]):

@@ -1,11 +1,12 @@
 """Write one server's messages, lines, connections and failures to a recording."""
 
+import re
 from collections.abc import Callable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from toolbench.mcp.recording.frame import Direction, json_of, read_json
-from toolbench.mcp.recording.hidden_secrets.plain_text import is_plain
 from toolbench.mcp.recording.hidden_secrets.running_text import (
     RunningText,
     running_text,
@@ -16,7 +17,40 @@ from toolbench.mcp.recording.hidden_secrets.secret_places import (
     with_part,
 )
 from toolbench.mcp.recording.recorder import Recorder, open_recorders
+from toolbench.redaction import MARK
 from toolbench.redaction.redactor import Redactor
+
+_MARK = MARK.strip("<>")
+_TEXT = re.compile(r'"text"\s*:')
+_NEIGHBOURS = re.compile(
+    r"""
+    "\s*,\s*\{  # a text in a list, then an object
+    | ["}]\s*,\s*"[^"]*"\s*[,\]]  # an item of a list, then a text
+    """,
+    re.VERBOSE,
+)
+
+
+def is_plain(text: str, redactor: Redactor) -> bool:
+    """Tell whether *text*, the JSON of a message, can be written unchanged.
+
+    True: it has no secret of *redactor*, whole or spread over neighbours in a list, and no mark
+    of a secret. False: it may have one and needs a full check.
+    """
+    if _MARK in text:
+        return False
+    return not redactor or not (
+        "\\" in text  # escaped characters may hide a secret
+        or redactor.occurs_in(text)
+        or _has_neighbours(text)
+    )
+
+
+def _has_neighbours(text: str) -> bool:
+    """Tell whether *text*, JSON without escapes, has neighbouring texts that form one text."""
+    if _NEIGHBOURS.search(text) is not None:
+        return True
+    return len(list(islice(_TEXT.finditer(text), 2))) == 2
 
 
 class Written(Protocol):

@@ -9,7 +9,7 @@ from typing import Any
 from toolbench.errors import SchemaError
 from toolbench.jsonschema.refs import references_in
 from toolbench.jsonschema.validation.validator import validator_of
-from toolbench.jsonschema.written_alternatives import one_of
+from toolbench.jsonschema.view import one_of
 from toolbench.plain import clip
 
 MESSAGE: dict[str, Any] = {"type": "string", "title": "The message"}

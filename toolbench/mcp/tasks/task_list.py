@@ -18,8 +18,7 @@ from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.tasks.kept_tasks import KeptTask, KeptTasks
 from toolbench.mcp.tasks.task_following import TaskFollowing, UnknownTaskError
 from toolbench.mcp.tasks.task_state import TaskState, started_task
-from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.result_redactors import results
+from toolbench.redaction.redactor import Redactor, results
 
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 _SHORT = 8  # characters of an id in the name of a tool

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Self
@@ -21,8 +21,39 @@ from toolbench.mcp.connection.open_calls import Call, current_call
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.monitoring.traffic import Direction, Kind
 from toolbench.mcp.sampling.sampled_message import message_of
-from toolbench.mcp.wire.server_secrets import defaults_in, hide
 from toolbench.mcp.wire.written_message import WrittenMessage, written
+from toolbench.redaction import MARK
+from toolbench.redaction.detection.secrecy import Secrecy
+from toolbench.redaction.redactor import Redactor
+
+
+def hide(redactor: Redactor, message: Any) -> None:
+    """Hide the secrets of *redactor* in the result, error or parameters of *message*."""
+    match message:
+        case mcp_types.JSONRPCError(error=error):
+            error.message = redactor.text(error.message)
+            error.data = redactor.value(error.data)
+        case mcp_types.JSONRPCResponse():
+            message.result = _hidden(redactor, message.result)
+        case _ if message.params is not None:
+            message.params = _hidden(redactor, message.params)
+
+
+def defaults_in(message: Any) -> Iterator[str]:
+    """Yield the secrets in the default values of the tools that *message* lists."""
+    result = getattr(message, "result", None)
+    tools = result.get("tools") if isinstance(result, Mapping) else None
+    for tool in tools if isinstance(tools, list) else ():
+        schema = tool.get("inputSchema") if isinstance(tool, Mapping) else None
+        if isinstance(schema, Mapping):
+            yield from Secrecy(schema).defaults
+
+
+def _hidden(redactor: Redactor, message: dict[str, Any]) -> dict[str, Any]:
+    hidden = redactor.value(message)
+    # a message that is too deep is hidden completely
+    return hidden if isinstance(hidden, dict) else {"hidden": MARK}
+
 
 _SILENCE = 2.5  # seconds without an answer before a nudge
 _NOTHING: dict[str, Any] = {"content": [], "resultType": "complete"}

@@ -1,8 +1,13 @@
-"""A token to cancel a piece of work from any thread, with callbacks."""
+"""Stop a piece of work from any thread: a token asks it, an exception breaks in.
 
+`CancelToken` is for work that looks at it or adds a callback; `Interruptible` raises an exception in
+the thread of work that does not.
+"""
+
+import ctypes
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Lock
+from threading import Lock, get_ident
 from typing import Protocol
 
 Callback = Callable[[], object]
@@ -68,3 +73,80 @@ class CancelToken:
     def _forget(self, callback: Callback) -> None:
         with self._lock, suppress(ValueError):
             self._callbacks.remove(callback)
+
+
+_SOON = 100_000  # rounds of a loop; the exception comes with the first
+
+
+def raise_in(thread: int, error: type[BaseException]) -> None:
+    """Raise *error* in the thread with the identifier *thread*, between two bytecodes.
+
+    The exception waits until a blocking call in C has returned.
+    """
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(thread), ctypes.py_object(error)
+    )
+
+
+def receive(raise_here: Callable[[], object]) -> None:
+    """Wait for an exception that another thread may have sent to this one.
+
+    The exception may be on its way, and CPython cannot take it back without making the process
+    slower for ever. So this function sends another exception, which replaces it, and waits for that.
+
+    Args:
+        raise_here: Sends the other exception to this thread, where it is raised.
+    """
+    raise_here()
+    for _ in range(_SOON):
+        pass
+
+
+class Interruptible:
+    """A piece of work in one thread that another thread may stop with an exception."""
+
+    def __init__(self, error: type[BaseException]) -> None:
+        """Stop the work with *error*."""
+        self._error = error
+        self._lock = Lock()
+        self._thread: int | None = None
+        self._struck = False
+
+    def begin(self) -> None:
+        """Allow exceptions in the calling thread from now on."""
+        with self._lock:
+            self._thread = get_ident()
+
+    def end(self) -> None:
+        """Stop allowing exceptions; an exception that was sent already has no effect."""
+        while self._thread is not None:
+            try:
+                self._settle()
+            except self._error:
+                continue
+
+    def strike(self) -> None:
+        """Raise the exception in the thread, if the work still runs."""
+        with self._lock:
+            self._strike()
+
+    def _strike(self) -> None:
+        """Raise the exception; the caller holds the lock."""
+        if self._thread is not None:
+            self._struck = True
+            self._raise_in(self._thread)
+
+    def _settle(self) -> None:
+        with self._lock:
+            if self._struck:
+                self._struck = False
+                receive(lambda: self._raise_in(get_ident()))
+            self._disallow()
+            self._thread = None
+
+    def _raise_in(self, thread: int) -> None:
+        """Raise the exception in *thread*; a subclass may know a quicker way."""
+        raise_in(thread, self._error)
+
+    def _disallow(self) -> None:
+        """Undo what a subclass did in order to receive exceptions."""

@@ -1,11 +1,32 @@
-"""Hide the secrets of runs in the tracebacks that IPython shows for a cell."""
+"""Hide the secrets of runs in the tracebacks that IPython shows for a cell.
 
+A traceback of IPython has colours and cuts long values.
+"""
+
+import re
 from collections.abc import Callable
 from typing import Any
 
+from toolbench.redaction.matching.cut_secrets import CUTS
+from toolbench.redaction.matching.noise import masked
+from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.remembered_secrets import remembered
-from toolbench.redaction.tracebacks import hidden_in_traceback
-from toolbench.runs.output.patches import Patches
+from toolbench.runs.output.screen import Patches
+
+_COLOUR = re.compile(rb"(\x1b\[[0-9;]*[A-Za-z])")
+
+
+def hidden_in_traceback(redactor: Redactor, text: str) -> str:
+    """Return *text*, a part of a traceback, with every secret replaced; colours stay.
+
+    A secret is found even if colours change inside it. A beginning or end of a secret next to an
+    ellipsis is found too.
+    """
+    pieces = _COLOUR.split(text.encode(errors="surrogatepass"))
+    spans = redactor.spans(b"".join(pieces[::2]), cuts=CUTS)
+    if not spans:
+        return text
+    return masked(pieces, spans).decode(errors="surrogatepass")
 
 
 class CellErrors:

@@ -22,8 +22,8 @@ from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.current_run import active_run, hand_down
 from toolbench.runs.output import sinks
 from toolbench.runs.output.descriptors import flush_descriptors
-from toolbench.runs.output.patches import Patches
 from toolbench.runs.output.screen import (
+    Patches,
     clearing,
     is_of_kernel,
     publishing,

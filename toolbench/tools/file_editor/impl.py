@@ -13,11 +13,10 @@ from toolbench.tools.file_editor.definition import (
     FileEditorAction,
     FileEditorObservation,
 )
-from toolbench.tools.file_editor.edit_history import Edit, History
+from toolbench.tools.file_editor.edit_history import Edit, History, RecordedEdit
 from toolbench.tools.file_editor.edits import Change, insertion, replacement
 from toolbench.tools.file_editor.excerpt import excerpt, line_count, offset_of
 from toolbench.tools.file_editor.folder_listing import listing
-from toolbench.tools.file_editor.recorded_edit import RecordedEdit
 from toolbench.tools.files import disk
 from toolbench.tools.files.ascii_text import Text
 from toolbench.tools.files.entry import Entry

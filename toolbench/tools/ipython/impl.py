@@ -1,10 +1,15 @@
 """The executor of Python cells: run the code, collect its output, report its result."""
 
+import atexit
+import sys
 from asyncio import CancelledError
 from collections.abc import Coroutine
 from itertools import count
 from threading import RLock
 from typing import Any, Literal
+
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from toolbench.core.background_loop import Portal
 from toolbench.core.content import TextContent
@@ -12,11 +17,33 @@ from toolbench.core.executor import ToolExecutor
 from toolbench.runs.run import RunCancelled
 from toolbench.runs.shell import running_shell
 from toolbench.tools.ipython.breaker import Breaker
-from toolbench.tools.ipython.capture import captured
+from toolbench.tools.ipython.capture import captured, contents
 from toolbench.tools.ipython.cell import explain, forget, new_name, run_cell
-from toolbench.tools.ipython.cell_content import contents
 from toolbench.tools.ipython.definition import IPythonAction, IPythonObservation
-from toolbench.tools.ipython.shells import FreshShell
+
+
+class FreshShell:
+    """An IPython shell with its own namespace and no history."""
+
+    def __init__(self) -> None:
+        """Make the shell. It becomes the shell of the process only if there is none."""
+        config = Config(HistoryManager={"enabled": False}, colors="nocolor")
+        self._is_the_one = not InteractiveShell.initialized()
+        make = InteractiveShell.instance if self._is_the_one else InteractiveShell
+        main = sys.modules["__main__"]
+        try:
+            self.shell: Any = make(config=config, user_ns={})
+        finally:
+            sys.modules["__main__"] = main  # the shell replaces it
+        atexit.unregister(self.shell.atexit_operations)
+
+    def close(self) -> None:
+        """Delete the namespace."""
+        self.shell.user_ns.clear()
+        self.shell.atexit_operations()
+        if self._is_the_one:
+            InteractiveShell.clear_instance()
+
 
 Namespace = Literal["kernel", "fresh"]
 

@@ -15,10 +15,15 @@ from toolbench.widgets.fields.rules import Factory, Registry, Rule, Test
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.text.date import Day
 from toolbench.widgets.fields.text.file import File, is_file
-from toolbench.widgets.fields.text.number import Number
 from toolbench.widgets.fields.text.raw_json import Raw
 from toolbench.widgets.fields.text.secret import Secret
-from toolbench.widgets.fields.text.text_box import Area, Line, Suggested, wants_lines
+from toolbench.widgets.fields.text.text_box import (
+    Area,
+    Line,
+    Number,
+    Suggested,
+    wants_lines,
+)
 from toolbench.widgets.fields.text.text_formats import Formatted, is_known_format
 
 _MANY = 50  # values; a list with so many has a search

@@ -123,6 +123,7 @@ class ToolPanel(w.VBox):
         """Show *tool*, with *arguments* in a new form, and *remark* above it."""
         self.submission = Submission(tool, arguments, action, self.controls)
         self._head.value = STYLE + tool_html(tool, self._risk) + remark
+        self._still: str | None = None  # the tool in a saved notebook
         self._tabs.show(self.form)
         self.controls.can_run = tool.executor is not None
         self.controls.settle(is_busy=self.is_busy)
@@ -194,7 +195,9 @@ class ToolPanel(w.VBox):
         if self.when_over is not None:
             self.when_over()
         elif self.record is not None:
-            self._saved_output.keep(tool_bundle(self.tool)["text/html"], [self.record])
+            if self._still is None:
+                self._still = tool_bundle(self.tool)["text/html"]
+            self._saved_output.keep(self._still, [self.record])
 
     def close(self) -> None:
         """Close the panel and all its widgets; a run is cancelled."""

@@ -17,8 +17,7 @@ from toolbench.mcp.executor import MCPToolExecutor
 from toolbench.mcp.features.resources import MCPResourceObservation
 from toolbench.mcp.results import MCPObservation
 from toolbench.mcp.session import MCPServerSession
-from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.result_redactors import results
+from toolbench.redaction.redactor import Redactor, results
 from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.fields import notes

@@ -8,8 +8,7 @@ from toolbench.display.html.markdown import markdown_html
 from toolbench.display.page import notice, section
 from toolbench.mcp.apps.preview import app_in, preview
 from toolbench.mcp.features.resources import MCPResourceObservation
-from toolbench.redaction.redactor import Redactor
-from toolbench.redaction.result_redactors import results
+from toolbench.redaction.redactor import Redactor, results
 
 
 def contents_html(

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from toolbench.jsonschema.composition.fold import leaves_type_open, states_type
 from toolbench.jsonschema.describe import kind as kind_of
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.refs import (
@@ -18,7 +19,7 @@ from toolbench.jsonschema.refs import (
     may_refer,
     references_in,
 )
-from toolbench.jsonschema.written_alternatives import keyword_of, merged_alternatives
+from toolbench.jsonschema.view import keyword_of, merged_alternatives
 from toolbench.mcp.snapshots.schema_diff.condition_changes import condition_changes
 from toolbench.mcp.snapshots.schema_diff.difference import (
     ADMITS,
@@ -44,8 +45,36 @@ from toolbench.mcp.snapshots.schema_diff.pairing import (
     partners,
     remaining_losses,
 )
-from toolbench.mcp.snapshots.stated_type import stated_type
 from toolbench.plain import clip
+
+
+def stated_type(before: Node, after: Node) -> Iterator[Difference]:
+    """Yield a difference if only one of the two places states its type.
+
+    Without a type, keywords such as `minLength` allow any value of another type.
+    """
+    if (states_type(before.raw) and leaves_type_open(after.raw)) or (
+        leaves_type_open(before.raw) and states_type(after.raw)
+    ):
+        yield _difference(before, after)
+
+
+def _difference(before: Node, after: Node) -> Difference:
+    is_narrower = states_type(after.raw)
+    type_now = after if is_narrower else before
+    anything = partial(others, {str(type_now.type)})
+    words = "anything", kind_of(type_now)
+    old, new = words if is_narrower else reversed(words)
+    return difference(
+        "narrower" if is_narrower else "wider",
+        "type",
+        before.type,
+        after.type,
+        f"{old} before, {new} now",
+        refused=anything,
+        admitted=anything,
+    )
+
 
 _MOST = 200  # differences of one pair of places
 _DEEPEST = 60  # levels to compare

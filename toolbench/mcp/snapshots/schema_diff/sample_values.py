@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from toolbench.jsonschema.normal import Node
-from toolbench.jsonschema.written_alternatives import merged_alternatives
+from toolbench.jsonschema.view import merged_alternatives
 from toolbench.mcp.snapshots.schema_diff.examples import (
     example_of,
     numbers_of,

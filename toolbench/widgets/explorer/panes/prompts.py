@@ -12,7 +12,7 @@ from toolbench.display.page import Tone, badge, notice
 from toolbench.mcp.features.resources import MCPPromptObservation, Prompt
 from toolbench.mcp.results import describe
 from toolbench.mcp.session import MCPServerSession
-from toolbench.redaction.result_redactors import results
+from toolbench.redaction.redactor import results
 from toolbench.widgets.explorer.panes.pane import (
     ListPane,
     Lock,

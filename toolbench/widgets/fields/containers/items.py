@@ -10,8 +10,13 @@ from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.choice import labels_of, values_of
 from toolbench.widgets.fields.containers.rows import Rows
 from toolbench.widgets.fields.editor import Editor
-from toolbench.widgets.fields.text.number import read_number, write_number
-from toolbench.widgets.fields.text.text_box import TextBox, UnreadableError, is_showable
+from toolbench.widgets.fields.text.text_box import (
+    TextBox,
+    UnreadableError,
+    is_showable,
+    read_number,
+    write_number,
+)
 from toolbench.widgets.fields.unset import UNSET
 from toolbench.wording import counted
 

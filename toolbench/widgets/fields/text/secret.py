@@ -6,8 +6,12 @@ from typing import Any
 from ipywidgets import Password
 
 from toolbench.redaction import MARK
-from toolbench.widgets.fields.text.number import read_number, write_number
-from toolbench.widgets.fields.text.text_box import Line, UnreadableError
+from toolbench.widgets.fields.text.text_box import (
+    Line,
+    UnreadableError,
+    read_number,
+    write_number,
+)
 
 
 class Secret(Line):
