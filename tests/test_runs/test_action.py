@@ -9,6 +9,7 @@ import ipywidgets
 import pytest
 from pydantic import field_validator
 from shells import new_shell
+from test_serving.clients import call as by_a_client
 from test_widgets.front import Wire, click
 from test_widgets.tooling import buttons, finish, shown, until
 
@@ -29,6 +30,7 @@ from toolbench.mcp import create_mcp_tools
 from toolbench.mcp.definition import MCPToolDefinition
 from toolbench.runs.parallel import run_tools
 from toolbench.runs.plain_calls import forget_calls, record_calls
+from toolbench.serving import serve
 from toolbench.testing import FakeMCPServer
 from toolbench.widgets.panel import ToolPanel
 from toolbench.widgets.tool_calls import CallsView
@@ -191,6 +193,13 @@ def by_conversation(tool, go_on):
         return conversation.result(tool.name)
 
 
+def served_call(tool):
+    """Have an agent outside call the tool."""
+    with serve([tool], require="never") as served:
+        by_a_client(served, tool.name, ARGUMENTS)
+    return history()[-1].observation
+
+
 def step_by_step(conversation):
     """Look at the call before it runs, and have it run."""
     conversation.ask()
@@ -209,6 +218,8 @@ WAYS = {
     "panel.run": run_by_panel,
     "button": lambda tool: clicked(ToolPanel(tool, ARGUMENTS)),
     "bench": lambda tool: filled_in(bench(tool)),
+    "served call": served_call,
+    "message, call.run": called(lambda call: call.run()),
     "message, plain call": called(lambda call: call.tool(call.action)),
     "message, run_tool": called(lambda call: run_tool(call.tool, call.action)),
     "message, run_tools": called(lambda call: run_tools([(call.tool, call.action)])[0]),
