@@ -14,7 +14,7 @@ TESTS := $(RUN) $(PARALLEL)
 APART := $(RUN) -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := tour
-.PHONY: tour lab demo test test-more resolve long peers-begin check frontend frontend-check unit unit-more notebooks outputs peers peers-test browser widget-managers stress docs screenshots bench bench-compare constraints site site-serve site-test release-check clean
+.PHONY: tour lab demo test test-more resolve long peers-begin check frontend frontend-check unit unit-more notebooks outputs peers peers-test browser widget-managers stress docs screenshots states bench bench-compare constraints site site-serve site-test release-check clean
 
 tour: .venv/.ready   ## open the tour in JupyterLab; a terminal without a browser gets the report
 	@$(BIN)/python scripts/tour.py $(TOUR)
@@ -105,6 +105,10 @@ docs: .venv/.ready   ## write what is made from docstrings and tests
 screenshots: .venv/.ready  ## take the pictures of the documents from the real thing
 	sh scripts/chromium.sh
 	$(BIN)/python scripts/screenshots.py
+
+states: .venv/.ready  ## take pictures of every state of the surface into build/states, light and dark, at three widths
+	sh scripts/chromium.sh
+	$(BIN)/python scripts/screenshots.py --states build/states
 
 bench: .venv/.ready   ## measure everything beside the peers, write bench/RESULTS.md
 	sh scripts/chromium.sh

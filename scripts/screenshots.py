@@ -1,6 +1,8 @@
 """Takes the pictures of the documents from the real thing, in light and in dark."""
 # ruff: noqa: T201 - a script talks to its terminal
 
+import argparse
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,15 +15,23 @@ from tour import CHECKOUT, ROOT
 
 sys.path.insert(0, str(ROOT / "tests"))  # the tests know how to drive a front end
 
-from browser.axe import THEMES, use_theme
+from browser.axe import THEMES, use_theme, violations
 from browser.chromium import FLAGS
 from browser.conftest import HERE
 from browser.lab import NotebookPage, write_notebook
 from browser.server import JupyterServer
 from browser.tab import Tab
+from picture_states import SETUP, STATES, State
 
 IMAGES = ROOT / "docs" / "images"
 SIZE = {"width": 1280, "height": 1600}  # three panes, and all of each is in the window
+WIDTHS = (1280, 700, 400)
+MAKE_ROOM = (  # in a narrow window JupyterLab's own bars take most of it
+    "jupyterapp.commands.execute('application:set-mode', {mode: 'single-document'})",
+    "jupyterapp.commands.execute('application:toggle-left-area')",
+    "jupyterapp.commands.execute('application:toggle-side-tabbar', {side: 'left'})",
+    "jupyterapp.commands.execute('application:toggle-side-tabbar', {side: 'right'})",
+)
 RENAME = """(place, [from, to]) => {
   const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(from, to);
@@ -60,7 +70,17 @@ EXPLORER = "%mcp explore time"
 
 
 def main() -> int:
-    """Write every picture into docs/images."""
+    """Write the pictures of the documents, or with `--states FOLDER` those of every state."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--states", type=Path, metavar="FOLDER", help="every state there"
+    )
+    parser.add_argument("--only", default="", help="states whose name matches this")
+    parser.add_argument("--widths", type=int, nargs="+", default=WIDTHS)
+    parser.add_argument("--themes", nargs="+", default=list(THEMES), choices=THEMES)
+    options = parser.parse_args()
+    if options.states:
+        return take_states(options)
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         root, home = Path(folder) / "notebooks", Path(folder) / "home"
@@ -101,6 +121,58 @@ def take(browser: Browser, server: JupyterServer, theme: str) -> None:
     save(page.output(4), f"explorer-{theme}")
     page.shut_down()
     context.close()
+
+
+def take_states(options: argparse.Namespace) -> int:
+    """Take each state in the themes and widths; return 1 if axe-core finds a fault."""
+    target: Path = options.states
+    target.mkdir(parents=True, exist_ok=True)
+    chosen = [state for state in STATES if re.search(options.only, state.name)]
+    faults = []
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        root, home = Path(folder) / "notebooks", Path(folder) / "home"
+        root.mkdir()
+        home.mkdir()
+        write_notebook(root / "states.ipynb", SETUP, *(state.cell for state in chosen))
+        with JupyterServer("lab", root, home) as server:
+            context = browser.new_context(viewport=SIZE)
+            context.set_default_timeout(30_000)
+            context.add_init_script(path=HERE / "rig.js")
+            page = NotebookPage(Tab(context), server, target)
+            page.open("states.ipynb")
+            for command in MAKE_ROOM:
+                page.tab.page.evaluate(command)
+            page.run_all()
+            for error in page.errors():
+                print(error)
+            for index, state in enumerate(chosen, 1):
+                page.show(index)
+                state.act(page, page.output(index))
+            for theme in options.themes:
+                use_theme(page.tab.page, theme)
+                for width in options.widths:
+                    faults += take_width(page, chosen, theme, width, target)
+            page.shut_down()
+            context.close()
+    print("\n".join(faults) or "axe-core finds nothing.")
+    return 1 if faults else 0
+
+
+def take_width(
+    page: NotebookPage, chosen: list[State], theme: str, width: int, target: Path
+) -> list[str]:
+    """Take each state in a window of *width* pixels; return what axe-core says of it."""
+    faults = []
+    page.tab.page.set_viewport_size({"width": width, "height": 1500})
+    for index, state in enumerate(chosen, 1):
+        page.show(index)
+        page.tab.page.wait_for_timeout(150)  # lists and cards measure themselves anew
+        path = target / f"{state.name}-{theme}-{width}.png"
+        page.output(index).screenshot(path=path, animations="disabled")
+        part = f".jp-Cell[data-windowed-list-index='{index}'] .jp-Cell-outputWrapper"
+        sentences = violations(page.tab.page, part)
+        faults += [f"{state.name}, {theme}, {width}: {fault}" for fault in sentences]
+    return faults
 
 
 def alive(page: NotebookPage, cell: int) -> Locator:

@@ -11,6 +11,16 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def duration(seconds: float) -> str:
+    """Return a time as a person reads it: `38 ms`, `1.2 s`, `42 s`, `3 min 5 s`."""
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60:,} min {whole % 60} s"
+
+
 def listed(names: Sequence[str], most: int) -> str:
     """Return *names* with commas between them: the first *most*, and how many more there are."""
     rest = len(names) - most

@@ -4,9 +4,13 @@
 const FIELD = ".tb-form .tb-field";
 const SWITCH = ".tb-switch";
 const GROUP = ".widget-radio-box";
+const SUBMIT = ".toolbench-submit";
 const known = new WeakSet<Element>();
 
 export function enhanceFields(): void {
+  for (const button of document.querySelectorAll(`${SUBMIT}:not([aria-keyshortcuts])`)) {
+    button.setAttribute("aria-keyshortcuts", "Control+Enter");
+  }
   for (const field of document.querySelectorAll<HTMLElement>(FIELD)) {
     if (known.has(field)) continue;
     known.add(field);

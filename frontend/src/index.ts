@@ -1,6 +1,7 @@
 // What toolbench adds to a page, once for each page, however many notebooks and kernels it shows.
 
 import { connectApps, type Kernel } from "./apps";
+import { copyCalls } from "./copy_call";
 import { enhanceCards } from "./card_toolbar";
 import { holdClicks, type Models } from "./clicks";
 import { describeFields } from "./described";
@@ -38,6 +39,7 @@ function enhance(): void {
   enhanceRuns();
   enhancePickers();
   enhanceTraffic();
+  copyCalls();
   nameImages();
   focusRefusals();
 }

@@ -13,20 +13,20 @@ const DANGER = "color-mix(in srgb, #be323c 75%, currentColor)";
 const INK = "var(--jp-content-font-color1, inherit)";
 
 const SHEET = `
-.toolbench-tools { display: inline-flex; flex-wrap: wrap; gap: 4px; margin-left: auto; align-items: center; }
+.toolbench-tools { display: inline-flex; flex-wrap: wrap; gap: 4px; margin-left: auto; align-items: center; flex: 0 1 auto; }
 .toolbench-copy { display: inline-flex; gap: 4px; align-items: center; }
 .toolbench-code > .toolbench-copy { align-self: flex-end; margin: 0 0 3px; }
-.toolbench-editor.cm-editor { border: 1px solid var(--jp-border-color1, ${LINE}); border-radius: 3px; max-height: 30em; }
+.toolbench-editor.cm-editor { border: 1px solid var(--jp-border-color1, ${LINE}); border-radius: 5px; max-height: 30em; }
 .tb-invalid > .toolbench-editor.cm-editor { border-color: var(--jp-error-color1, #c62828); }
 .toolbench-editor.cm-editor.cm-focused { outline: 2px solid ${BRAND}; outline-offset: 1px; }
 :is(.tb-json, .toolbench-code) > textarea[hidden] { display: none; }
 .toolbench-said { font-size: 12px; }
 button.toolbench-tool { font: inherit; font-size: 12px; line-height: 18px; padding: 0 8px; min-height: 24px;
-  color: ${INK}; background: transparent; border: 1px solid ${LINE}; border-radius: 5px; cursor: pointer; }
+  color: ${MUTED}; background: transparent; border: 1px solid ${LINE}; border-radius: 5px; cursor: pointer; }
 button.toolbench-tool:hover { background: color-mix(in srgb, currentColor 8%, transparent); }
 button.toolbench-tool[aria-pressed="true"] { background: color-mix(in srgb, currentColor 12%, transparent); }
 button.toolbench-more { display: block; width: 100%; min-height: 26px; font: inherit; font-size: 12px; color: ${INK};
-  text-decoration: underline; background: transparent; border: 0; cursor: pointer;
+  color: color-mix(in srgb, ${BRAND} 70%, currentColor); background: transparent; border: 0; cursor: pointer;
   border-top: 1px solid ${LINE}; border-radius: 0 0 6px 6px; }
 button:is(.toolbench-tool, .toolbench-more):focus-visible,
 [data-toolbench-body] img[role="button"]:focus-visible { outline: 2px solid ${BRAND}; outline-offset: 1px; }
@@ -62,8 +62,11 @@ button.toolbench-open:focus-visible { outline: 2px solid ${BRAND}; outline-offse
   color: ${INK}; background: transparent; border: 1px solid var(--jp-border-color1, ${LINE}); border-radius: 4px; }
 .toolbench-filter > input::placeholder { color: ${MUTED}; opacity: 1; }
 .toolbench-filter > input:focus-visible { outline: 2px solid ${BRAND}; outline-offset: -1px; }
-table.toolbench-table { white-space: nowrap; }
-table.toolbench-table td { padding: 3px 10px 3px 0; border: 0; max-width: 30em; overflow: hidden; text-overflow: ellipsis; }
+table.toolbench-table { white-space: nowrap; width: 100%; font-family: var(--jp-ui-font-family, system-ui, sans-serif) !important;
+  font-size: 12px !important; }
+table.toolbench-table :is(td, th) { padding: 3px 12px 3px 0 !important; border-bottom: 1px solid ${LINE} !important; max-width: 30em;
+  overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
+table.toolbench-table tbody :is(td, th):first-child { color: ${MUTED}; font-weight: 400 !important; }
 table.toolbench-table thead :is(th, td) { position: sticky; top: 0; z-index: 1;
   background: var(--jp-layout-color0, Canvas) !important; }
 button.toolbench-sort { font: inherit; color: inherit; text-align: inherit; background: transparent; border: 0;
@@ -95,11 +98,11 @@ button.toolbench-sort:focus-visible { outline: 2px solid ${BRAND}; outline-offse
 .toolbench-mark:is([data-mark="undeclared"], [data-mark="connecting"], [data-mark="incomplete"]) { background: transparent; border: 2px solid ${AMBER}; }
 .toolbench-mark:is([data-mark="closed"], [data-mark="new"]) { background: transparent; border: 2px solid ${MUTED}; }
 @container (min-width: 900px) {
-  .toolbench-pane-list .toolbench-items { flex: 1 1 0; min-height: 20em; max-height: none; }
+  .toolbench-pane-list .toolbench-items { flex: 1 1 0; min-height: 20em; max-height: none; margin: 4px 0 0; }
   .toolbench-pane-list > .toolbench-picker:has(~ .toolbench-tabs) { flex: none !important; }
   .toolbench-pane-list > .toolbench-picker:has(~ .toolbench-tabs) .toolbench-items { flex: none; min-height: 44px; max-height: 140px; }
 }
-.toolbench-messages { max-height: 34em; border: 1px solid ${LINE}; border-radius: 6px; margin: 4px 2px; }
+.toolbench-messages { max-height: 34em; border: 1px solid ${LINE}; border-radius: 6px; margin: 6px 0; }
 .toolbench-message { display: grid; grid-template-columns: 58px 14px minmax(0, 1fr) auto; grid-auto-rows: 23px; column-gap: 6px;
   align-items: center; padding: 0 8px; font: 12px var(--jp-code-font-family, monospace); color: ${INK}; cursor: pointer;
   border-bottom: 1px solid ${LINE}; border-left: 3px solid transparent; white-space: nowrap; }

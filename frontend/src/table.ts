@@ -52,9 +52,9 @@ class Table {
     this.#rows = [...first, ...later(this.#scroller)];
     this.#shown = this.#sorted = this.#rows;
     if (this.#rows.length > FILTERED) this.#filter = this.#newFilter();
-    this.#height = this.#body.rows[0]?.offsetHeight ?? 0;
-    this.#sayLeftOut();
     element.classList.add("toolbench-table");
+    this.#height = this.#body.rows[0]?.offsetHeight ?? 0; // as the class makes it
+    this.#sayLeftOut();
     element.setAttribute("aria-rowcount", String(this.#rows.length + 1));
     this.#scroller?.classList.add("toolbench-scroller");
     this.#scroller?.addEventListener("scroll", () => this.#draw(), { passive: true });

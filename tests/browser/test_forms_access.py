@@ -59,7 +59,7 @@ VBox([filled.widget, filled.json_widget, empty.widget])
 
 TWO = """
 from toolbench.widgets.form import SchemaForm
-SchemaForm({"type": "object", "properties": {"a": {"type": "string"}, "b": {"enum": [1, 2]}}}).widget
+SchemaForm({"type": "object", "properties": {"a": {"type": "string"}, "b": {"enum": [1, 2, 3, 4, 5, 6]}}}).widget
 """
 
 

@@ -15,7 +15,7 @@ from toolbench.widgets.form import SchemaForm
 text = {"type": "string"}
 row = {"type": "object", "properties": {"what": text}, "required": ["what"]}
 form = SchemaForm({"type": "object", "properties": {
-    "size": {"enum": ["small", "large"]},
+    "size": {"enum": ["small", "large", "larger", "huge", "vast", "endless"]},
     "lines": {"type": "array", "items": row},
     "prices": {"type": "object", "additionalProperties": {"type": "integer"}},
     "end": text,

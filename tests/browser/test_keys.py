@@ -15,7 +15,12 @@ from typing import Literal
 from toolbench import bench, tool
 
 @tool
-def greet(name: str, tone: Literal["kind", "curt"] = "kind", loud: bool = False) -> str:
+def greet(
+    name: str,
+    tone: Literal["kind", "curt", "formal", "cheerful", "ceremonial", "plain"] = "kind",
+    place: Literal["here", "there"] | None = None,
+    loud: bool = False,
+) -> str:
     '''Greet somebody.
 
     Args:
@@ -139,6 +144,26 @@ def test_a_drop_down_keeps_its_arrow_keys(lab: NotebookPage, nbroot: Path):
     lab.tab.page.keyboard.press("ArrowDown")
     expect(tone).to_be_focused()
     poll(lambda: tone.input_value() != before, until="the next is chosen", seconds=10)
+
+
+def test_a_few_short_values_are_buttons_of_one_group(lab: NotebookPage, nbroot: Path):
+    """The group has the field's name, the arrows choose in it, and Tab leaves it."""
+    output = opened(lab, nbroot / "segments.ipynb", PANEL)
+    group = output.get_by_role("radiogroup", name="place", exact=True)
+    labels = ["not sent", "here", "there"]
+    expect(group.get_by_role("radio")).to_have_count(len(labels))
+    keys = lab.tab.page.keyboard
+    group.get_by_role("radio", name="not sent").focus()
+    keys.press("ArrowRight")
+    expect(group.get_by_role("radio", name="here", exact=True)).to_be_checked()
+    keys.press("Tab")
+    expect(group.get_by_role("radio", checked=True)).not_to_be_focused()
+    output.get_by_label("name").fill("Ada")
+    output.get_by_role("button", name="Copy call", exact=True).click()
+    lab.wait_for_text("Copied", within=output)
+    lab.tab.page.context.grant_permissions(["clipboard-read"])
+    copied = lab.tab.page.evaluate("navigator.clipboard.readText()")
+    assert "run_tool(greet" in copied and "'place': 'here'" in copied
 
 
 def test_commands_of_jupyter_still_work(lab: NotebookPage, nbroot: Path):

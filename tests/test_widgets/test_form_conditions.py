@@ -12,7 +12,7 @@ def _labels(form: SchemaForm) -> list[str]:
     return [
         widget.description
         for widget in walk(form.widget)
-        if isinstance(widget, w.Text | w.Dropdown)
+        if isinstance(widget, w.Text | w.Dropdown | w.RadioButtons)
     ]
 
 

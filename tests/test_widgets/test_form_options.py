@@ -15,7 +15,7 @@ def _form(value: dict[str, Any] | None = None, /, **properties: Any) -> SchemaFo
 
 class TestFieldOptions:
     def _open(self, form: SchemaForm, field: str) -> Any:
-        click(named(form.widget, "Advanced input…"))
+        click(named(form.widget, "Advanced input"))
         pick(named(form.widget, "Field"), field)
         return named(form.widget, "Send")
 
@@ -61,7 +61,7 @@ class TestFieldOptions:
         form = _form(**{f"f{i}": {"type": "string"} for i in range(5)})
         form.widget  # noqa: B018
         before = wire.opened()
-        click(named(form.widget, "Advanced input…"))
+        click(named(form.widget, "Advanced input"))
         assert wire.opened() == before + 4  # two lists, their box, their style
 
 

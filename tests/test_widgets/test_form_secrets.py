@@ -98,7 +98,7 @@ class TestNothingShows:
     def test_a_field_as_json_hides_what_is_inside(self, wire):
         """An object that is edited as text shows dots where its secret is."""
         form = SchemaForm(_object(o=_object(x=_PASSWORD)), {"o": {"x": _SECRET}})
-        click(named(form.widget, "Advanced input…"))
+        click(named(form.widget, "Advanced input"))
         pick(named(form.widget, "Field"), "o")
         pick(named(form.widget, "Send"), "JSON text")
         area = named(form.widget, "o", w.Textarea)
@@ -159,7 +159,7 @@ class TestAsJson:
         """However deep it stands, and through references, unions, lists and maps."""
         whole = {**_object(o=schema), "$defs": {"P": _PASSWORD}}
         form = SchemaForm(whole, {"o": value})
-        click(named(form.widget, "Advanced input…"))
+        click(named(form.widget, "Advanced input"))
         pick(named(form.widget, "Field"), "o")
         pick(named(form.widget, "Send"), "JSON text")
         assert "<secret-hidden>" in named(form.widget, "o", w.Textarea).value

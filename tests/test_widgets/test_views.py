@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from html import unescape
 
 import pytest
 from pydantic import SecretStr
@@ -60,6 +61,27 @@ class TestSchemaView:
 
 def _fails(self, **_):
     raise RuntimeError("no schema today")
+
+
+class TestCopyButton:
+    def test_writes_the_call_for_the_page_to_copy(self):
+        """As Python, whatever the form holds; no secret, and no text of the form is markup."""
+
+        @tool
+        def send(text: str, password: SecretStr) -> str:
+            """Send."""
+            return text
+
+        hostile = "<script>'\"&\u202e"
+        panel = ToolPanel(send, {"text": hostile, "password": "hunter22"})
+        click(buttons(panel)["Copy call"])
+        until(lambda: "data-toolbench-copy" in shown(panel))
+        assert "hunter22" not in shown(panel)
+        assert "<script>" not in shown(panel)
+        [written] = re.findall(r'data-toolbench-copy="([^"]*)"', shown(panel))
+        call = json.loads(unescape(written))
+        assert "run_tool(" in call or "'tool'" in call
+        assert "<script>" in call
 
 
 class TestCodeView:
@@ -183,7 +205,7 @@ class TestDuration:
     def test_is_without_the_waiting_for_people(self):
         """How long somebody thought about an answer says nothing about a tool."""
         record = replace(history_of(add), seconds=10.0, waited=9.0)
-        assert "1.00 s" in runs_table([record])
+        assert "1.0 s" in runs_table([record])
 
 
 def history_of(tool_):

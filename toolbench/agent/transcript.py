@@ -39,7 +39,7 @@ from toolbench.plain import clip
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 from toolbench.runs.history.state_words import STATE_WORDS
-from toolbench.wording import counted
+from toolbench.wording import counted, duration
 
 if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
@@ -124,7 +124,8 @@ def _whole(
     masked_events = [masked(event, masking) for event in events]
     body = events_html(masked_events, is_running=is_running)
     foot = foot_html(loop, is_page=is_page)
-    return Html(f'<div {NO_MATHS} style="{_BOX}">{head_html(loop)}{body}{foot}</div>')
+    head = f'<div style="border-bottom:{LINE};margin:0 0 10px">{head_html(loop)}</div>'
+    return Html(f'<div {NO_MATHS} style="{_BOX}">{head}{body}{foot}</div>')
 
 
 def head_html(loop: "Loop") -> Html:
@@ -135,8 +136,8 @@ def head_html(loop: "Loop") -> Html:
     facts += [counted(tokens, "token")] if tokens else []
     facts += [f"{usage.cost:.4f} dollars"] if usage.cost is not None else []
     return Html(
-        f'<div style="display:flex;flex-wrap:wrap;gap:8px;align-items:baseline;border-bottom:{LINE};'
-        f'padding:0 0 6px;margin:0 0 10px"><strong>Conversation</strong> '
+        '<div style="display:flex;flex-wrap:wrap;gap:8px;align-items:baseline;'
+        'padding:0 0 6px"><strong>Conversation</strong> '
         f"{badge(loop.agent.llm.name, 'info', tip='The model')}"
         f'<span style="{REMARK};margin-left:auto">{escape(", ".join(facts))}</span></div>'
     )
@@ -164,15 +165,28 @@ def events_html(
     edits = {e.action_id: e for e in events if isinstance(e, CallEdit)}
     known = {e.id for e in events if isinstance(e, ActionEvent)}
     parts = []
+    numbers = call_numbers(events)
     for event in events:
         if isinstance(event, ActionEvent):
             answer, edit = answers.get(event.id), edits.get(event.id)
+            number = numbers[event.id]
             parts.append(
-                call_html(event, answer, edit, depth=depth, is_running=is_running)
+                call_html(
+                    *(event, answer, edit),
+                    number=number,
+                    depth=depth,
+                    is_running=is_running,
+                )
             )
         elif getattr(event, "action_id", None) not in known:
             parts.append(other_html(event))
     return Html("".join(parts))
+
+
+def call_numbers(events: Iterable[Event]) -> dict[int, int]:
+    """Return the number of each call among *events*, from 1, by the number of its event."""
+    ids = (event.id for event in events if isinstance(event, ActionEvent))
+    return {id_: number for number, id_ in enumerate(ids, 1)}
 
 
 def other_html(event: Event) -> Html:
@@ -211,6 +225,7 @@ def call_html(
     answer: AnswerEvent | None,
     edit: CallEdit | None = None,
     *,
+    number: int,
     depth: int = 0,
     is_running: bool = False,
 ) -> Html:
@@ -220,6 +235,7 @@ def call_html(
         event: The call.
         answer: Its answer, if there is one.
         edit: A person's change of the call, if there is one.
+        number: Its number among the calls of the conversation.
         depth: The number of conversations around it.
         is_running: Whether it runs now, if there is no answer yet.
     """
@@ -230,24 +246,29 @@ def call_html(
     )
     arguments = event.shown_arguments if edit is None else edit.shown_arguments
     line = ", ".join(f"{name}={clip(v, _BRIEF)}" for name, v in arguments.items())
-    seconds = f"{answer.seconds:.2f} s" if _is_timed(answer) else ""
+    seconds = duration(answer.seconds) if _is_timed(answer) else ""
     table = key_values(arguments) if arguments else notice("No arguments.", "neutral")
     if edit is not None:
         before = fold("What the model had sent", key_values(event.shown_arguments))
         table = Html(table + before)
     result = _result(answer, depth) if answer is not None else ""
     brief = (
-        f'<div style="{CODE_FONT};{REMARK};padding:3px 10px 5px 28px;overflow:hidden;'
-        f'text-overflow:ellipsis;white-space:nowrap">{short(_line(answer), _BRIEF)}</div>'
+        f'<div style="{CODE_FONT};{REMARK};padding:5px 10px 6px 34px;overflow:hidden;'
+        f"text-overflow:ellipsis;white-space:nowrap;border-top:{LINE};"
+        f'background:rgba(128,128,128,.06)">{short(_line(answer), _BRIEF)}</div>'
         if answer is not None
         else ""
     )
     return Html(
-        f'{thought}<details style="border:{LINE};border-radius:7px;margin:0 0 10px">'
-        '<summary style="cursor:pointer;padding:5px 10px">'
-        f"<code>{short(event.tool_name)}</code> "
-        f'<span style="{CODE_FONT};{REMARK}">{short(line, _BRIEF)}</span> '
-        f'{_badges(answer, edit, is_running=is_running)}<span style="{REMARK}">{seconds}</span>{brief}</summary>'
+        f'{thought}<details style="border:{LINE};border-radius:7px;margin:0 0 10px;overflow:hidden">'
+        '<summary style="cursor:pointer;display:block">'
+        '<div style="display:flex;flex-wrap:wrap;gap:2px 8px;align-items:baseline;padding:6px 10px">'
+        f"{badge(str(number), _state(answer)[1] if answer else 'neutral')}"
+        f"<code>{short(event.tool_name)}</code>"
+        f'<span style="{CODE_FONT};{REMARK};flex:1 1 0;min-width:8em;overflow:hidden;'
+        f'text-overflow:ellipsis;white-space:nowrap">{short(line, _BRIEF)}</span>'
+        f"<span>{_badges(answer, edit, is_running=is_running)}"
+        f'<span style="{REMARK}">{seconds}</span></span></div>{brief}</summary>'
         f'<div style="border-top:{LINE};padding:8px 10px">{table}{result}</div></details>'
     )
 

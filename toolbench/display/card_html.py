@@ -15,10 +15,11 @@ HEIGHT = "24em"
 """The greatest height of a card's content, in CSS, until a person shows all of it."""
 
 _BOX = (
-    f"flex:1 1 20em;min-width:0;box-sizing:border-box;border:{LINE};border-radius:6px"
+    f"flex:1 1 20em;min-width:0;box-sizing:border-box;border:{LINE};border-radius:8px;"
+    "display:flex;flex-direction:column"
 )
 _BAR = f"display:flex;flex-wrap:wrap;align-items:center;gap:2px 8px;padding:5px 10px;border-bottom:{LINE}"
-_BODY = f"max-height:{HEIGHT};overflow:auto;padding:8px 10px"
+_BODY = f"max-height:{HEIGHT};flex:1 1 auto;overflow:auto;padding:8px 10px"
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,15 @@ class Card:
 
 def cards_html(cards: Iterable[Card]) -> Html:
     """Return *cards* side by side, or one below the other if there is no room."""
-    style = f"display:flex;flex-wrap:wrap;gap:10px;align-items:flex-start;{TEXT_FONT}"
+    style = f"display:flex;flex-wrap:wrap;gap:10px;align-items:stretch;{TEXT_FONT}"
     boxes = "".join(map(_box, cards))
     return Html(f'<div {NO_MATHS} style="{style};{TEXT_COLOR}">{boxes}</div>')
 
 
 def _box(card: Card) -> str:
     title, remark = short(card.title), short(card.remark)
-    note = f'<span style="{REMARK}">{remark}</span>' if remark else ""
+    cut = f"{REMARK};flex:1 1 6em;min-width:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap"
+    note = f'<span title="{remark}" style="{cut}">{remark}</span>' if remark else ""
     # the keyboard must reach everything that scrolls
     return (
         f'<div data-toolbench-card style="{_BOX}">'

@@ -1,8 +1,9 @@
 """Make hostile text harmless: the only place where text, addresses and links become HTML."""
 
 import html
+import json
 import re
-from typing import NewType
+from typing import Any, NewType
 
 Html = NewType("Html", str)
 """HTML made by the display layer, safe to show. Everything else is text and must be escaped."""
@@ -77,6 +78,11 @@ _SPELLED = {
 def escape(text: str) -> Html:
     """Return *text* as HTML that shows it, for an element or a quoted attribute."""
     return Html(html.escape(visible(text)))
+
+
+def ascii_json(value: Any) -> Html:
+    """Return *value* as JSON in ASCII for the page's module: `escape` marks no part as invisible."""
+    return escape(json.dumps(value, separators=(",", ":")).replace("\x7f", "\\u007f"))
 
 
 def safe_address(url: str) -> str | None:

@@ -31,6 +31,8 @@ from toolbench.redaction.redactor import Redactor
 _ABOUT = 2_000  # characters to show about one parameter
 _MOST = 100  # parameters
 
+_HEAD = "display:flex;flex-wrap:wrap;align-items:baseline;gap:0 8px;margin-bottom:2px"
+_COST = "What a model reads of it, in each request that offers it"
 _RATED: dict[SecurityRisk, Tone] = {
     SecurityRisk.LOW: "success",
     SecurityRisk.MEDIUM: "warning",
@@ -53,15 +55,18 @@ _MEANING = {
 }
 
 
-def tool_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None) -> Html:
+def tool_html(
+    tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None, *, cost: str = ""
+) -> Html:
     """Return the head of a tool: title, name, source, hints, description.
 
     Args:
         tool: The tool.
         risk: The rating of the call, if any.
+        cost: What the tool costs a model, in words; at the right edge.
     """
     title = f'<strong style="font-size:1.15em">{short(tool.title)}</strong>'
-    name = f" <code>{short(tool.name)}</code>" if tool.title != tool.name else ""
+    name = f" <code>{short(tool.name)}</code> " if tool.title != tool.name else " "
     hints = (badge(word, tone, tip=_MEANING[word]) for word, tone in _hints(tool))
     is_own = tool.source == ToolDefinition.source
     origin = "Python of this notebook" if is_own else "An MCP server"
@@ -69,8 +74,14 @@ def tool_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None) 
     if risk is not None:
         marks += badge(f"rated {risk}", _RATED.get(risk, "neutral"))
     text = markdown_html(tool.description) if tool.description.strip() else ""
+    price = (
+        f'<span style="margin-left:auto">{badge(cost, tip=_COST)}</span>'
+        if cost
+        else ""
+    )
     return Html(
-        f'<div {NO_MATHS}><div style="margin-bottom:4px">{title}{name} {marks}</div>{text}</div>'
+        f'<div {NO_MATHS}><div style="{_HEAD}">{title}{name}<span>{marks}</span>{price}</div>'
+        f"{text}</div>"
     )
 
 

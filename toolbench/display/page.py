@@ -18,6 +18,7 @@ _TITLE = 200  # characters
 _NAME = 60
 _NOTICE = 5_000
 _ROWS = 100
+_TINT = 0.12  # the part of its colour in the ground of a badge
 _LEAST = 2_000  # characters that every value may have
 TONES: dict[Tone, Rgb] = {
     "neutral": (110, 115, 125),
@@ -80,11 +81,11 @@ def key_values(
 
 
 def badge(text: str, tone: Tone = "neutral", *, tip: str = "") -> Html:
-    """Return a word or two in a coloured frame; *tip* is the tooltip that explains them."""
+    """Return a word or two on a coloured ground; *tip* is the tooltip that explains them."""
     title = f' title="{escape(tip)}"' if tip else ""
     return Html(
         f'<span {NO_MATHS}{title} style="display:inline-block;padding:0 7px;margin:0 4px 0 0;'
-        f"border-radius:9px;font-size:12px;line-height:18px;white-space:nowrap;"
+        f"border-radius:9px;font-size:11px;line-height:18px;white-space:nowrap;"
         f'{_paint(tone)}">{short(text, _NAME)}</span>'
     )
 
@@ -92,7 +93,7 @@ def badge(text: str, tone: Tone = "neutral", *, tip: str = "") -> Html:
 def notice(text: str, tone: Tone = "info") -> Html:
     """Return an important sentence, on a line of its own."""
     return Html(
-        f'<div {NO_MATHS} style="padding:6px 10px;margin:0 0 8px 0;border-radius:4px;'
+        f'<div {NO_MATHS} style="padding:6px 10px;margin:0 0 8px 0;border-radius:6px;'
         f"white-space:pre-wrap;overflow-wrap:anywhere;{TEXT_FONT};"
         f'{_paint(tone)}">{escape(str(cap(text, _NOTICE, visible)))}</div>'
     )
@@ -116,4 +117,5 @@ def short(text: str, limit: int = _TITLE) -> Html:
 
 
 def _paint(tone: Tone) -> str:
-    return f"color:{on_page(TONES[tone])};border:1px solid"
+    red, green, blue = TONES[tone]
+    return f"color:{on_page(TONES[tone])};background:rgba({red},{green},{blue},{_TINT})"

@@ -18,7 +18,7 @@ from toolbench.plain import clip
 from toolbench.runs.history.state_words import state_words
 from toolbench.serving.access.client_config import CLIENTS, ClientConfig
 from toolbench.serving.call import ServedCall
-from toolbench.wording import counted
+from toolbench.wording import counted, duration
 
 if TYPE_CHECKING:
     from toolbench.serving.served_tools import Served
@@ -151,7 +151,9 @@ def _brief(observation: Observation) -> str:
 def call_line(call: ServedCall) -> str:
     """Return *call* as a line of text."""
     when = f"{call.started.astimezone():%H:%M:%S}"
-    return f"#{call.id} {when} {subject(call)}, {call.seconds:.2f} s, {outcome(call)}"
+    return (
+        f"#{call.id} {when} {subject(call)}, {duration(call.seconds)}, {outcome(call)}"
+    )
 
 
 def written_once(
@@ -175,7 +177,7 @@ def call_row(call: ServedCall) -> Html:
         f'<details style="border:{LINE};border-radius:7px;margin:0 0 6px">'
         '<summary style="cursor:pointer;padding:5px 10px">'
         f'<span style="{CODE_FONT}">{short(subject(call), _BRIEF)}</span> '
-        f'{badge(words(call), tone(call))}<span style="{REMARK}">{call.seconds:.2f} s</span>'
+        f'{badge(words(call), tone(call))}<span style="{REMARK}">{duration(call.seconds)}</span>'
         f'<div style="{line};padding:3px 10px 0 16px">{short(_brief(call.observation), _BRIEF)}</div></summary>'
         f'<div style="border-top:{LINE};padding:8px 10px">{call_whole(call, limit=_LIMIT)}</div></details>'
     )
@@ -190,7 +192,7 @@ def call_whole(call: ServedCall, *, limit: int) -> Html:
     """
     facts = [
         words(call),
-        f"{call.seconds:.2f} s",
+        duration(call.seconds),
         f"from {call.client}" if call.client else "",
         call.run.decision,
     ]

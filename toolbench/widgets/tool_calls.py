@@ -17,7 +17,8 @@ from toolbench.llm.calls.call_display import (
 from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.runs.history.record import RunRecord
 from toolbench.runs.run import Run
-from toolbench.widgets.kit.parts import STYLE, Parts
+from toolbench.widgets.kit.look import STYLE
+from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.panel.panel import ToolPanel
 

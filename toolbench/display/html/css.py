@@ -11,7 +11,7 @@ TEXT_FONT = (
     "font-size:var(--jp-content-font-size1,14px)"
 )
 TEXT_COLOR = "color:var(--jp-content-font-color1,inherit)"
-LINE = "1px solid rgba(128,128,128,.45)"  # visible on both themes, kept by sanitisers
+LINE = "1px solid rgba(128,128,128,.32)"  # visible on both themes, kept by sanitisers
 REMARK = f"color:{MUTED};font-size:12px"
 
 PRE = (

@@ -4,10 +4,19 @@ from collections.abc import Sequence
 
 from toolbench.display.caps import cap
 from toolbench.display.escape import NO_MATHS, Html, escape, visible
-from toolbench.display.html.css import CELL, LINE, REMARK, TABLE, TEXT_COLOR, TEXT_FONT
+from toolbench.display.html.css import (
+    CELL,
+    CODE_FONT,
+    LINE,
+    REMARK,
+    TABLE,
+    TEXT_COLOR,
+    TEXT_FONT,
+)
 from toolbench.plain import str_of
 
 _LONGEST = 2_000  # characters of one cell
+_NAME = 40  # characters; a longer name is broken
 
 
 def listing_html(
@@ -34,19 +43,20 @@ def listing_html(
         for note in notes
     )
     table = (
-        f'<table style="{TABLE}"><thead style="border-bottom:{LINE}"><tr>{heads}</tr></thead>'
+        f'<table style="{TABLE};{TEXT_FONT};font-size:13px"><thead style="border-bottom:{LINE}"><tr>{heads}</tr></thead>'
         f"<tbody>{body}</tbody></table>"
         if columns
         else ""
     )
     return Html(
-        f'<div {NO_MATHS} style="overflow:auto;{TEXT_FONT};{TEXT_COLOR}">{table}{below}</div>'
+        f'<div {NO_MATHS} role="group" aria-label="Table" tabindex="0" '
+        f'style="overflow:auto;{TEXT_FONT};{TEXT_COLOR}">{table}{below}</div>'
     )
 
 
 def _cells(row: Sequence[object], numeric: Sequence[bool]) -> str:
     return "".join(
-        f'<td style="{CELL};{_flow(index)}{_side(is_number)}">{_text(cell)}</td>'
+        f'<td style="{CELL};{_flow(index, cell)}{_side(is_number)}">{_text(cell)}</td>'
         for index, (cell, is_number) in enumerate(zip(row, numeric, strict=True))
     )
 
@@ -55,10 +65,14 @@ def _text(cell: object) -> Html:
     return escape(str(cap(str_of(cell), _LONGEST, visible)))
 
 
-def _flow(index: int) -> str:
-    """Return the CSS of a column; names in the first one are broken only if they are very long."""
+def _flow(index: int, cell: object) -> str:
+    """Return the CSS of a cell; names in the first column are broken only if they are very long."""
     if index == 0:
-        return "min-width:8em;max-width:24em;overflow-wrap:anywhere;"
+        is_long = len(str_of(cell)) > _NAME
+        wrap = (
+            "min-width:24em;overflow-wrap:anywhere" if is_long else "white-space:nowrap"
+        )
+        return f"{CODE_FONT};font-size:12px;{wrap};"
     return "min-width:4em;overflow-wrap:break-word;word-break:normal;"
 
 

@@ -13,7 +13,7 @@ from toolbench.evals.reports.html_table import text_table
 from toolbench.evals.reports.report_page import framed, scrolled
 from toolbench.evals.sweeps.sweep_row import Row
 from toolbench.plain import clip
-from toolbench.wording import counted
+from toolbench.wording import counted, duration
 
 if TYPE_CHECKING:
     from toolbench.evals.sweeps.sweep_report import SweepReport
@@ -32,7 +32,7 @@ def sweep_html(report: "SweepReport", *, is_page: bool = False) -> Html:
         is_page: Write the first 10,000 rows as a table; a cell gets 50, and the page draws
             more while a person scrolls.
     """
-    facts = f"{counted(len(report), 'call')} in {report.seconds:.2f} s"
+    facts = f"{counted(len(report), 'call')} in {duration(report.seconds)}"
     head = (
         f'<div style="border-bottom:{LINE};padding:0 0 6px;margin:0 0 10px"><strong>Sweep of '
         f'{escape(report.tool)}</strong> <span style="{REMARK}">{escape(facts)}</span></div>'

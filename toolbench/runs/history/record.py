@@ -22,6 +22,7 @@ from toolbench.runs.cancellation.unfinished_observation import UnfinishedObserva
 from toolbench.runs.history.state_words import state_words
 from toolbench.runs.run import Run, Source, run_here
 from toolbench.runs.shell import running_shell
+from toolbench.wording import duration
 
 LIMIT = 1_000_000  # bytes of one observation, and of one text among the arguments
 MAX_RESULT = (
@@ -177,7 +178,7 @@ class RunRecord:
         }
 
     def __repr__(self) -> str:
-        took = f"{self.seconds:.2f} s"
+        took = duration(self.seconds)
         return f"<Run {self.id}: {self.tool} from {self.source}, {self.state}, {took}>"
 
     def to_html(self, *, limit: int = MAX_RESULT) -> Html:
@@ -200,9 +201,7 @@ class RunRecord:
 
     @property
     def _remark(self) -> str:
-        return (
-            f"{state_words(self.state)} after {self.seconds:.2f} s, from {self.source}"
-        )
+        return f"{state_words(self.state)} after {duration(self.seconds)}, from {self.source}"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {

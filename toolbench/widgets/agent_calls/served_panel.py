@@ -16,8 +16,9 @@ from toolbench.serving.served_view import clients_html, head_html, served_bundle
 from toolbench.widgets.agent_calls.arrived_call import ArrivedCall
 from toolbench.widgets.agent_calls.call_lines import call_lines
 from toolbench.widgets.agent_calls.live_call import LiveCall
+from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.notebook_variables import Variables
-from toolbench.widgets.kit.parts import STYLE, Parts, put
+from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.lines.message_style import STYLE as MESSAGE_STYLE

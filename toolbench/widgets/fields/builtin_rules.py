@@ -4,7 +4,14 @@ from toolbench.errors import Path
 from toolbench.jsonschema.normal import Node
 from toolbench.redaction.detection.locations import is_secret
 from toolbench.redaction.detection.names import name_at
-from toolbench.widgets.fields.choice import Choice, Search, Switch, Tick
+from toolbench.widgets.fields.choice import (
+    Choice,
+    Search,
+    Segments,
+    Switch,
+    Tick,
+    labels_of,
+)
 from toolbench.widgets.fields.containers.items import Items, Marks
 from toolbench.widgets.fields.containers.map import Map
 from toolbench.widgets.fields.containers.object import ObjectEditor
@@ -28,6 +35,9 @@ from toolbench.widgets.fields.text.text_formats import Formatted, is_known_forma
 
 _MANY = 50  # values; a list with so many has a search
 
+_FEW = 5  # values; so few are buttons beside each other, if they are short
+_SHORT = 32  # characters of their labels together
+
 _TYPED = ("string", "integer", "number")  # types edited on a line of text
 
 
@@ -50,6 +60,12 @@ def _is_choice(node: Node, path: Path) -> bool:
 
 def _is_long_choice(node: Node, path: Path) -> bool:
     return len(node.values) >= _MANY
+
+
+def _is_short_choice(node: Node, path: Path) -> bool:
+    if not 1 < len(node.values) <= _FEW:
+        return False
+    return sum(len(label) + 1 for label in labels_of(node, node.values)) <= _SHORT
 
 
 def _is_union(node: Node, path: Path) -> bool:
@@ -119,6 +135,7 @@ RULES = (
     Rule(90, _is_root, ObjectEditor),
     Rule(80, _is_secret, Secret),
     Rule(75, _is_long_choice, Search),
+    Rule(72, _is_short_choice, Segments),
     Rule(70, _is_choice, Choice),
     Rule(60, _is_union, Union),
     Rule(50, _has_fields, ObjectEditor),
@@ -150,6 +167,7 @@ BY_NAME: dict[str, Factory] = {
     "password": Secret,
     "rows": Rows,
     "search": Search,
+    "segments": Segments,
     "switch": Switch,
     "text": Line,
     "textarea": Area,

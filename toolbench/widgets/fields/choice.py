@@ -1,7 +1,7 @@
 """Editors for one of several known values, with a line for no value."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar
 
@@ -70,6 +70,7 @@ class Choice(Editor):
         self._values = values_of(self.node)
         if slot.node.nullable:
             self._values.append(None)
+        self._offers_null = slot.node.nullable  # it is the last of the values
         only = len(self._values) == 1 and slot.required
         self._index: int | None = 0 if only else None
 
@@ -100,30 +101,47 @@ class Choice(Editor):
         """The list; nothing if there is only one choice."""
         return () if self.static else super().cells
 
+    @property
+    def _lines_before(self) -> int:
+        """The number of lines before the first value: one for no value."""
+        return 1
+
+    @property
+    def _line(self) -> int | None:
+        """The chosen line."""
+        before = self._lines_before
+        if self._index is None:
+            return 0 if before else None
+        return self._index + before
+
     def _choose(self, index: int | None) -> None:
         self._index = index
         if self._widget is not None:
-            self._widget.index = 0 if index is None else index + 1
+            self._widget.index = self._line
 
     def _picked(self) -> None:
-        picked = self.widget.index or 0
-        self._index = picked - 1 if picked else None
+        picked, before = self.widget.index, self._lines_before
+        self._index = None if picked is None or picked < before else picked - before
 
     def build(self) -> Widget:
-        """Make the list; its first line is for no value."""
-        labels = [self.unchosen, *self.labels()]
-        if self.slot.node.nullable:
-            labels.append("null")
+        """Make the list."""
         widget = self.make(
             self.kind,
             *self.classes,
             *self.slot.classes,
             description=notes.label(self.slot.label),
-            options=list(zip(labels, range(-1, len(labels) - 1), strict=True)),
-            index=0 if self._index is None else self._index + 1,
+            options=self._lines(),
+            index=self._line,
         )
         self.hear(widget, "index", self._picked)
         return widget
+
+    def _lines(self) -> list[tuple[str, int]]:
+        """Return the labels with their numbers."""
+        labels = [*[self.unchosen] * self._lines_before, *self.labels()]
+        if self._offers_null:
+            labels.append("null")
+        return list(zip(labels, range(len(labels)), strict=True))
 
     def labels(self) -> list[str]:
         """Return the labels of the values, without null."""
@@ -133,11 +151,43 @@ class Choice(Editor):
         return self._values[:-1] if self.slot.node.nullable else self._values
 
 
-class Switch(Choice):
-    """Buttons for yes, no, and no value, all visible."""
+class Segments(Choice):
+    """Buttons for a few short values, all visible.
+
+    A required value has no button for no value. Where there is one, a null that is not listed has
+    its button only once it was chosen: for most tools it means the same.
+    """
 
     kind = RadioButtons
     classes = ("tb-field", "tb-short", "tb-switch")
+
+    def __init__(self, slot: Any) -> None:
+        super().__init__(slot)
+        raw = slot.node.raw
+        enum = raw.get("enum") if isinstance(raw, Mapping) else None
+        is_value = isinstance(enum, list) and None in enum
+        self._offers_null = slot.node.nullable and (slot.starred or is_value)
+
+    def _choose(self, index: int | None) -> None:
+        is_null = self.slot.node.nullable and index == len(self._values) - 1
+        if is_null and not self._offers_null:
+            self._offers_null = True
+            if self._widget is not None:
+                self._widget.options = self._lines()
+        super()._choose(index)
+
+    @property
+    def _lines_before(self) -> int:
+        return 0 if self.slot.starred else 1
+
+    @property
+    def unchosen(self) -> str:
+        """The label of the button for no value."""
+        return self.nothing_chosen
+
+
+class Switch(Segments):
+    """Buttons for yes, no, and no value."""
 
     @property
     def unchosen(self) -> str:

@@ -256,12 +256,22 @@ class SchemaForm:
         if self._widget is None:
             with self.frame.lock:
                 make = self.frame.pool.make
-                self._options = FieldOptions(self.frame, self.slot)
+                options = self._field_options()
                 _, cells, note, _ = self.slot.display.entry()
                 self._head = make(HTML, "tb-top", value=self._top(note))
-                children = (self._head, *cells, *self._options.widgets)
+                children = (self._head, *cells, *options.widgets)
                 self._widget = make(VBox, "tb-form", children=children)
         return self._widget
+
+    def options_button(self) -> Widget:
+        """Return the button "Advanced input" to be shown elsewhere; the form then leaves it out."""
+        with self.frame.lock:
+            return self._field_options().apart()
+
+    def _field_options(self) -> FieldOptions:
+        if self._options is None:
+            self._options = FieldOptions(self.frame, self.slot)
+        return self._options
 
     @property
     def json_widget(self) -> Widget:

@@ -28,18 +28,25 @@ class FieldOptions:
     def __init__(self, frame: Frame, root: Slot) -> None:
         self._frame, self._root = frame, root
         make = frame.pool.make
-        self._button = make(Button, "tb-more", description="Advanced input…")
+        self._button = make(Button, "tb-more", description="Advanced input")
         self._box: Any = None
         self._slots: list[Slot] = []
         self._fields: Any = None
         self._sends: Any = None
         frame.hear(self._button, "", self._toggled)
         self.is_open = False
+        self._is_apart = False
+
+    def apart(self) -> Widget:
+        """Return the button, which is then no part of `widgets`."""
+        self._is_apart = True
+        return self._button
 
     @property
     def widgets(self) -> tuple[Widget, ...]:
-        """The button, and the two lists while they are open."""
-        return (self._button, self._box) if self.is_open else (self._button,)
+        """The button, unless it is elsewhere, and the two lists while they are open."""
+        button = () if self._is_apart else (self._button,)
+        return (*button, self._box) if self.is_open else button
 
     def _toggled(self) -> None:
         self.is_open = not self.is_open

@@ -2,18 +2,13 @@
 
 from toolbench.display.ansi.colors import MUTED
 from toolbench.display.html.css import CODE_FONT
+from toolbench.widgets.kit.look import ARROW, BUTTONS, COLORS
 
-_ERROR = "var(--jp-error-color1,#c62828)"
-_BORDER = "var(--jp-border-color2,color-mix(in srgb,currentColor 25%,transparent))"
-_BRAND = "var(--jp-brand-color1,#1976d2)"
-# two triangles: the arrow of ipywidgets is black on dark pages as well
-_ARROW = (
-    "linear-gradient(45deg,transparent 50%,currentColor 50%) no-repeat right 14px center/6px 5px,"
-    "linear-gradient(-45deg,transparent 50%,currentColor 50%) no-repeat right 8px center/6px 5px,"
-    "var(--jp-layout-color1,Field)"
-)
+_ERROR = "var(--tb-error)"
+_BORDER = "var(--tb-edge)"
+_BRAND = "var(--tb-brand)"
 STYLE = f"""
-.tb-form{{container-type:inline-size;width:100%;max-width:68em;padding:0 2px;overflow:visible;box-sizing:border-box}}
+.tb-form{{{COLORS}container-type:inline-size;width:100%;overflow:visible;box-sizing:border-box}}
 .tb-form .widget-html{{line-height:1.4}}
 .tb-form .widget-box,.tb-form .widget-gridbox{{overflow:visible}}
 .tb-grid{{display:grid;grid-template-columns:minmax(0,1fr) auto auto;align-items:end;
@@ -25,11 +20,11 @@ STYLE = f"""
 .tb-texts,.tb-texts>.widget-html-content{{display:contents}}
 .tb-intro,.tb-head,.tb-note{{grid-column:1/-1;line-height:1.4;overflow-wrap:anywhere;
  font-size:var(--jp-ui-font-size1,13px);color:var(--jp-ui-font-color1,inherit)}}
-.tb-note{{margin-bottom:12px;font-size:12px;align-self:start}}
+.tb-note{{margin-bottom:11px;font-size:12px;align-self:start}}
 :is(.tb-left,.tb-right){{grid-row:var(--below)}}
 .tb-blank{{display:none}}
 @container (min-width:34em){{
- .tb-form .tb-pairs{{grid-template-columns:repeat(2,minmax(0,1fr));column-gap:20px}}
+ .tb-form .tb-pairs{{grid-template-columns:repeat(2,minmax(0,1fr));column-gap:18px}}
  .tb-form .tb-pairs>.tb-short{{grid-column:auto/span 1}}
  .tb-pairs>.tb-texts>*>:is(.tb-left,.tb-right){{grid-row:var(--beside)}}
  .tb-pairs>.tb-texts>*>.tb-left{{grid-column:1}}
@@ -40,7 +35,7 @@ STYLE = f"""
 .tb-intro:not(:empty){{margin-bottom:8px}}
 .tb-help{{color:{MUTED};white-space:pre-line;margin-top:2px}}
 .tb-help summary{{white-space:normal;cursor:pointer}}
-.tb-error{{color:{_ERROR};font-weight:600;margin-top:2px;white-space:pre-line}}
+.tb-error{{color:{_ERROR};margin-top:2px;white-space:pre-line}}
 .tb-notice{{border-left:3px solid {_BORDER};padding:2px 8px;margin:0 0 8px;color:{MUTED};font-size:12px}}
 .tb-name,.tb-form .tb-field>.widget-label{{font-weight:600;font-size:var(--jp-ui-font-size1,13px)}}
 .tb-star,.tb-required>.widget-label::after,.tb-required>.widget-label-basic>span::after{{color:{_ERROR};font-weight:600}}
@@ -55,25 +50,23 @@ STYLE = f"""
  line-height:1.6;height:auto;margin:0;white-space:normal;overflow-wrap:anywhere;
  color:var(--jp-ui-font-color1,inherit)}}
 .tb-form .tb-field>input,.tb-form .tb-field>textarea,.tb-form .tb-field>select{{width:100%;
- max-width:none;box-sizing:border-box;margin:0;border-radius:3px}}
-.tb-form .tb-field>input,.tb-form .tb-field>select:not([multiple]){{height:28px;
- min-height:28px;flex:none}}
+ max-width:none;box-sizing:border-box;margin:0;border-radius:5px;border-color:{_BORDER};background:var(--tb-paper)}}
+.tb-form .tb-field>input,.tb-form .tb-field>select:not([multiple]){{height:29px;
+ min-height:29px;flex:none}}
 .tb-form .tb-field>textarea{{min-height:6.2em;resize:vertical;line-height:1.4}}
 .tb-form .tb-json>textarea{{{CODE_FONT}}}
-.tb-form .tb-number>input{{max-width:20em;font-variant-numeric:tabular-nums}}
-.tb-form .widget-datepicker>input{{max-width:20em}}
+.tb-form .tb-number>input{{font-variant-numeric:tabular-nums}}
 .tb-form input::placeholder,.tb-form textarea::placeholder{{color:{MUTED};opacity:1;font-style:italic}}
-.tb-form .tb-invalid>input,.tb-form .tb-invalid>textarea,.tb-form .tb-invalid>select{{border-color:{_ERROR};box-shadow:inset 0 0 0 1px {_ERROR}}}
+.tb-form .tb-invalid>input,.tb-form .tb-invalid>textarea,.tb-form .tb-invalid>select{{border-color:{_ERROR};box-shadow:none}}
 .tb-form :is(input,textarea,select,button,summary):focus-visible{{outline:2px solid {_BRAND};
  outline-offset:1px}}
 .tb-form .tb-items>textarea{{min-height:3.4em;field-sizing:content;max-height:20em}}
-.tb-form .tb-side{{grid-column:2;width:auto;height:28px;line-height:26px;align-self:start;
- margin-top:21px}}
+.tb-form .jupyter-button{{{BUTTONS}}}
+.tb-form .tb-side{{grid-column:2;width:auto;align-self:start;margin-top:21px}}
 .tb-form .tb-actions{{grid-column:3;width:auto;min-width:0;height:28px}}
-.tb-form .tb-add{{width:auto;justify-self:start;height:28px;line-height:26px;background:transparent;
- border:1px dashed {_BORDER};color:var(--jp-ui-font-color1,inherit)}}
+.tb-form .tb-add{{width:auto;justify-self:start;border-style:dashed}}
 .tb-form .tb-actions .jupyter-button,.tb-form button.tb-actions{{width:28px;min-width:28px;padding:0;
- font-size:0;margin:0 0 0 2px;background:transparent;color:var(--jp-ui-font-color1,inherit)}}
+ font-size:0;margin:0 0 0 2px;border-color:transparent;background:transparent}}
 .tb-form .tb-actions .jupyter-button .fa,.tb-form button.tb-actions .fa{{font-size:12px;margin:0}}
 .tb-form .tb-gate,.tb-form .tb-tick{{width:auto;height:auto;min-height:24px}}
 .tb-form .tb-gate label,.tb-form .tb-tick label{{display:flex;gap:2px;align-items:center;
@@ -90,19 +83,19 @@ STYLE = f"""
 .tb-form .tb-map>.tb-actions{{margin-top:21px}}
 .tb-form .tb-map .tb-area>textarea{{min-height:3.4em}}
 .tb-form .tb-marks>select{{height:auto;flex:none;padding:2px}}
-.tb-form .widget-dropdown>select{{appearance:none;background:{_ARROW};width:auto;
- min-width:min(20em,100%);align-self:flex-start;padding-right:26px}}
-.tb-form .tb-switch>.widget-radio-box{{display:flex;flex-flow:row wrap;margin:0!important;padding:0;gap:4px 0;width:auto}}
-.tb-form .tb-switch>.widget-radio-box label{{position:relative;display:flex;align-items:center;min-height:26px;
- padding:0 12px;margin:0 0 0 -1px;border:1px solid {_BORDER};width:auto;line-height:1.3;cursor:pointer;
- font-size:var(--jp-ui-font-size1,13px);color:var(--jp-ui-font-color1,inherit);background:var(--jp-layout-color1,Field)}}
-.tb-form .tb-switch>.widget-radio-box label:first-child{{margin-left:0;border-radius:3px 0 0 3px}}
-.tb-form .tb-switch>.widget-radio-box label:last-child{{border-radius:0 3px 3px 0}}
+.tb-form .widget-dropdown>select{{appearance:none;background:{ARROW};padding-right:26px}}
+.tb-form .tb-switch>.widget-radio-box{{display:flex;flex-flow:row wrap;margin:0!important;padding:0;gap:4px 0;width:auto;min-height:29px}}
+.tb-form .tb-switch>.widget-radio-box label{{position:relative;display:flex;align-items:center;min-height:27px;
+ padding:0 11px;margin:0 0 0 -1px;border:1px solid {_BORDER};width:auto;line-height:1.3;cursor:pointer;
+ font-size:var(--jp-ui-font-size1,13px);color:{MUTED};background:var(--tb-paper)}}
+.tb-form .tb-switch>.widget-radio-box label:first-child{{margin-left:0;border-radius:5px 0 0 5px}}
+.tb-form .tb-switch>.widget-radio-box label:last-child{{border-radius:0 5px 5px 0}}
+.tb-form .tb-switch>.widget-radio-box label:hover{{background:var(--tb-ground)}}
 .tb-form .tb-switch>.widget-radio-box input{{position:absolute;inset:0;width:100%;height:100%;margin:0;opacity:0;cursor:pointer}}
-.tb-form .tb-switch>.widget-radio-box label:has(:checked){{z-index:1;border-color:{_BRAND};font-weight:600;
- background:color-mix(in srgb,{_BRAND} 14%,var(--jp-layout-color1,Field))}}
+.tb-form .tb-switch>.widget-radio-box label:has(:checked){{font-weight:600;color:var(--tb-ink);
+ background:var(--tb-chosen);box-shadow:inset 0 -2px {_BRAND}}}
 .tb-form .tb-switch>.widget-radio-box label:has(:focus-visible){{outline:2px solid {_BRAND};outline-offset:1px;z-index:2}}
-.tb-form .tb-switch.tb-invalid>.widget-radio-box{{box-shadow:0 0 0 1px {_ERROR};border-radius:3px;align-self:flex-start}}
+.tb-form .tb-switch.tb-invalid>.widget-radio-box{{box-shadow:0 0 0 1px {_ERROR};border-radius:5px;align-self:flex-start}}
 .tb-form .tb-tabs>.widget-radio-box{{border-bottom:1px solid {_BORDER}}}
 .tb-form .tb-tabs>.widget-radio-box label{{border-color:transparent;border-radius:0!important;background:transparent}}
 .tb-form .tb-tabs>.widget-radio-box label:has(:checked){{border-color:transparent;background:transparent;
@@ -114,10 +107,10 @@ STYLE = f"""
 .tb-map>.tb-actions{{grid-column:4}}
 .tb-map>.tb-add{{grid-column:1/-1}}
 .tb-preview img{{max-width:100%;max-height:12em;display:block;margin-top:4px;
- border:1px solid {_BORDER};border-radius:3px}}
-.tb-form .tb-more{{align-self:flex-start;background:transparent;color:{MUTED};width:auto;padding:0;border:0;font-size:12px;
+ border:1px solid {_BORDER};border-radius:5px}}
+.tb-form .jupyter-button.tb-more{{align-self:flex-start;background:transparent;color:{MUTED};width:auto;padding:0;border:0;font-size:12px;
  text-decoration:underline}}
-.tb-options{{display:flex;flex-flow:row wrap;align-items:end;gap:0 12px}}
+.tb-options{{border-top:1px solid var(--tb-line);padding-top:8px;display:flex;flex-flow:row wrap;align-items:end;gap:0 12px}}
 .tb-options>.tb-field{{flex:0 1 20em}}
 .tb-sr{{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}}
 @container (max-width:30em){{.tb-map{{grid-template-columns:minmax(0,1fr)}}}}

@@ -5,7 +5,6 @@ With our JavaScript module the page draws a virtual list with two lines for each
 ipywidgets shows the first lines.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import Any
 import ipywidgets as w
 
 from toolbench.display.caps import shorten
-from toolbench.display.escape import Html, escape, visible
+from toolbench.display.escape import Html, ascii_json, escape, visible
 from toolbench.display.page import notice
 from toolbench.widgets.kit.debounce import Debounce, message_of_page
 from toolbench.widgets.kit.parts import HIDDEN, Parts, put, show_if
@@ -244,19 +243,14 @@ def _texts_html(label: str, items: Sequence[Item]) -> Html:
     """Return the texts of *items* for our JavaScript module, in a hidden element."""
     rows = [(item.key, *item.lines, item.mark, visible(item.group)) for item in items]
     return Html(
-        f'<div data-toolbench-items="{escape(label)}" hidden>{_json(rows)}</div>'
+        f'<div data-toolbench-items="{escape(label)}" hidden>{ascii_json(rows)}</div>'
     )
 
 
 def _state_html(matches: Sequence[int], picked: str | None) -> Html:
     """Return the numbers of the listed items and of the picked item, for our JavaScript module."""
-    state = _json([_ranges(matches), picked])
+    state = ascii_json([_ranges(matches), picked])
     return Html(f'<div data-toolbench-matches="{state}" hidden></div>')
-
-
-def _json(value: Any) -> Html:
-    """Return *value* as JSON in ASCII, so that `escape` marks no character as invisible."""
-    return escape(json.dumps(value, separators=(",", ":")).replace("\x7f", "\\u007f"))
 
 
 def _ranges(numbers: Sequence[int]) -> list[list[int]]:

@@ -10,8 +10,7 @@ from typing import Any
 import ipywidgets as w
 
 from toolbench.display.escape import Html
-from toolbench.display.html.css import LINE
-from toolbench.widgets.kit.parts import STYLE as PARTS_STYLE
+from toolbench.widgets.kit.look import STYLE as LOOK
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.lines.message_style import STYLE as MESSAGE_STYLE
 
@@ -45,10 +44,17 @@ class Panes:
                 place.children = tuple(children)
 
 
-STYLE = Html(f"""{PARTS_STYLE}{MESSAGE_STYLE}<style>
+STYLE = Html(f"""{LOOK}{MESSAGE_STYLE}<style>
 .toolbench-workbench {{ container-type: inline-size; width: 100%; overflow: visible; }}
-.toolbench-panes {{ width: 100%; overflow: visible; flex-flow: column; align-items: stretch; gap: 10px; }}
-.toolbench-panes > .toolbench-box {{ min-width: 0; }}
+.toolbench-panes {{ width: 100%; overflow: hidden; flex-flow: column; align-items: stretch; box-sizing: border-box;
+ border: 1px solid var(--tb-line); border-radius: 8px; background: var(--tb-paper); }}
+.toolbench-panes > .toolbench-box {{ min-width: 0; width: auto; }}
+.toolbench-panes > .toolbench-box:has(*) ~ .toolbench-box:has(*) {{ border-top: 1px solid var(--tb-line); }}
+.toolbench-pane-main .toolbench-card {{ border: 0; border-radius: 0; }}
+.toolbench-pane-main .toolbench-actions {{ border-radius: 0; border-bottom: 1px solid var(--tb-line); }}
+.toolbench-pane-main .toolbench-panel > :not(.toolbench-card) {{ margin: 10px 14px 12px; width: auto; }}
+.toolbench-pane-main .toolbench-panel > .toolbench-box:not(:has(*)) {{ margin: 0; }}
+.toolbench-pane-main > .toolbench-box > .toolbench-text {{ margin: 10px 14px; }}
 .toolbench-panes > .toolbench-box:not(:has(*)) {{ display: none; }}
 .toolbench-picker .toolbench-search {{ width: auto; margin: 4px 8px; flex-flow: column; align-items: stretch; }}
 .toolbench-picker .toolbench-search > .widget-label {{ position: absolute; width: 1px; height: 1px;
@@ -58,16 +64,21 @@ STYLE = Html(f"""{PARTS_STYLE}{MESSAGE_STYLE}<style>
 .toolbench-picker .toolbench-list > select {{ flex: none; max-width: none; width: 100%; }}
 .toolbench-live .toolbench-picker :is(.toolbench-list, .toolbench-narrow) {{ display: none; }}
 .toolbench-text:has(> * > [hidden]:only-child) {{ display: none; }}
-.toolbench-pane-list {{ border: {LINE}; border-radius: 8px; }}
+.toolbench-pane-list > .toolbench-text:not(:has(> .widget-html-content:empty)) {{ margin: 0; padding: 9px 12px 3px; }}
+.toolbench-foot {{ border-top: 1px solid var(--tb-line); padding: 8px 12px; color: var(--tb-muted); }}
+.toolbench-pane-list .toolbench-foot {{ margin: 0; }}
+.toolbench-pane-aside .toolbench-row > .toolbench-button {{ flex: 1 1 calc(50% - 4px); min-width: max-content; }}
+.toolbench-pane-aside .toolbench-box > .toolbench-button {{ align-self: stretch; margin: 4px 0; }}
 .toolbench-pane-list .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .widget-tab-contents {{ padding: 4px 0 0; }}
-.toolbench-pane-list .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .lm-TabBar .lm-TabBar-tab {{ padding: 2px 7px; font-size: 12px; }}
-.toolbench-panes .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .lm-TabBar > .lm-TabBar-content {{ flex-wrap: wrap;
- min-width: 0; }}
+:is(.toolbench-pane-list, .toolbench-pane-aside) .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .lm-TabBar .lm-TabBar-tab {{
+ padding: 4px 6px; font-size: 12px; }}
+.toolbench-pane-aside .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .widget-tab-contents {{ padding: 10px 12px; }}
 .toolbench-pane-list .toolbench-text {{ margin-left: 8px; margin-right: 8px; }}
 @container (min-width: 900px) {{
- .toolbench-workbench .toolbench-panes {{ display: grid; grid-template-columns: 18em minmax(0, 1fr); gap: 12px; min-height: 36em; }}
+ .toolbench-workbench .toolbench-panes {{ display: grid; grid-template-columns: 18em minmax(0, 1fr); min-height: 36em; }}
  .toolbench-workbench .toolbench-panes:has(> .toolbench-pane-aside > *) {{
-  grid-template-columns: 18em minmax(0, 1fr) minmax(0, 22em); }}
+  grid-template-columns: 18em minmax(0, 1fr) minmax(0, 24em); }}
+ .toolbench-panes > .toolbench-box:has(*) ~ .toolbench-box:has(*) {{ border-top: 0; border-left: 1px solid var(--tb-line); }}
  .toolbench-panes > .toolbench-pane-list {{ min-height: 36em; max-height: 72em; }}
  .toolbench-pane-list :is(.toolbench-grows, .toolbench-tabs, .widget-tab-contents, .toolbench-box, .toolbench-picker) {{
   flex: 1 1 auto; min-height: 0; display: flex; flex-direction: column; }}

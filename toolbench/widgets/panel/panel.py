@@ -1,6 +1,7 @@
 """The panel of one tool: its form, its runs and its results."""
 
 from collections.abc import Callable, Mapping
+from json import dumps
 from threading import RLock
 from typing import Any
 from weakref import WeakSet
@@ -10,13 +11,16 @@ import ipywidgets as w
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.escape import Html
 from toolbench.display.objects import tool_bundle, tool_html
+from toolbench.display.sizes import estimate_tokens
 from toolbench.runs.history.record import RunRecord
 from toolbench.runs.input_prompt import somebody_there
 from toolbench.runs.questions import Asker, decline
 from toolbench.runs.run import Run
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.parts import STYLE, Parts, show_if
+from toolbench.widgets.kit.look import STYLE
+from toolbench.widgets.kit.parts import Parts, show_if
 from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.panel_runs import PanelRuns
@@ -24,6 +28,8 @@ from toolbench.widgets.panel.reload import Staleness
 from toolbench.widgets.panel.run_state import limits_html
 from toolbench.widgets.panel.submission import Submission
 from toolbench.widgets.panel.tabs import PanelTabs
+from toolbench.widgets.panel.views import CopyButton
+from toolbench.wording import counted
 
 open_panels: "WeakSet[ToolPanel]" = WeakSet()
 
@@ -68,16 +74,18 @@ class ToolPanel(w.VBox):
         self._risk = risk
         self._saved_output = SavedOutput()
         self.when_over: Callable[[], object] | None = None
-        self._head = parts.html()
+        self._head = parts.html(kind="toolbench-title")
         self.staleness = Staleness(self, parts)
         self._tabs = PanelTabs(self, parts, self.lock)
         self.controls = controls = RunControls(parts, self._run_by_click, self.cancel)
         self.runs = runs = PanelRuns(parts, self.lock, controls, self._over)
+        self._copy = CopyButton(self, parts)
+        self._bar = parts.row(kind="toolbench-actions")
+        upper = self._head, self.staleness.notice, self._tabs.widget, self._bar
         limits = limits_html(tool)
         super().__init__(
             [
-                *(self._head, self.staleness.notice, self._tabs.widget),
-                parts.row(*controls.buttons, controls.notice, *runs.report.status),
+                parts.column(*upper, kind="toolbench-card"),
                 *([parts.html(limits)] if limits else []),
                 *(runs.question.widget, runs.report.widget),
             ],
@@ -122,7 +130,12 @@ class ToolPanel(w.VBox):
     ) -> None:
         """Show *tool*, with *arguments* in a new form, and *remark* above it."""
         self.submission = Submission(tool, arguments, action, self.controls)
-        self._head.value = STYLE + tool_html(tool, self._risk) + remark
+        self._head.value = STYLE + _head_html(tool, self._risk) + remark
+        controls = self.controls
+        self._bar.children = [
+            *(*controls.buttons, controls.notice, *self.runs.report.status),
+            *(*self._copy.widgets, self.form.options_button()),
+        ]
         self._still: str | None = None  # the tool in a saved notebook
         self._tabs.show(self.form)
         self.controls.can_run = tool.executor is not None
@@ -218,3 +231,10 @@ class ToolPanel(w.VBox):
         static["text/html"] += "".join(record.to_html() for record in records)
         self._saved_output.show(static["text/html"], records)
         return {**(super()._repr_mimebundle_(**options) or {}), **static}
+
+
+def _head_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None) -> Html:
+    """Return the head of *tool* with about what it costs a model."""
+    offer = f"{tool.name}\n{tool.description}\n{dumps(tool.input_schema, default=str)}"
+    cost = counted(estimate_tokens(offer), "token")
+    return tool_html(tool, risk, cost=f"≈ {cost}")

@@ -18,6 +18,7 @@ from toolbench.runs.run import ENDED, Run
 from toolbench.widgets.kit.parts import HIDDEN, Parts, put, show_if
 from toolbench.widgets.panel.output import LIVE, REST, LogView
 from toolbench.widgets.panel.run_state import state_badge
+from toolbench.wording import duration
 
 EVERYTHING = 5_000_000  # characters shown after a click on "Show everything"
 STUCK = (
@@ -61,7 +62,9 @@ class RunReport:
         self._is_old = False
         self.status = [self._bar, self._state, self._clock]
         """The widgets beside the buttons."""
-        self.widget = parts.column(self._log.widget, self._result, self._more)
+        self.widget = parts.column(
+            *(self._log.widget, self._result, self._more), kind="toolbench-report"
+        )
 
     def begin(self, run: Run) -> None:
         """Show *run* in place of the run before."""
@@ -162,13 +165,13 @@ def _state_html(run: Run) -> Html:
 
 def _clock_html(run: Run, *, is_old: bool) -> Html:
     seconds = run.seconds
-    exact = seconds < _TENTHS or run.state in ENDED
-    words = [f"{seconds:.1f} s" if exact else f"{seconds:.0f} s"]
     if run.state in ENDED:
+        words = [duration(seconds)]
         words += [run.decision] if run.decision and run.state == "denied" else []
         words += [run.reason] if run.reason.startswith("timed out") else []
     else:
-        words += [run.progress_state.said]
+        digits = 1 if seconds < _TENTHS else 0
+        words = [f"{seconds:.{digits}f} s", run.progress_state.said]
     words += ["result from the previous version"] if is_old else []
     text = " · ".join(filter(None, words))
     return Html(f'<span style="{REMARK}">{escape(text)}</span>')

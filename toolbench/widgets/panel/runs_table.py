@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolbench.display.escape import NO_MATHS, Html, escape
-from toolbench.display.html.css import CELL, LINE, TABLE
+from toolbench.display.html.css import CELL, CODE_FONT, LINE, TABLE, TEXT_FONT
 from toolbench.display.page import short
 from toolbench.plain import clip
 from toolbench.runs.history.record import RunRecord
 from toolbench.widgets.panel.run_state import state_badge
+from toolbench.wording import duration
 
 _HEADS = ("Time", "State", "Arguments", "Duration", "Source")
 _LONGEST = 60  # characters of one argument
@@ -20,7 +21,7 @@ def runs_table(records: Sequence[RunRecord]) -> Html:
     rows = "".join(_row(index, record) for index, record in enumerate(records))
     return Html(
         f'<div {NO_MATHS} style="overflow:auto;max-height:16em" role="group" '
-        f'aria-label="Runs" tabindex="0"><table data-toolbench-runs style="{TABLE};width:100%">'
+        f'aria-label="Runs" tabindex="0"><table data-toolbench-runs style="{TABLE};{TEXT_FONT};font-size:12px;width:100%">'
         f'<thead style="border-bottom:{LINE}"><tr>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
@@ -33,7 +34,7 @@ def _row(index: int, record: RunRecord) -> str:
         time,
         state_badge(record.state),
         short(arguments_text(record.arguments)),
-        escape(f"{record.worked:.2f} s"),
+        escape(duration(record.worked)),
         short(record.source),
     )
     row = zip(_HEADS, cells, strict=True)
@@ -50,4 +51,8 @@ def arguments_text(arguments: Mapping[str, Any]) -> str:
 def _cell(head: str) -> str:
     if head == "Duration":
         return f"{CELL};text-align:right;white-space:nowrap"
-    return f"{CELL};overflow-wrap:anywhere" if head == "Arguments" else CELL
+    if head == "Arguments":
+        return (
+            f"{CELL};{CODE_FONT};font-size:12px;min-width:14em;overflow-wrap:anywhere"
+        )
+    return f"{CELL};white-space:nowrap"

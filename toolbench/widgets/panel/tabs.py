@@ -5,6 +5,7 @@ from typing import Any
 
 import ipywidgets as w
 
+from toolbench.runs.history.history import history
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.panel.views import VIEWS, Panel, View
@@ -34,6 +35,7 @@ class PanelTabs:
         for tab in self.widget.children[1:]:
             tab.children = ()
         self.widget.children[0].children = [form.widget]
+        self._entitle()
         self.to_form()
 
     def to_form(self) -> None:
@@ -45,8 +47,20 @@ class PanelTabs:
         """Whether the open tab shows the call, as a form or as JSON."""
         return TABS[self.widget.selected_index or 0] in _CALL
 
+    def _entitle(self) -> None:
+        """Write the number of runs into the title of History."""
+        name = self._panel.tool.name
+        runs = sum(record.tool == name for record in history())
+        titles = tuple(
+            f"{title} ({runs:,})" if title == "History" and runs else title
+            for title in TABS
+        )
+        if self.widget.titles != titles:
+            self.widget.titles = titles
+
     def refresh_history(self) -> None:
-        """Add a new run to the tab History, if it was opened."""
+        """Count a new run, and add it to the tab History, if that was opened."""
+        self._entitle()
         if "History" in self._views:
             self._views["History"].refresh()
 

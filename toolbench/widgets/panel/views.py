@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import ipywidgets as w
 
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.escape import Html, escape
+from toolbench.display.escape import Html, ascii_json, escape
 from toolbench.display.html.css import REMARK
 from toolbench.display.json_tree import json_html
 from toolbench.display.objects import call_html
@@ -23,8 +23,8 @@ from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.runs_table import runs_table
-from toolbench.widgets.panel.snippets import SNIPPETS
-from toolbench.wording import counted
+from toolbench.widgets.panel.snippets import SNIPPETS, as_python
+from toolbench.wording import counted, duration
 
 _MAX_RUNS = 50  # runs
 
@@ -130,6 +130,38 @@ class CodeView(View):
             self._text.value = f"This kind failed: {type(error).__name__}: {error}"
 
 
+class CopyButton:
+    """A button that copies the form's call as Python, with secrets hidden.
+
+    The page's module copies the text that the kernel writes after a click; a page without it has
+    no such button.
+    """
+
+    def __init__(self, panel: Panel, parts: Parts) -> None:
+        """Make the button for *panel*."""
+        self._panel = panel
+        tip = "Copy the call as Python; the tab Code has other forms"
+        self._button = parts.button("Copy call", tip=tip, kind="toolbench-copy-call")
+        self._text = parts.html()
+        self._clicks = 0
+        self._button.on_click(lambda _: panel.controls.when_quiet(self._write))
+        self.widgets = (self._text, self._button)
+        """The widgets to show: the button, and before it a place that says what happened."""
+
+    def _write(self) -> None:
+        """Write the call, and the number of the click, since the same call can be copied again."""
+        try:
+            call = as_python(self._panel.tool, self._panel.form.masked)
+        except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
+            call = f"# This call cannot be written: {type(error).__name__}: {error}"
+        self._clicks += 1
+        text = ascii_json(call)
+        self._text.value = Html(
+            f'<span role="status" class="toolbench-said" data-toolbench-copy="{text}"'
+            f' data-click="{self._clicks}"></span>'
+        )
+
+
 class HistoryView(View):
     """The earlier runs of the tool; each can be shown and put back in the form.
 
@@ -187,7 +219,7 @@ class HistoryView(View):
 
 
 def _label(record: RunRecord) -> str:
-    return f"{record.id}: {record.state}, {record.seconds:.2f} s"
+    return f"{record.id}: {record.state}, {duration(record.seconds)}"
 
 
 VIEWS: dict[str, type[View]] = {

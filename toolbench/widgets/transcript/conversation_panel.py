@@ -9,7 +9,7 @@ from typing import Any
 import ipywidgets as w
 
 from toolbench.agent.events import ActionEvent
-from toolbench.agent.transcript import bundle, head_html
+from toolbench.agent.transcript import bundle, call_numbers, head_html
 from toolbench.core.state import Conversation
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import fold, notice
@@ -18,8 +18,9 @@ from toolbench.plain import sentence
 from toolbench.runs.questions import Answer, Question
 from toolbench.threads import daemon_thread
 from toolbench.widgets.form.question import QuestionBox
+from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.notebook_variables import Variables
-from toolbench.widgets.kit.parts import STYLE, Parts, put
+from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.coming_text import EVERY, ComingText
@@ -58,7 +59,7 @@ class ConversationPanel(w.VBox):
         self._coming, self._due = ComingText(), 0.0
         self._state = -1, False
         self._calls: dict[int, WaitingCall] = {}
-        self._head = parts.html()
+        self._head = parts.html(kind="toolbench-conversation-head")
         self._variables = variables or Variables()
         self._rows = Rows(loop, parts, self._variables, self.fork)
         self._forks = Forks(parts, self._variables, self._open_fork)
@@ -77,7 +78,8 @@ class ConversationPanel(w.VBox):
         )
         super().__init__(
             [
-                *(parts.html(STYLE), self._head, parts.row(*self._buttons)),
+                parts.html(STYLE),
+                parts.row(self._head, *self._buttons, kind="toolbench-conversation"),
                 *(self._rows.widget, self._stream, self._problem, self._waiting),
                 *(self._question.widget, self._desk.widget, self._foot),
                 self._forks.widget,
@@ -235,9 +237,12 @@ class ConversationPanel(w.VBox):
     def _show_waiting(self, pending: Sequence[ActionEvent]) -> None:
         calls = {call.id: call for call in pending}
         old = [self._calls.pop(id_) for id_ in [*self._calls] if id_ not in calls]
+        numbers = call_numbers(self._loop.log.after(0))
         for id_, call in calls.items():
             if id_ not in self._calls:
-                self._calls[id_] = WaitingCall(call, self._conversation, self.decide)
+                self._calls[id_] = WaitingCall(
+                    call, numbers[id_], self._conversation, self.decide
+                )
         self._waiting.children = [self._calls[id_].widget for id_ in calls]
         for widget in old:
             widget.close()

@@ -6,7 +6,8 @@ from typing import Any
 from uuid import uuid4
 
 from toolbench.runs.input_prompt import somebody_there
-from toolbench.widgets.kit.parts import STYLE, Parts
+from toolbench.widgets.kit.look import STYLE
+from toolbench.widgets.kit.parts import Parts
 
 _FEATURE = "kernel subshells"
 """The kernel's name (JEP 91) of the feature that lets a click arrive while a cell runs."""

@@ -13,7 +13,12 @@ from toolbench.agent.events import (
     begins_answer,
 )
 from toolbench.agent.loop import Loop
-from toolbench.agent.transcript import call_html, masked, other_html
+from toolbench.agent.transcript import (
+    call_html,
+    call_numbers,
+    masked,
+    other_html,
+)
 from toolbench.display.escape import Html
 from toolbench.display.page import notice
 from toolbench.llm.calls.tool_call import ToolCall
@@ -63,7 +68,7 @@ class Rows:
             if getattr(e, "action_id", None) not in known and e.id not in waiting
         ]
         recent = own[-_MOST:]
-        steps = _steps(events)
+        steps, numbers = _steps(events), call_numbers(events)
         for event in recent:
             row = self._rows.setdefault(event.id, _Row(self._parts, self._arrange))
             state = answers.get(event.id), edits.get(event.id)
@@ -71,7 +76,7 @@ class Rows:
                 continue
             row.is_new, row.state = False, state
             if isinstance(event, ActionEvent):
-                self._show_call(row, event, *state, masking)
+                self._show_call(row, event, *state, masking, numbers[event.id])
             else:
                 put(row.html, other_html(masked(event, masking)))
             is_over = not isinstance(event, ActionEvent) or state[0] is not None
@@ -86,12 +91,13 @@ class Rows:
         answer: AnswerEvent | None,
         edit: CallEdit | None,
         masking: Masking,
+        number: int,
     ) -> None:
         parts: list[Any] = [
             None if part is None else masked(part, masking)
             for part in (event, answer, edit)
         ]
-        put(row.html, call_html(*parts, is_running=True))
+        put(row.html, call_html(*parts, number=number, is_running=True))
         if answer is not None:
             call = event.tool_call if edit is None else edit.tool_call
             tool: Any = (

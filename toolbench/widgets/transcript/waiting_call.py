@@ -5,6 +5,7 @@ from collections.abc import Callable
 import ipywidgets as w
 
 from toolbench.agent.events import ActionEvent
+from toolbench.core.definition.declarations import Effect
 from toolbench.core.schema import Observation
 from toolbench.core.state import Conversation
 from toolbench.display.escape import Html
@@ -18,6 +19,11 @@ from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts
 
 _BRIEF = 160  # characters of the arguments
+_REASONS: dict[Effect, str] = {
+    "destructive": "The tool says that it can delete or overwrite data.",
+    "not destructive": "The tool is not read-only: it says that it adds something.",
+    "undeclared": "The tool does not say what it changes.",
+}
 
 
 Decide = Callable[[Callable[[], object]], object]
@@ -28,9 +34,16 @@ class WaitingCall:
     """The view of a waiting call: its buttons, and below them the fields of the last pressed button."""
 
     def __init__(
-        self, call: ActionEvent, conversation: Conversation, decide: Decide
+        self,
+        call: ActionEvent,
+        number: int,
+        conversation: Conversation,
+        decide: Decide,
     ) -> None:
-        """Show *call*, which waits in *conversation*; call *decide* with the person's decision."""
+        """Show *call*, the one with *number*, which waits in *conversation*.
+
+        A decision of the person goes to *decide*.
+        """
         self.call, self._conversation, self._decide = call, conversation, decide
         self._parts = parts = Parts()
         self._form: SchemaForm | None = None
@@ -47,9 +60,14 @@ class WaitingCall:
         self._body = parts.column()
         error = call.tool_call.error
         wrong = [] if error is None else [parts.html(notice(str(error), "danger"))]
-        head = parts.html(_head_html(call))
+        thought = [parts.html(markdown_html(call.thought))] if call.thought else []
+        line = parts.html(_line_html(call, number), kind="toolbench-waiting-line")
+        reason = [parts.html(text)] if (text := _reason_html(call)) else []
         self.widget = parts.column(
-            head, *wrong, parts.row(*buttons), self._body, kind="toolbench-question"
+            *thought,
+            parts.row(line, *buttons),
+            *(*reason, *wrong, self._body),
+            kind="toolbench-question",
         )
         self.widget.add_class("toolbench-waiting")
 
@@ -124,14 +142,21 @@ class WaitingCall:
         self._body.children = widgets
 
 
-def _head_html(call: ActionEvent) -> Html:
+def _line_html(call: ActionEvent, number: int) -> Html:
     line = ", ".join(
         f"{name}={clip(value, _BRIEF)}" for name, value in call.shown_arguments.items()
     )
     risk = call.tool_call.security_risk
     rated = badge(f"rated {risk.value}", "warning") if risk is not None else ""
-    thought = markdown_html(call.thought) if call.thought else ""
+    state = badge(f"{number} waits for you", "warning")
     return Html(
-        f"{thought}<div>{badge('waits for you', 'warning')}{rated}<code>{short(call.tool_name)}</code> "
+        f"<div>{state}{rated}<code>{short(call.tool_name)}</code> "
         f'<span style="{CODE_FONT};{REMARK}">{short(line, _BRIEF)}</span></div>'
     )
+
+
+def _reason_html(call: ActionEvent) -> Html:
+    """Return what a person should know of the tool before it runs; empty if it only reads."""
+    tool = call.tool_call.tool
+    reason = _REASONS.get(tool.hints.effect, "") if tool is not None else ""
+    return Html(f'<div style="{REMARK}">{reason}</div>') if reason else Html("")

@@ -42,7 +42,7 @@ class ToolsPane(ListPane):
         self._notes = parts.html()
         self._list = PickList(parts, "Tools", self._pick, lock)
         self._disabled = parts.html()
-        self._cost = parts.html()
+        self._cost = parts.html(kind="toolbench-foot")
         self._empty = parts.html()
         self.detail = parts.column(self._empty)
         below = self._cost, self._disabled

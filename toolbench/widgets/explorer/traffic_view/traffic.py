@@ -48,7 +48,7 @@ class TrafficPane(Pane):
             w.Text,
             "toolbench-field",
             description="Containing",
-            placeholder="any text; then Enter",
+            placeholder="Filter messages",
             continuous_update=False,
         )
         self._lines = traffic_lines(parts)
@@ -73,7 +73,7 @@ class TrafficPane(Pane):
         self.on(self._opened.send, self._opened.send_edited)
         self.on(self._opened.close, self._close_message)
         self.widget = parts.column(
-            parts.row(self._kind, self._text),
+            parts.row(self._kind, self._text, kind="toolbench-filters"),
             parts.column(*self._lines.widgets, self._number, kind="toolbench-traffic"),
             self._opened.widget,
             parts.row(self._as_text),

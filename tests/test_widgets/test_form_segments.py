@@ -1,0 +1,81 @@
+"""Buttons for a few short values: what each of them sends, and how it is taken back."""
+
+from typing import Any
+
+import ipywidgets as w
+import pytest
+
+from test_widgets.front import click, named, pick
+from toolbench.widgets.form import SchemaForm
+
+
+def _form(*required: str, **properties: Any) -> SchemaForm:
+    kinds = {"type": "object", "properties": properties, "required": list(required)}
+    return SchemaForm(kinds)
+
+
+def _labels(switch: w.RadioButtons) -> list[str]:
+    return [label for label, _ in switch.options]
+
+
+@pytest.mark.parametrize("name", ["deep", "unit"])
+def test_a_required_value_is_not_guessed(name):
+    """No button is pressed at first, and "Advanced input" takes back what was."""
+    kinds = {"deep": {"type": "boolean"}, "unit": {"enum": ["yes", "no"]}}
+    form = _form(name, **{name: kinds[name]})
+    switch = named(form.widget, name, w.RadioButtons)
+    assert _labels(switch) == ["yes", "no"]
+    assert switch.index is None and form.value == {}
+    pick(switch, "no")
+    assert form.value == {name: False if name == "deep" else "no"}
+    click(named(form.widget, "Advanced input"))
+    pick(named(form.widget, "Field"), name)
+    pick(named(form.widget, "Send"), "nothing (leave it out)")
+    assert switch.index is None and form.value == {}
+
+
+def test_an_optional_value_is_taken_back_by_its_first_button():
+    """It says what is sent, or what holds, when nothing is chosen."""
+    form = _form(deep={"type": "boolean"}, unit={"enum": ["C", "F"], "default": "C"})
+    for name, nothing, label in (
+        ("deep", "not sent", "yes"),
+        ("unit", "default: C", "F"),
+    ):
+        switch = named(form.widget, name, w.RadioButtons)
+        assert switch.label == nothing
+        pick(switch, label)
+        assert list(form.value) == [name]
+        pick(switch, nothing)
+        assert form.value == {}
+
+
+def test_null_has_a_button_once_it_was_chosen():
+    """Unset and null mean the same for most tools; a value of null is still shown and kept."""
+    kinds = [{"enum": ["a", "b"]}, {"type": "null"}]
+    form = _form(x={"anyOf": kinds, "default": None})
+    switch = named(form.widget, "x", w.RadioButtons)
+    labels = ["not sent", "a", "b"]
+    assert _labels(switch) == labels
+    form.value = {"x": None}
+    assert form.value == {"x": None}
+    assert _labels(switch) == [*labels, "null"] and switch.label == "null"
+    pick(switch, "a")
+    assert form.value == {"x": "a"}
+    pick(switch, "null")
+    assert form.value == {"x": None}
+
+
+@pytest.mark.parametrize(
+    ("values", "is_list"),
+    [
+        (["a", "b"], False),
+        (["a", "b", "c", "d", "e", "f"], True),
+        (["natural science", "philosophy and religion"], True),
+        ([1, 2, 3], False),
+    ],
+)
+def test_long_lists_stay_lists(values, is_list):
+    """More than five values, or long ones, are a drop-down."""
+    form = _form(x={"enum": values})
+    kind = w.Dropdown if is_list else w.RadioButtons
+    assert isinstance(named(form.widget, "x"), kind)
