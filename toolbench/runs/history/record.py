@@ -24,6 +24,7 @@ from toolbench.runs.run import Run, Source, run_here
 from toolbench.runs.shell import running_shell
 from toolbench.wording import duration
 
+_DATA = {str, int, float, dict, list}  # the classes of results that are no table
 LIMIT = 1_000_000  # bytes of one observation, and of one text among the arguments
 MAX_RESULT = (
     20_000  # characters of a result: displays of records are saved in notebooks
@@ -226,6 +227,9 @@ def kept_of(observation: Observation) -> Observation:
 
 def _table_of(observation: Observation) -> TableHead | None:
     """Return the first rows of the result if it is a table; reports show them."""
+    result = vars(observation).get("result")
+    if type(result) in _DATA:  # as most results are
+        return None
     frame = returned_frame(observation)
     if frame is None:
         return None
