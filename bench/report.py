@@ -13,7 +13,7 @@ _HEAD = (
 )
 _INTRO = """\
 Written by `make bench` in one run; not edited by hand. Times are medians of at least five
-rounds (three where one takes seconds) in which toolbench and its peer take turns. The **ratio** is the claim: it holds on
+rounds (fewer where one takes seconds) in which toolbench and its peer take turns. The **ratio** is the claim: it holds on
 other machines, the times do not. A goal is the largest ratio, the most seconds more than
 the peer (+), or a limit (≤ or ≥). CPU: processor time of the process; wall: what who waits sees.
 """
