@@ -6,6 +6,7 @@ import pytest
 from probe import Probe
 
 OURS, HAND = "toolbench", "by hand"
+EVERY = 4  # one of four tools: with all of them it takes five minutes
 OTHERS = ("ipyautoui", "ipywidgets-jsonschema")
 
 
@@ -16,7 +17,7 @@ def _forms(probe) -> Probe:
 
 @pytest.fixture(scope="module", name="found")
 def _found(forms, corpus):
-    return forms.ask("corpus", path=str(corpus))
+    return forms.ask("corpus", path=str(corpus), every=EVERY)
 
 
 def the(rows, name):
