@@ -83,7 +83,9 @@ class TestRegistering:
     @pytest.mark.parametrize("name", ["", "  ", "\n", None, 5])
     def test_needs_a_name(self, registry, name):
         """A blank is no name."""
-        with pytest.raises(RegistrationError, match=r"under a name, not"):
+        with pytest.raises(
+            RegistrationError, match=r"name of a registered tool must be a text, not"
+        ):
             registry.register(name, INSTANCE)
 
     def test_refuses_a_tool_that_cannot_run(self, registry):

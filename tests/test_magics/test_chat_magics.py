@@ -127,7 +127,7 @@ class TestModel:
             ("x 1/0", "division by zero"),
             ("x ScriptedModel", "is a class"),
             ("x RecordedModel('/no/such/file')", "/no/such/file is not there"),
-            ("x http://", "no address of a model"),
+            ("x http://", "not the address of a model"),
         ],
     )
     def test_that_is_none_is_one_sentence(self, shell, line, message):

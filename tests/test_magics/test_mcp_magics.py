@@ -260,7 +260,11 @@ class TestMistakes:
                 ServerError,
                 "command not found: 'no-such-program'",
             ),
-            ("connect x -- cat", ServerError, "what answers there is no MCP server"),
+            (
+                "connect x -- cat",
+                ServerError,
+                "the program that answers is not an MCP server",
+            ),
             ("tools nope", ToolNotFoundError, "No server 'nope'"),
             ("tools nope", ToolNotFoundError, "%mcp connect starts one"),
             ("explore nope", ToolNotFoundError, "No server 'nope'"),

@@ -28,7 +28,7 @@ class TestSentence:
             (ServerError("It is so."), "It is so"),
             (
                 MCPError(-32601, "Method not found", "initialize"),
-                "what answers there is no MCP server",
+                "the program that answers is not an MCP server",
             ),
             (
                 MCPError(-32601, "Method not found", "tools/list"),

@@ -65,7 +65,7 @@ class ToolRegistry:
     def _enter(self, name: str, recipe: Registered, aliases: Sequence[str]) -> None:
         value: Any = name
         if not isinstance(value, str) or not value.strip():
-            msg = f"A tool is registered under a name, not {name!r}."
+            msg = f"The name of a registered tool must be a text, not {name!r}."
             raise RegistrationError(msg)
         _check(name, recipe)
         entry = _Recipe(recipe, _places(recipe))

@@ -114,7 +114,7 @@ class TestFiles:
         """Known before a process is started for them."""
         path = tmp_path / "bad.gguf"
         path.write_bytes(data)
-        with pytest.raises(ModelError, match=r"bad\.gguf is no GGUF file"):
+        with pytest.raises(ModelError, match=r"bad\.gguf is not a GGUF file"):
             LocalModel(path)
 
     def test_that_are_not_there(self, tmp_path):

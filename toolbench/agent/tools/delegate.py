@@ -78,7 +78,7 @@ class DelegateExecutor(ToolExecutor[DelegateAction, DelegateObservation]):
                     run.secrets.include(sub.loop.known_secrets)
         text = sub.loop.final_text
         if reason not in _DONE:
-            text = f"The other agent did not finish ({reason}). The last it said: {text or 'nothing'}"
+            text = f"The other agent did not finish ({reason}). Its last text: {text or 'none'}"
         summary = DelegateObservation.from_text(
             text,
             is_error=reason not in _DONE,

@@ -226,7 +226,7 @@ def _recorded(path: Path, number: int, line: str) -> Json:
         [value.get(k) for k in ("request", "answer")] if isinstance(value, dict) else []
     )
     if not parts or not all(isinstance(part, dict) for part in parts):
-        msg = f"Line {number} of {path} is no recorded answer of a model."
+        msg = f"Line {number} of {path} is not a recorded answer of a model: remove it, or record again."
         raise ModelError(msg)
     recorded: Json = value
     return recorded

@@ -211,7 +211,7 @@ def _rpc(error: Any, code: int) -> str:
         )
     if code == METHOD_NOT_FOUND and data in _FIRST:
         return (
-            f"what answers there is no MCP server: it does not know {data!r}, "
+            f"the program that answers is not an MCP server: it does not know {data!r}, "
             "or only sends back what it is sent"
         )
     detail = "" if data is None else f" {str(data)[:500]}"

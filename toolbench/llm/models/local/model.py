@@ -199,6 +199,6 @@ def _checked(path: Path) -> Path:
         msg = f"{path} cannot be read: {error.strerror or error}."
         raise ModelError(msg) from None
     if not is_gguf:
-        msg = f"{path} is no GGUF file: that is the format of llama.cpp's models."
+        msg = f"{path} is not a GGUF file: give a model in this format, which llama.cpp reads."
         raise ModelError(msg)
     return path.expanduser().resolve()

@@ -78,8 +78,8 @@ class AddressModel(StreamedModel):
         parts = urlsplit(base)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             msg = (
-                f"{parts.scheme or base[:40]!r} is no address of a model: write "
-                "'http://host/v1#model-name', with the address that OpenAI's protocol has there."
+                f"{parts.scheme or base[:40]!r} is not the address of a model: write "
+                "'http://host/v1#model-name', with the base URL of a server with OpenAI's protocol."
             )
             raise ValueError(msg)
         if provider not in _PATHS:
