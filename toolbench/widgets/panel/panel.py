@@ -20,7 +20,7 @@ from toolbench.runs.questions import Asker, decline
 from toolbench.runs.run import Run
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.look import STYLE
-from toolbench.widgets.kit.parts import Parts, show_if
+from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.panel_runs import PanelRuns
@@ -91,7 +91,7 @@ class ToolPanel(w.VBox):
             ],
             _dom_classes=("toolbench-box", "toolbench-panel"),
         )
-        self._tabs.widget.observe(lambda _: self._place_result(), "selected_index")
+        self._tabs.when_at_call(runs.report.widget)
         self.show(tool, arguments, action)
         open_panels.add(self)
 
@@ -145,10 +145,6 @@ class ToolPanel(w.VBox):
         """Fill the form with *arguments* and show it."""
         self.form.value = dict(arguments)
         self._tabs.to_form()
-
-    def _place_result(self) -> None:
-        """Show the result only under the tabs of the call, not under other tabs."""
-        show_if(self.runs.report.widget, is_shown=self._tabs.is_at_call)
 
     def run(
         self,

@@ -7,7 +7,7 @@ import ipywidgets as w
 
 from toolbench.runs.history.history import history
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.parts import Parts, show_if
 from toolbench.widgets.panel.views import VIEWS, Panel, View
 
 TABS = ("Form", "JSON", *VIEWS)
@@ -57,6 +57,12 @@ class PanelTabs:
         )
         if self.widget.titles != titles:
             self.widget.titles = titles
+
+    def when_at_call(self, part: w.Widget) -> None:
+        """Show *part*, below the tabs, only while the open tab shows the call."""
+        self.widget.observe(
+            lambda _: show_if(part, is_shown=self.is_at_call), "selected_index"
+        )
 
     def refresh_history(self) -> None:
         """Count a new run, and add it to the tab History, if that was opened."""
