@@ -9,7 +9,7 @@ from toolbench.serving.call import ServedCall
 from toolbench.serving.served_view import call_whole
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import Parts, put
-from toolbench.widgets.transcript.opened_call import OpenedCall
+from toolbench.widgets.transcript.opened_call import CallButton, OpenedCall
 
 _LIMIT = 20_000  # characters of each side of the result
 
@@ -23,14 +23,14 @@ class ArrivedCall:
         """Show *call*; its result can be kept in *variables*, and a button calls *close*."""
         self.call, self._variables = call, variables
         self._parts = parts = Parts()
-        self._opened: OpenedCall | None = None
         self._whole = parts.html()
-        self._tips = (
-            f"Open {call.tool} in its panel, filled with this call",
-            f"Close the panel of {call.tool}",
+        self._panel = CallButton(
+            lambda label, tip: parts.button(label, tip=tip),
+            ("Open in panel", "Close panel"),
+            call.tool,
+            self._opened,
+            self._arrange,
         )
-        self._open = parts.button("Open in panel", tip=self._tips[0])
-        self._open.on_click(lambda _: self._open_panel())
         leave = parts.button("Close", tip=f"Close call {call.id}")
         leave.on_click(lambda _: close())
         self._place = parts.column()
@@ -38,7 +38,7 @@ class ArrivedCall:
             Html(f'<div class="toolbench-head"><strong>#{call.id}</strong></div>')
         )
         self.widget: Any = parts.column(
-            parts.row(head, self._open, leave), self._whole, self._place
+            parts.row(head, self._panel.button, leave), self._whole, self._place
         )
         self.refresh()
 
@@ -46,22 +46,16 @@ class ArrivedCall:
         """Show the present state of the call."""
         put(self._whole, call_whole(self.call, limit=_LIMIT))
 
-    def _open_panel(self) -> None:
-        old, self._opened = self._opened, None
-        if old is None:
-            run, result = self.call.run, self.call.observation
-            arguments = RunRecord.of(run).known_arguments
-            tool = run.tool.latest()
-            self._opened = OpenedCall(tool, arguments, result, self._variables)
-        self._place.children = () if self._opened is None else (self._opened.widget,)
-        is_open = self._opened is not None
-        self._open.description = "Close panel" if is_open else "Open in panel"
-        self._open.tooltip = self._tips[is_open]
-        if old is not None:
-            old.close()
+    def _opened(self) -> OpenedCall:
+        run, result = self.call.run, self.call.observation
+        arguments = RunRecord.of(run).known_arguments
+        return OpenedCall(run.tool.latest(), arguments, result, self._variables)
+
+    def _arrange(self) -> None:
+        opened = self._panel.opened
+        self._place.children = () if opened is None else (opened.widget,)
 
     def close(self) -> None:
         """Close all its widgets."""
-        if self._opened is not None:
-            self._opened.close()
+        self._panel.close()
         self._parts.close()

@@ -1,6 +1,6 @@
 """A finished call that a person opened: its panel, and a field to keep its result in a variable."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import ipywidgets as w
@@ -59,3 +59,54 @@ class OpenedCall:
         """Close the panel and all its widgets."""
         self._panel.close()
         self._parts.close()
+
+
+class CallButton:
+    """A button that opens the panel of a finished call, and closes it again.
+
+    Attributes:
+        button: The button.
+        opened: The open panel, if there is one.
+    """
+
+    def __init__(
+        self,
+        new_button: Callable[[str, str], Any],
+        labels: tuple[str, str],
+        tool: str,
+        open_call: Callable[[], OpenedCall],
+        arrange: Callable[[], object],
+    ) -> None:
+        """Make the button.
+
+        Args:
+            new_button: Returns a button with a label and a tooltip.
+            labels: The labels to open and to close the panel.
+            tool: The name of the called tool.
+            open_call: Returns a new panel of the call.
+            arrange: Called when the panel was opened or is to be closed, to show or hide it.
+        """
+        self._labels = labels
+        self._tips = (
+            f"Open {tool} in its panel, filled with this call",
+            f"Close the panel of {tool}",
+        )
+        self._open_call, self._arrange = open_call, arrange
+        self.opened: OpenedCall | None = None
+        self.button = new_button(labels[0], self._tips[0])
+        self.button.on_click(lambda _: self._toggle())
+
+    def _toggle(self) -> None:
+        old = self.opened
+        self.opened = self._open_call() if old is None else None
+        self._arrange()
+        is_open = self.opened is not None
+        self.button.description = self._labels[is_open]
+        self.button.tooltip = self._tips[is_open]
+        if old is not None:
+            old.close()
+
+    def close(self) -> None:
+        """Close the panel, if it is open; the button is not closed."""
+        if self.opened is not None:
+            self.opened.close()

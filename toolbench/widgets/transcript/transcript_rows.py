@@ -24,7 +24,7 @@ from toolbench.display.page import notice
 from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import Parts, put
-from toolbench.widgets.transcript.opened_call import OpenedCall
+from toolbench.widgets.transcript.opened_call import CallButton, OpenedCall
 from toolbench.wording import counted
 
 Fork = Callable[[int, int], object]
@@ -150,31 +150,27 @@ class _Row:
         self.is_new = True
         self.state: tuple[Any, Any] = (None, None)
         self.html = parts.html()
-        self._open: Any = None
-        self._tips = ("", "")
+        self._call: CallButton | None = None
         self._fork: Any = None
-        self._opened: OpenedCall | None = None
 
     @property
     def _own(self) -> list[Any]:
-        parts = (self.html, self._open, self._fork)
+        button = None if self._call is None else self._call.button
+        parts = (self.html, button, self._fork)
         return [part for part in parts if part is not None]
 
     @property
     def widgets(self) -> list[Any]:
         """The widgets of the row."""
-        opened = self._opened
+        opened = None if self._call is None else self._call.opened
         return self._own if opened is None else [*self._own, opened.widget]
 
     def offer(self, call: ToolCall, opened: Callable[[], OpenedCall]) -> None:
         """Add a button that opens the panel of the finished *call* by *opened*."""
-        if self._open is None and call.tool is not None:
-            self._tips = (
-                f"Open {call.name} in its panel, filled with this call",
-                f"Close the panel of {call.name}",
+        if self._call is None and call.tool is not None:
+            self._call = CallButton(
+                self._button, ("Open", "Close"), call.name, opened, self._arrange
             )
-            self._open = self._button("Open", self._tips[0])
-            self._open.on_click(lambda _: self._toggle(opened))
 
     def offer_fork(self, step: int, event: int, fork: Fork) -> None:
         """Add a button that begins another conversation from *event*, in the step *step*."""
@@ -189,20 +185,8 @@ class _Row:
         self.html.add_class("toolbench-event")
         return self._parts.button(label, tip=tip)
 
-    def _toggle(self, opened: Callable[[], OpenedCall]) -> None:
-        """Open or close the panel."""
-        old, self._opened = self._opened, None
-        if old is None:
-            self._opened = opened()
-        self._arrange()
-        is_open = self._opened is not None
-        self._open.description = "Close" if is_open else "Open"
-        self._open.tooltip = self._tips[is_open]
-        if old is not None:
-            old.close()
-
     def close(self) -> None:
         """Close all widgets of the row."""
-        if self._opened is not None:
-            self._opened.close()
+        if self._call is not None:
+            self._call.close()
         self._parts.drop(self._own)
