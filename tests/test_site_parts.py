@@ -12,6 +12,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import lite_errors  # noqa: E402 - scripts, which are in no package
 import page_notebooks  # noqa: E402
 
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
 
 def notebook(name):
     return json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text("utf-8"))
@@ -42,6 +44,28 @@ def test_layout_is_that_of_the_repository(tmp_path):
     page_notebooks.write_notebooks(tmp_path / "files")
     names = {path.name for path in (tmp_path / "files").iterdir()}
     assert {"README.md", "start.ipynb", "notebooks"} <= names
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_page_of_a_notebook_says_where_it_runs(path):
+    """Below its title stands a link to JupyterLite, or that it needs a computer; the index says the same."""
+    shown = page_notebooks.with_link(path.stem, notebook(path.stem))
+    title, note, *_ = shown["cells"][0]["source"].split("\n\n")
+    assert title.startswith("# ")
+    is_live = path.stem in page_notebooks.IN_PAGE
+    assert (f"path=notebooks/{path.stem}.ipynb" in note) == is_live
+    assert ("needs a computer" in note) != is_live
+    index = (ROOT / "site" / "pages" / "notebooks" / "index.md").read_text("utf-8")
+    [row] = [line for line in index.splitlines() if f"({path.name})" in line]
+    assert row.endswith("| in this page |" if is_live else "| on a computer |")
+
+
+def test_every_how_to_is_in_the_index():
+    """The index names each page twice: where a reader looks for it, and in the contents."""
+    index = (ROOT / "site" / "pages" / "docs" / "how-to" / "index.md").read_text()
+    for path in (ROOT / "docs" / "how-to").glob("*.md"):
+        assert f"({path.name})" in index
+        assert f"<{path.stem}>" in index
 
 
 def test_both_places_are_changed(tmp_path):
