@@ -17,6 +17,8 @@ IN_PAGE = (
 """The notebooks that JupyterLite has; the others need servers, processes or a disk."""
 TAG = "not-in-a-page"
 """The tag of a cell that needs a program to be started, such as a server."""
+RECORDING, IN_LITE = ".jsonl", ".txt"
+"""The suffix of a model's recorded answers, here and in JupyterLite, which takes a file of lines of JSON for one of JSON."""
 TO_READ = (
     "*This page can start no program, so the next steps are here to be read. "
     "On a computer they run.*"
@@ -32,8 +34,8 @@ def write_notebooks(folder: Path) -> None:
         notebook = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text())
         text = json.dumps(in_page(notebook), indent=1)
         (notebooks / f"{name}.ipynb").write_text(text)
-    for recording in (ROOT / "notebooks").glob("*.jsonl"):
-        shutil.copy(recording, notebooks)
+    for recording in (ROOT / "notebooks").glob(f"*{RECORDING}"):
+        shutil.copy(recording, notebooks / recording.with_suffix(IN_LITE).name)
     shutil.copy(ROOT / "README.md", folder)  # the tour looks at it
     for notebook_path in sorted((ROOT / "site" / "files").glob("*.ipynb")):
         shutil.copy(notebook_path, folder)
@@ -50,7 +52,8 @@ def in_page(notebook: dict[str, Any]) -> dict[str, Any]:
             cells.append(_to_read(cell, note="" if is_noted else f"{TO_READ}\n\n"))
             is_noted = True
         else:
-            cells.append(cell)
+            source = "".join(cell["source"]).replace(RECORDING, IN_LITE)
+            cells.append({**cell, "source": source})
     kernel = {"name": "python", "display_name": "Python (Pyodide)"}
     metadata = {**notebook["metadata"], "kernelspec": {**kernel, "language": "python"}}
     return {**notebook, "cells": cells, "metadata": metadata}

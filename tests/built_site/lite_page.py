@@ -12,8 +12,15 @@ _CELLS = """
     }
 """
 _IS_READY = "() => window.jupyterapp?.shell.currentWidget?.context?.sessionContext?.session?.kernel"
-_HAVE_ENDED = f"() => {{ const cells = ({_CELLS})(); return cells.length > 0 && cells.every(cell => cell.execution_count) }}"
-
+_HAVE_ENDED = f"""
+    (tag) => {{
+      const cells = ({_CELLS})();
+      const failed = (cell) => cell.outputs.some(output => output.output_type === "error");
+      const meant = (cell) => (cell.metadata.tags ?? []).includes(tag);
+      const stopped = cells.some(cell => failed(cell) && !meant(cell));
+      return cells.length > 0 && (stopped || cells.every(cell => cell.execution_count));
+    }}
+"""
 _RUN = """
     async ([index, code]) => {
       const { content, context } = window.jupyterapp.shell.currentWidget;
@@ -60,8 +67,8 @@ class LiteNotebook:
         return panels.filter(has=self.page.get_by_text(title, exact=True)).last
 
     def wait_for_the_end(self):
-        """Wait until every code cell has run."""
-        self.page.wait_for_function(_HAVE_ENDED)
+        """Wait until every code cell has run, or one has failed that should not."""
+        self.page.wait_for_function(_HAVE_ENDED, arg=TAG)
 
     def answer(self, text):
         """Type *text* into the box in which a cell asks."""

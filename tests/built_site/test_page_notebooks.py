@@ -12,7 +12,9 @@ def test_form_is_filled_and_run(page, origin):
     notebook = LiteNotebook(page, origin, "start.ipynb")
     notebook.run_all()
     page.wait_for_selector(".toolbench-panel")
-    panel = page.locator(".toolbench-panel").last
+    notebook.run(3, "%tool split_bill")
+    page.locator(".toolbench-panel").nth(1).wait_for()
+    panel = notebook.panel("split_bill")
     panel.get_by_label("total").fill("84")
     panel.get_by_role("button", name="Run", exact=True).click()
     panel.get_by_text("Everybody pays 42.00 euros.").wait_for()
