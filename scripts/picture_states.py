@@ -104,7 +104,7 @@ def count_slowly(to: int = 10) -> str:
     run = current_run()
     for n in range(to):
         print("counted", n)
-        run.progress(n, to, f"{n} of {to}")
+        run.progress(n, to, "counting")
         if n == 6:
             while not run.cancelled:
                 pass_time()

@@ -23,7 +23,7 @@ ${e}`,version:n,height:n?kb:0,isHeading:!0,draw:()=>Ve("toolbench-heading",n)}}f
 .toolbench-tools { display: inline-flex; flex-wrap: wrap; gap: 4px; margin-left: auto; align-items: center; flex: 0 1 auto; }
 .toolbench-copy { display: inline-flex; gap: 4px; align-items: center; }
 .toolbench-code > .toolbench-copy { align-self: flex-end; margin: 0 0 3px; }
-.toolbench-editor.cm-editor { border: 1px solid var(--jp-border-color1, ${ft}); border-radius: 5px; max-height: 30em; }
+.toolbench-editor.cm-editor { align-self: stretch; border: 1px solid var(--jp-border-color1, ${ft}); border-radius: 5px; max-height: 30em; }
 .tb-invalid > .toolbench-editor.cm-editor { border-color: var(--jp-error-color1, #c62828); }
 .toolbench-editor.cm-editor.cm-focused { outline: 2px solid ${de}; outline-offset: 1px; }
 :is(.tb-json, .toolbench-code) > textarea[hidden] { display: none; }

@@ -97,7 +97,7 @@ STYLE = Html(f"""<style>
 .toolbench-prose > .widget-label {{ width: auto; text-align: left; }}
 .toolbench-prose > textarea {{ width: 100%; height: 5em; flex: none; }}
 .toolbench-bar {{ width: 160px; margin: 0 4px; }}
-.toolbench-bar > .progress {{ border-radius: 4px; height: 8px; }}
+.toolbench-bar > .progress {{ border-radius: 4px; height: 8px; align-self: center; margin: auto 0; }}
 .toolbench-hidden {{ display: none; }}
 .toolbench-live .toolbench-runs > .toolbench-row > .toolbench-field {{ display: none; }}
 .toolbench-tabs {{ width: 100%; margin: 0; }}
@@ -155,6 +155,9 @@ STYLE = Html(f"""<style>
 .toolbench-events > .toolbench-button {{ flex: none; margin: 6px 0 0; height: 26px; line-height: 24px; font-size: 12px; min-width: 0; }}
 .toolbench-fork {{ margin: 12px 0 0; padding: 0 0 0 14px; border-left: 3px solid var(--tb-edge); }}
 .toolbench-question:not(:has(*)) {{ display: none; }}
+@media (max-width: 600px) {{
+ .toolbench-actions > :is(.toolbench-copy-call, .tb-more) {{ margin-left: 0 !important; }}
+}}
 @media (max-width: 800px) {{
  .toolbench-events > .toolbench-event {{ flex-basis: 100%; width: auto; }}
 }}
