@@ -5,13 +5,14 @@ import subprocess
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 from playwright.sync_api import Error, expect, sync_playwright
 
 from browser.chromium import Chromium
 from browser.lab import ClassicPage, Hands, NotebookPage, VoilaPage
-from browser.server import JupyterServer
+from browser.server import FrontEnd, JupyterServer
 from browser.tab import Tab
 
 ROOT = Path(__file__).parents[2]
@@ -19,6 +20,7 @@ HERE = Path(__file__).parent
 PICTURES = ROOT / "build" / "screenshots"
 ACTION_MILLISECONDS = 20_000
 SHOWN_CHARACTERS = 4_000
+Opened = TypeVar("Opened", NotebookPage, VoilaPage, ClassicPage)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -85,84 +87,42 @@ def screenshots() -> Path:
     return PICTURES
 
 
-@pytest.fixture(scope="session")
-def lab_server(
-    nbroot: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[JupyterServer]:
-    """JupyterLab, started once for all tests that use it."""
-    with JupyterServer("lab", nbroot, tmp_path_factory.mktemp("home")) as server:
-        yield server
+def _server_of(front_end: FrontEnd, package: str | None = None) -> Any:
+    """Return a fixture: this front end, started once for all tests that use it."""
+
+    @pytest.fixture(scope="session")
+    def server(
+        nbroot: Path, tmp_path_factory: pytest.TempPathFactory
+    ) -> Iterator[JupyterServer]:
+        if package is not None and find_spec(package) is None:
+            pytest.fail(f"{package} is missing: it is in the group dev", pytrace=False)
+        home = tmp_path_factory.mktemp("home")
+        with JupyterServer(front_end, nbroot, home) as running:
+            yield running
+
+    return server
 
 
-@pytest.fixture(scope="session")
-def notebook7_server(
-    nbroot: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[JupyterServer]:
-    """Notebook 7, started once for all tests that use it."""
-    with JupyterServer("notebook", nbroot, tmp_path_factory.mktemp("home")) as server:
-        yield server
+def _page_of(server: str, kind: type[Opened]) -> Any:
+    """Return a fixture: a page of the front end *server*; its kernel ends with the test."""
+
+    @pytest.fixture
+    def opened(
+        page: Tab, request: pytest.FixtureRequest, screenshots: Path
+    ) -> Iterator[Opened]:
+        notebook = kind(page, request.getfixturevalue(server), screenshots)
+        yield notebook
+        notebook.shut_down()
+
+    return opened
 
 
-@pytest.fixture
-def lab(
-    page: Tab, lab_server: JupyterServer, screenshots: Path
-) -> Iterator[NotebookPage]:
-    """A notebook page of JupyterLab; its kernel ends with the test."""
-    notebook = NotebookPage(page, lab_server, screenshots)
-    yield notebook
-    notebook.shut_down()
+lab_server = _server_of("lab")
+notebook7_server = _server_of("notebook")
+voila_server = _server_of("voila", "voila")
+nbclassic_server = _server_of("nbclassic", "nbclassic")
 
-
-@pytest.fixture
-def notebook7(
-    page: Tab, notebook7_server: JupyterServer, screenshots: Path
-) -> Iterator[NotebookPage]:
-    """A notebook page of Notebook 7, which opens in about half of Lab's time."""
-    notebook = NotebookPage(page, notebook7_server, screenshots)
-    yield notebook
-    notebook.shut_down()
-
-
-@pytest.fixture(scope="session")
-def voila_server(
-    nbroot: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[JupyterServer]:
-    """Voila, started once for all tests that use it."""
-    _installed("voila")
-    with JupyterServer("voila", nbroot, tmp_path_factory.mktemp("home")) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def nbclassic_server(
-    nbroot: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[JupyterServer]:
-    """The classic front end, started once for all tests that use it."""
-    _installed("nbclassic")
-    with JupyterServer("nbclassic", nbroot, tmp_path_factory.mktemp("home")) as server:
-        yield server
-
-
-def _installed(package: str) -> None:
-    if find_spec(package) is None:
-        pytest.fail(f"{package} is missing: it is in the group dev", pytrace=False)
-
-
-@pytest.fixture
-def voila(
-    page: Tab, voila_server: JupyterServer, screenshots: Path
-) -> Iterator[VoilaPage]:
-    """A page of Voila; its kernel ends with the test."""
-    voila_page = VoilaPage(page, voila_server, screenshots)
-    yield voila_page
-    voila_page.shut_down()
-
-
-@pytest.fixture
-def nbclassic(
-    page: Tab, nbclassic_server: JupyterServer, screenshots: Path
-) -> Iterator[ClassicPage]:
-    """A notebook page of the classic front end; its kernel ends with the test."""
-    notebook = ClassicPage(page, nbclassic_server, screenshots)
-    yield notebook
-    notebook.shut_down()
+lab = _page_of("lab_server", NotebookPage)
+notebook7 = _page_of("notebook7_server", NotebookPage)  # opens in half of Lab's time
+voila = _page_of("voila_server", VoilaPage)
+nbclassic = _page_of("nbclassic_server", ClassicPage)

@@ -48,6 +48,16 @@ class Explored:
         control = self.box.get_by_role("button", name=button, exact=True)
         control.locator("visible=true").click()
 
+    def run(self, *, until: str) -> None:
+        """Run the tool that is open, and wait for a text."""
+        self.click("Run")
+        self.see(until)
+
+    def preview_app(self) -> None:
+        """Run the tool that is open to its end, and show its app."""
+        self.run(until="A person and the model read the same")
+        self.click("Preview its app")
+
     def type_into(self, label: str, text: str) -> None:
         """Type into a field that can be seen."""
         field = self.box.get_by_label(label, exact=True).locator("visible=true")

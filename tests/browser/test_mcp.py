@@ -62,8 +62,7 @@ class TestExplorer:
         """A tool opens as its panel; one that is hired meanwhile is in the list."""
         explorer.open_tool("hire")
         explorer.type_into("name", "ann")
-        explorer.click("Run")
-        explorer.see("A person and the model read the same")
+        explorer.run(until="A person and the model read the same")
         explorer.see("The list changed: added ann.")
         explorer.open_tool("ann")
         explorer.see("ann says hello.")
@@ -156,8 +155,7 @@ class TestRuns:
         """Two rounds of questions, one form each, and the server is named."""
         explorer.open_tool("order")
         explorer.type_into("item", "apple")
-        explorer.click("Run")
-        explorer.see("Server 'shop' asks: Which size?")
+        explorer.run(until="Server 'shop' asks: Which size?")
         explorer.look("explorer-question")
         faults = explorer.faults("question")
         explorer.choose("large")
@@ -170,20 +168,17 @@ class TestRuns:
 
     def declines(self, explorer: Explored) -> None:
         """A no is the server's to deal with."""
-        explorer.click("Run")
-        explorer.see("Server 'shop' asks: Which size?")
+        explorer.run(until="Server 'shop' asks: Which size?")
         explorer.click("Decline")
         explorer.see("elicitation was decline")
-        explorer.click("Run")
-        explorer.see("Server 'shop' asks: Which size?")
+        explorer.run(until="Server 'shop' asks: Which size?")
         explorer.click("Cancel question")
         explorer.see("elicitation was cancel")
 
     def writes(self, explorer: Explored) -> None:
         """The person writes what a model should."""
         explorer.open_tool("review")
-        explorer.click("Run")
-        explorer.see("user: Praise the shop.")
+        explorer.run(until="user: Praise the shop.")
         explorer.box.locator(".toolbench-question").get_by_role("textbox").fill("Fine!")
         explorer.click("Accept")
         explorer.see("They say: Fine!")
@@ -192,8 +187,7 @@ class TestRuns:
         """Progress moves; Cancel is heard by the server."""
         explorer.open_tool("pack")
         explorer.type_into("boxes", "500")
-        explorer.click("Run")
-        explorer.see("box 3")
+        explorer.run(until="box 3")
         explorer.look("explorer-progress")
         explorer.click("Cancel")
         explorer.see("cancelled")
@@ -209,8 +203,7 @@ class TestRuns:
         explorer.see("protocol 2025-11-25")
         explorer.tab("Tools")
         explorer.open_tool("visit")
-        explorer.click("Run")
-        explorer.see("https://shop.invalid/in")
+        explorer.run(until="https://shop.invalid/in")
         link = explorer.box.get_by_role("link", name="Open the page at shop.invalid")
         assert link.get_attribute("rel") == "noopener noreferrer"
         assert link.get_attribute("target") == "_blank"
@@ -228,9 +221,7 @@ class TestApp:
         with opened(lab, nbroot / "app.ipynb", *cells) as explorer:
             explorer.open_tool("basket")
             explorer.type_into("item", "pear")
-            explorer.click("Run")
-            explorer.see("A person and the model read the same")
-            explorer.click("Preview its app")
+            explorer.preview_app()
             app_in(lab).get_by_text("Basket of toolbench").wait_for()
             app_in(lab).get_by_text("pear: in the basket").wait_for()
             explorer.see("What the app did")

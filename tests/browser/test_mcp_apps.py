@@ -19,9 +19,7 @@ REFUSED = "storage session database cookie rtc open notebook host kernel"
 def show(explorer: Explored, tool: str) -> None:
     """Run the tool *tool*, and show its app."""
     explorer.open_tool(tool)
-    explorer.click("Run")
-    explorer.see("A person and the model read the same")
-    explorer.click("Preview its app")
+    explorer.preview_app()
 
 
 class TestCounter:

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from test_agent.scripts import add, call, calls, check_sent, of, sent, talk
+from test_agent.checks import check_sent, of, sent
+from test_agent.scripts import add, call, calls, talk
 from toolbench.agent import Condensation, LLMSummarizingCondenser, NoticeEvent
 from toolbench.agent.context.condenser import Summary
 from toolbench.agent.context.context import Turn

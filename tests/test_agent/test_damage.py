@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from test_agent.scripts import add, call, calls, of, sent, talk
+from test_agent.checks import of, sent
+from test_agent.scripts import add, call, calls, talk
 from toolbench import Conversation, tool
 from toolbench.agent import Agent, MessageEvent, NoticeEvent
 from toolbench.agent.tools import EditFileTool

@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from test_agent.scripts import call, calls, sent, talk
+from test_agent.checks import sent
+from test_agent.scripts import call, calls, talk
 from toolbench.agent.tools import EditFileTool
 from toolbench.errors import ModelError
 from toolbench.llm.models import Answer, ScriptedModel

@@ -1,6 +1,7 @@
 import pytest
 
-from test_agent.scripts import add, call, calls, check_answered, fail, of, talk, wipe
+from test_agent.checks import check_answered, of
+from test_agent.scripts import add, call, calls, fail, talk, wipe
 from toolbench import (
     Conversation,
     SecurityRisk,

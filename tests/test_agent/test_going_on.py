@@ -2,18 +2,8 @@
 
 import pytest
 
-from test_agent.scripts import (
-    PROVIDERS,
-    add,
-    call,
-    calls,
-    calls_of,
-    check_answered,
-    check_sent,
-    of,
-    sent,
-    talk,
-)
+from test_agent.checks import check_answered, check_sent, of, sent
+from test_agent.scripts import PROVIDERS, add, call, calls, calls_of, talk
 from toolbench import Conversation, ImageContent, TextContent, tool
 from toolbench.agent import (
     ActionEvent,

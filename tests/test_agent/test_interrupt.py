@@ -6,16 +6,8 @@ from contextlib import suppress
 
 import pytest
 
-from test_agent.scripts import (
-    add,
-    call,
-    calls,
-    check_answered,
-    check_sent,
-    of,
-    sent,
-    talk,
-)
+from test_agent.checks import check_answered, check_sent, of, sent
+from test_agent.scripts import add, call, calls, talk
 from toolbench import Conversation
 from toolbench.agent import Agent, StopEvent, UserRejectObservation
 from toolbench.llm.models import ScriptedModel

@@ -1,6 +1,7 @@
 import threading
 
-from test_agent.scripts import add, call, calls, check_answered, of, talk
+from test_agent.checks import check_answered, of
+from test_agent.scripts import add, call, calls, talk
 from toolbench import (
     Conversation,
 )

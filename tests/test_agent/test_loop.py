@@ -5,19 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from test_agent.scripts import (
-    PROVIDERS,
-    add,
-    call,
-    calls,
-    calls_of,
-    check_answered,
-    check_sent,
-    fail,
-    of,
-    sent,
-    talk,
-)
+from test_agent.checks import check_answered, check_sent, of, sent
+from test_agent.scripts import PROVIDERS, add, call, calls, calls_of, fail, talk
 from toolbench import (
     Conversation,
     history,

@@ -8,17 +8,8 @@ from pydantic import Field
 from rich.console import Console
 from test_llm.test_models.provider_server import KEY, provider_server, spoken
 
-from test_agent.scripts import (
-    PROVIDERS,
-    add,
-    call,
-    calls,
-    calls_of,
-    check_answered,
-    check_sent,
-    of,
-    sent,
-)
+from test_agent.checks import check_answered, check_sent, of, sent
+from test_agent.scripts import PROVIDERS, add, call, calls, calls_of
 from toolbench import Conversation, history, tool
 from toolbench.agent import (
     ActionEvent,

@@ -5,16 +5,8 @@ import threading
 import pytest
 from test_mcp.peers import eventually
 
-from test_agent.scripts import (
-    add,
-    call,
-    calls,
-    check_answered,
-    check_sent,
-    of,
-    sent,
-    talk,
-)
+from test_agent.checks import check_answered, check_sent, of, sent
+from test_agent.scripts import add, call, calls, talk
 from toolbench import (
     Conversation,
     current_run,

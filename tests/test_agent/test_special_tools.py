@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from test_agent.scripts import add, call, calls, of, sent, talk, wipe
+from test_agent.checks import of, sent
+from test_agent.scripts import add, call, calls, talk, wipe
 from toolbench import (
     Conversation,
     Tool,

@@ -3,7 +3,8 @@ from contextlib import suppress
 
 import pytest
 
-from test_agent.scripts import add, call, calls, check_answered, of, talk
+from test_agent.checks import check_answered, of
+from test_agent.scripts import add, call, calls, talk
 from toolbench import Conversation, ImageContent, tool
 from toolbench.agent import (
     Agent,

@@ -2,7 +2,8 @@ import threading
 
 import pytest
 
-from test_agent.scripts import call, calls, check_answered, of, sent, talk
+from test_agent.checks import check_answered, of, sent
+from test_agent.scripts import call, calls, talk
 from toolbench import Conversation, SecurityRisk, tool
 from toolbench.agent import (
     Agent,

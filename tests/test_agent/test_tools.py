@@ -2,15 +2,8 @@ import json
 
 import pytest
 
-from test_agent.scripts import (
-    add,
-    call,
-    calls,
-    fail,
-    of,
-    sent,
-    talk,
-)
+from test_agent.checks import of, sent
+from test_agent.scripts import add, call, calls, fail, talk
 from toolbench import (
     Conversation,
     ConversationState,

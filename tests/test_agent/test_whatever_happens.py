@@ -6,17 +6,8 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from test_agent.scripts import (
-    add,
-    call,
-    calls,
-    check_answered,
-    check_sent,
-    fail,
-    of,
-    talk,
-    wipe,
-)
+from test_agent.checks import check_answered, check_sent, of
+from test_agent.scripts import add, call, calls, fail, talk, wipe
 from toolbench import tool
 from toolbench.agent import ObservationEvent, StopEvent, UserRejectObservation
 from toolbench.agent.context.context import tokens_of

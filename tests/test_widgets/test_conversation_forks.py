@@ -3,7 +3,8 @@
 import threading
 
 import pytest
-from test_agent.scripts import call, calls, check_answered, talk
+from test_agent.checks import check_answered
+from test_agent.scripts import call, calls, talk
 
 from toolbench import ToolDefinition, history
 from toolbench.core.schema import Observation

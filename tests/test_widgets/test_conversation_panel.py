@@ -3,7 +3,8 @@
 import threading
 
 import pytest
-from test_agent.scripts import add, call, calls, check_answered, of, sent, talk
+from test_agent.checks import check_answered, of, sent
+from test_agent.scripts import add, call, calls, talk
 
 from toolbench import Conversation, history, tool
 from toolbench.agent import Agent, ObservationEvent, UserRejectObservation
