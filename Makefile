@@ -7,6 +7,8 @@ UV  := .venv/.uv/bin/uv
 TOUR := notebooks/00_tour.ipynb
 # How many tests run at a time. Those of one file stay together: they share kernels and servers.
 WORKERS ?= 2
+# Unit tests wait for servers and kernels most of their time, so that one more finds room.
+UNIT_WORKERS ?= 3
 PARALLEL := -n $(WORKERS) --dist loadfile
 RUN := $(BIN)/python scripts/run_tests.py
 TESTS := $(RUN) $(PARALLEL)
@@ -48,14 +50,14 @@ frontend/node_modules/.ready: frontend/package.json frontend/package-lock.json
 
 unit: .venv/.ready
 	-@sh scripts/chromium.sh            # without it the tests of the browser tool are skipped
-	$(TESTS) tests -m "not long" --ignore tests/browser --ignore tests/peers --ignore tests/built_site
+	$(RUN) -n $(UNIT_WORKERS) --dist loadfile tests -m "not long" --ignore tests/browser --ignore tests/peers --ignore tests/built_site
 
 long: .venv/.ready   ## the tests marked long, which `make unit` leaves out
 	$(APART) $$(grep -rl 'mark\.long' tests --include 'test_*.py') -m long
 
 unit-more: .venv/.ready  ## the unit tests on Python 3.12 and 3.13 too; says which is missing here
 	-@sh scripts/chromium.sh
-	$(BIN)/python scripts/unit_more.py --workers $(WORKERS)
+	$(BIN)/python scripts/unit_more.py --workers $(UNIT_WORKERS)
 
 resolve: .venv/.ready   ## all extras go together, at the lowest and the highest versions that are allowed
 	@for python in 3.11 3.12 3.13; do for versions in lowest-direct highest; do \

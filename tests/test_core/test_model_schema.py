@@ -367,7 +367,11 @@ class TestTheTwoSides:
 
     def test_adapters_agree_on_the_default(self):
         """Every default that is told is one that would be accepted."""
-        for name, field in Everything.to_mcp_schema()["properties"].items():
-            if "default" in field:
-                kind = Everything.model_fields[name].rebuild_annotation()
-                TypeAdapter(kind).validate_python(field["default"])
+        properties = Everything.to_mcp_schema()["properties"]
+        defaults = {n: p["default"] for n, p in properties.items() if "default" in p}
+        assert defaults
+        for name, default in defaults.items():
+            kind = TypeAdapter(Everything.model_fields[name].rebuild_annotation())
+            assert (
+                kind.dump_python(kind.validate_python(default), mode="json") == default
+            )

@@ -80,7 +80,9 @@ class TestProvidersTypes:
     def test_mcp(self, observation):
         """The result of a call."""
         kind = sdk("mcp.types").CallToolResult
-        kind.model_validate(respond(call_of("mcp"), observation))
+        result = kind.model_validate(respond(call_of("mcp"), observation))
+        assert result.content
+        assert result.is_error == observation.is_error
 
 
 class TestContent:

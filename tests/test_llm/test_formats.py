@@ -296,5 +296,6 @@ class TestNative:
 
         tool = ToolDefinition(name="deep", description="Go deep.", action_type=Deep)
         for provider in FORMATS:
-            json.dumps(FORMATS[provider](tool), allow_nan=False)
+            written = json.dumps(FORMATS[provider](tool), allow_nan=False)
+            assert all(word in written for word in ("Sums.", "pair", '"b"'))
         sdk("google.genai.types").FunctionDeclaration.model_validate(to_gemini(tool))

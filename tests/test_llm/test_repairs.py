@@ -179,7 +179,7 @@ class TestText:
             value, _ = read_json(text)
         except NotJsonError:
             return
-        json.dumps(value)
+        assert json.loads(json.dumps(value)) == value
 
 
 class TestValues:
