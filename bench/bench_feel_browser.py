@@ -11,7 +11,7 @@ from dom import opened
 from feel import Feeler, Felt
 from playwright.sync_api import Locator
 
-ROUNDS = 5
+ROUNDS = 3  # each takes more than a second
 RELOADS = 3
 TASK = 0.2  # seconds that the page may be busy with one thing
 SETUP = '''

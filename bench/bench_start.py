@@ -40,28 +40,36 @@ with create_mcp_tools({SERVERS!r}) as client:
 """
 
 
-@pytest.mark.parametrize("clock", [CPU, WALL], ids=["CPU", "wall"])
 @pytest.mark.parametrize(
-    ("work", "ours", "peer", "peer_name", "goal"),
+    ("work", "ours", "peer", "peer_name", "goal", "clock"),
     [
-        ("%load_ext toolbench", LOAD, KERNEL, "a kernel with ipywidgets", 1.15),
+        ("%load_ext toolbench", LOAD, KERNEL, "a kernel with ipywidgets", 1.15, CPU),
+        ("%load_ext toolbench", LOAD, KERNEL, "a kernel with ipywidgets", 1.15, WALL),
         (
             "%load_ext toolbench and the first panel",
             LOAD + PANEL,
             KERNEL + BY_HAND,
             "ipywidgets, a form by hand",
             None,
+            CPU,
         ),
-        ("the first connection of a process", CONNECT, CLIENT, "FastMCP's client", 1.1),
+        (
+            "the first connection of a process",
+            CONNECT,
+            CLIENT,
+            "FastMCP's client",
+            1.1,
+            WALL,
+        ),
     ],
 )
-def test_start(ledger, clock, work, ours, peer, peer_name, goal):
+def test_start(ledger, work, ours, peer, peer_name, goal, clock):
     """The whole process, from the start of Python to its end."""
     mine, theirs = (
         Program([sys.executable, "-c", each], clock) for each in (ours, peer)
     )
     ledger.compare(
-        f"{work}: the whole process",
+        f"{work}: the whole process{', by the clock' * (clock is WALL)}",
         ours=mine,
         peer=theirs,
         peer_name=peer_name,
