@@ -21,6 +21,7 @@ ACTIONS = ("load", "type", "run", "cancel", "reopen")
 HEADS = ("loads", "type", "run", "cancel", "the saved file reads well")
 PEOPLE = ("JupyterLab", "Notebook 7", "Voila", "nbclassic", "JupyterLite")
 NO_USE = {"Voila": {"reopen"}, "nbval": {"reopen"}}  # they save nothing
+KNOWN_NOT = {"JupyterLite": {"reopen"}}  # see docs/status.md, "The site"
 NOBODY = ("nbconvert", "nbval", "papermill", "jupyter execute")
 PACKAGES = {
     "Notebook 7": "notebook",
@@ -96,7 +97,13 @@ def table(proven: dict[str, set[str]]) -> str:
             {"type", "cancel"} if name in NOBODY else set()
         )
         cells = (
-            "yes" if a in proven[name] else " " if a in useless else "not tested"
+            "yes"
+            if a in proven[name]
+            else "no"
+            if a in KNOWN_NOT.get(name, ())
+            else " "
+            if a in useless
+            else "not tested"
             for a in ACTIONS
         )
         lines.append(f"| {labelled(name)} | {' | '.join(cells)} |")
