@@ -1,6 +1,7 @@
 """One server: its state, its lists, its end and its return."""
 
 import asyncio
+import json
 import os
 import signal
 import threading
@@ -74,6 +75,35 @@ class TestProbe:
         session.reconnect()
         methods = [m.method for m in session.traffic.find(direction="sent")]
         assert methods.count("server/discover") == 1
+
+    def test_that_is_ignored_is_not_repeated(self, client, tmp_path):
+        """Waiting for it costs seconds: once in a kernel, unless a person asks for it."""
+        client.timeout = 3
+        entry = {**scripted(tmp_path / "s", {"server/discover": []}), "mode": "auto"}
+        probes = []
+        for again in (False, False, True):
+            session = client.connect("s", entry)
+            if again:
+                session.reconnect("auto")
+            probes.append(len(session.traffic.find(method="server/discover")))
+            assert session.tool("t")({}).text == "fine"
+            client.disconnect("s")
+        assert probes == [1, 0, 1]
+
+    def test_that_is_answered_late_is_repeated(self, client, tmp_path):
+        """A server that was slow to start is asked again the next time."""
+        client.timeout = 3
+        entry = {**scripted(tmp_path / "s", {"server/discover": []}), "mode": "auto"}
+        late = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "No"}}
+        begin = json.loads((tmp_path / "s").read_text())["initialize"]
+        script = {"server/discover": [], "initialize": [json.dumps(late), *begin]}
+        entry = {**scripted(tmp_path / "s", script), "mode": "auto"}
+        session = client.connect("s", entry)
+        first = session.traffic.find(method="server/discover", direction="sent")
+        assert first[0].request_id == 1
+        session.reconnect()
+        sent = session.traffic.find(method="server/discover", direction="sent")
+        assert len(sent) == 2
 
     def test_waits_for_a_server_that_is_slow(self, client):
         """The newer protocol is spoken with whoever knows it, though silent for a while."""

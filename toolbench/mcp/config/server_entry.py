@@ -39,6 +39,10 @@ class ServerEntry:
     """The folder for relative paths and `${workspaceFolder}`."""
     required: Mapping[str, str] = field(default_factory=dict)
     """The environment variables that have to be set, each with its description."""
+    secret_variables: frozenset[str] = frozenset()
+    """The environment variables whose values must not be shown, whatever their names are."""
+    secret_texts: tuple[str, ...] = ()
+    """Other texts that must not be shown, wherever they stand."""
     fastmcp: Mapping[str, Any] | None = None
     """The original entry, if it uses FastMCP's tool transforms and tag filters."""
 
@@ -62,6 +66,8 @@ class ServerEntry:
             filled["fastmcp"] = expand(self.fastmcp, places)
         if settings := self._settings:
             filled["server"] = {**self.server, **expand(settings, places)}
+        values = [variables.get(name, "") for name in sorted(self.secret_variables)]
+        filled["secret_texts"] = (*self.secret_texts, *filter(None, values))
         return replace(self, **{**filled, "args": tuple(filled["args"])})
 
     def _check_required(self, variables: Mapping[str, str]) -> None:
@@ -73,6 +79,11 @@ class ServerEntry:
         if missing:
             msg = f"It needs {', '.join(missing)} in the environment: set what is missing."
             raise ServerError(msg)
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What tells this server from others; its variables, headers and secrets are left out."""
+        return self.transport, self.command, *self.args, self.url
 
     @property
     def target(self) -> str:
@@ -98,6 +109,7 @@ class ServerEntry:
         return tuple(self._secret_values())
 
     def _secret_values(self) -> Iterator[str]:
+        yield from self.secret_texts
         for _, secrets in secrets_in_words(self.args):
             yield from secrets
         yield from secrets_in([self.env, self.headers, self.url, self._settings])

@@ -157,6 +157,7 @@ class Connection:
             inbox=self._inbox,
             stderr_since=self.stderr_start,
             unfinished="" if lines is None else lines.start,
+            is_process=lines is not None,
         )
 
     @property

@@ -32,8 +32,20 @@ _FIRST = ("initialize", "server/discover")  # methods that every MCP server know
 _AUTHORIZATION = ("OAuth", "ClientNotFoundError", "ExpiredClientRegistrationError")
 """The beginnings of the names of error classes for authorization."""
 
-_PARSE_REASON = re.compile(r"Failed to parse JSON response: .*\n\s*(.*?)(?: \[type=|$)")
-
+_PARSE_REASON = re.compile(r"\n\s*(Invalid JSON: .*?)(?: \[type=|$)")
+_OF_THE_SDK = (
+    (r"SSE stream ended", "the server ended the stream before its answer came"),
+    (r"SSE stream failed", "the stream of the server's answer cannot be read"),
+    (
+        r"server answered a request with 202",
+        "the server took the request, and said that there will be no answer (HTTP 202)",
+    ),
+    (
+        r"Unexpected content type: (.*)",
+        "the server's answer is of the kind {0}, and neither JSON nor events",
+    ),
+)
+"""Texts of the SDK in place of an answer, each with our sentence."""
 
 _READ = 2  # lines of a dead server's stderr that a model reads
 _LONGEST = 1_000  # letters of a server's message that anybody reads
@@ -200,8 +212,17 @@ def _rpc(error: Any, code: int) -> str:
     words = _short(str(error))
     if code == REQUEST_TIMEOUT:
         return "no answer in time"
-    if code == PARSE_ERROR and (match := _PARSE_REASON.search(str(error))):
-        return f"the server's answer could not be read: {match[1]}"
+    if code == PARSE_ERROR and str(error).startswith("Failed to parse "):
+        match = _PARSE_REASON.search(str(error))
+        reason = match[1] if match else "it is not a message of JSON-RPC"
+        return f"the server's answer could not be read: {reason}"
+    if code == PARSE_ERROR and str(error).startswith("The server's answer "):
+        return f"t{words[1:]}".rstrip(".")  # ours
+    for pattern, text in _OF_THE_SDK:
+        if match := re.match(pattern, str(error)):
+            return text.format(
+                *(clip(part or "unknown", 100) for part in match.groups())
+            )
     data = getattr(error, "data", None)
     if code == URL_ELICITATION_REQUIRED and (pages := required_pages(error)):
         urls = ", ".join(page["url"] for page in pages)
@@ -236,8 +257,9 @@ def broken(
     inbox: "Inbox",
     stderr_since: int = 0,
     unfinished: str = "",
+    is_process: bool = True,
 ) -> BrokenError:
-    """Return an error with *text*, the exit code, stray lines of stdout, and stderr."""
+    """Return an error with *text*; of a process with its exit code, stray lines of stdout, and stderr."""
     lines = [text]
     if exit_code is not None:
         lines.append(f"Its process ended with {ending(exit_code)}.")
@@ -246,7 +268,7 @@ def broken(
         lines.append(
             f"On stdout it wrote {wrote!r} and no newline: a message is one line."
         )
-    elif inbox.noise_count:
+    elif inbox.noise_count and is_process:
         lines.append(
             f"{inbox.noise_count} lines on its stdout were no JSON-RPC messages; "
             f"the first: {inbox.noise[0]!r}."

@@ -29,6 +29,8 @@ from toolbench.mcp.features.log_level import restore_log_level, set_log_level
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.recording.failure import RecordedFailureError
 
+_ignoring: set[tuple[str, ...]] = set()
+"""The servers of this process that did not answer when asked for the newer protocol."""
 _PAUSE = 0.2  # seconds before the work of `soon`
 
 T = TypeVar("T")
@@ -86,10 +88,8 @@ class ReconnectingConnection:
     @property
     def status(self) -> Status:
         """The state of the connection now."""
-        state, connection = (
-            self._state,
-            self._connection,
-        )  # another thread may reconnect
+        # another thread may reconnect
+        state, connection = self._state, self._connection
         alive = connection is not None and connection.is_alive
         return "lost" if state == "connected" and not alive else state
 
@@ -127,6 +127,8 @@ class ReconnectingConnection:
             ServerError: If the server cannot be reached; the message says what to do.
         """
         async with self._lock:
+            if mode == "auto":  # the person wants it asked again
+                _ignoring.discard(self.entry.identity)
             await self._open(mode or self.mode)
 
     async def close(self) -> None:
@@ -160,6 +162,9 @@ class ReconnectingConnection:
     async def _connected(self, mode: str) -> Connection:
         """Connect; if the newer protocol ends the process, start it again with the older one."""
         started, requested_mode = anyio.current_time(), mode
+        if mode == "auto" and self.entry.identity in _ignoring:
+            mode = "legacy"  # asking would cost the whole time limit for it again
+        self.inbox.ignores_newer = False
         entry = self.entry.expanded(os.environ)
         self.inbox.redact_with(entry.redactor)
         try:
@@ -170,6 +175,12 @@ class ReconnectingConnection:
             left = self.seconds - (anyio.current_time() - started)
             connection = await self._attempt(entry, "legacy", left)
             mode = "legacy"
+        if self.inbox.ignores_newer and not connection.is_modern:
+            late = self.inbox.traffic.find(
+                method="server/discover", direction="received"
+            )
+            if not late:  # a server that starts slowly answers in the end
+                _ignoring.add(self.entry.identity)
         self.mode = mode
         if requested_mode == "auto":
             self.is_older_only = not connection.is_modern

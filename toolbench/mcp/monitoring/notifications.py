@@ -37,6 +37,7 @@ _LISTS = {
     "notifications/resources/list_changed": "resources",
     "notifications/prompts/list_changed": "prompts",
 }
+_TASK_STATES = ("notifications/tasks/status", "notifications/tasks")
 _KEPT_CALLS = 100  # calls whose secrets are hidden
 _log = logging.getLogger(__name__)
 
@@ -69,6 +70,8 @@ class Inbox:
         """Writes all messages to a file; None if the session is not recorded."""
         self.authorization_url = ""
         """The page on which a person is to authorize now; empty if there is none."""
+        self.ignores_newer = False
+        """Whether the server did not answer when it was asked for the newer protocol."""
         self.opening = Opening()
         """The opening of the present connection, for a recording that begins later."""
         self.stderr.on_line = lambda line: self._record("stderr", line)
@@ -125,6 +128,8 @@ class Inbox:
             self._progress(params)
         elif method == "notifications/resources/updated":
             self.on_resource_updated(str(params.get("uri")))
+        elif method in _TASK_STATES:
+            self.calls.wake(params.get("taskId"))
         elif method in _LISTS:
             self.on_list_changed(_LISTS[method])
         else:

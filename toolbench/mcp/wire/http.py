@@ -1,24 +1,31 @@
-"""The transport to a server with a URL: streamable HTTP, with any size of results."""
+"""The transports to a server with a URL: streamable HTTP and SSE, with any size of results."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
+import anyio
 import httpx2
 import mcp_types
 from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import request_within_origin, sse_within_origin
+from mcp.shared.message import SessionMessage
 
+from toolbench.errors import ServerError
 from toolbench.mcp.authorization.refusals import refusal
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.open_calls import HttpFailure
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.wire.auth import auth_of
 from toolbench.mcp.wire.lenient_http import LONGEST_EVENT, mend_response
+from toolbench.mcp.wire.written_message import written
 from toolbench.redaction.redactor import Redactor
 
+_WAITING = 100  # messages of a stream that are not read yet
 _KEPT_BODY = 500  # characters kept of a body that is not a message
 
 
@@ -48,6 +55,150 @@ class HttpTransport(ClientTransport):
             yield session
 
 
+@dataclass
+class SseTransport(ClientTransport):
+    """A transport over SSE, the older one: a stream of the server, and a POST for each message.
+
+    The SDK's own ends at the first message that the server refuses.
+    """
+
+    entry: ServerEntry
+    inbox: Inbox
+    ended: bool = False
+    """Whether the server's stream has ended."""
+
+    legacy_only = True
+
+    @asynccontextmanager
+    async def connect_session(
+        self,
+        *,
+        transport_options: TransportOptions | None = None,
+        **session_kwargs: Any,
+    ) -> AsyncIterator[ClientSession]:
+        """Open the stream and yield its session; close both afterwards."""
+        make = (transport_options or TransportOptions()).session_class
+        sender, incoming = anyio.create_memory_object_stream[SessionMessage](_WAITING)
+        async with (
+            http_client(self.entry, self.inbox) as client,
+            sse_within_origin(
+                client, self.entry.url, max_event_size=LONGEST_EVENT
+            ) as source,
+            sender,
+            incoming,
+            anyio.create_task_group() as tasks,
+        ):
+            await self._check(source.response)
+            stream = aiter(source)
+            posts = _Posts(
+                client, self._endpoint(await _first(stream)), self.inbox, sender
+            )
+            tasks.start_soon(self._receive, stream, sender)
+            async with make(incoming, posts, **session_kwargs) as session:
+                yield session
+            tasks.cancel_scope.cancel()
+
+    async def _check(self, response: httpx2.Response) -> None:
+        """Refuse what is no stream."""
+        self.inbox.note_http_failure(await _failure(response, self.inbox.redactor))
+        response.raise_for_status()
+
+    def _endpoint(self, event: Any) -> str:
+        """Return the URL for messages, which the first event of the stream names."""
+        if event is None or event.event != "endpoint":
+            msg = "the server's stream does not begin with the URL for messages"
+            raise ServerError(msg)
+        try:
+            url = urljoin(self.entry.url, str(event.data))
+            is_same = urlsplit(url)[:2] == urlsplit(self.entry.url)[:2]
+        except ValueError:
+            is_same = False
+        if not is_same:  # it would get the headers and tokens of this server
+            msg = "the server wants its messages sent to another server, which was not done"
+            raise ServerError(msg)
+        return url
+
+    async def _receive(self, stream: AsyncIterator[Any], sender: Any) -> None:
+        """Pass the messages of the *stream* on until it ends."""
+        async with sender:
+            with suppress(httpx2.HTTPError, httpx2.SSEError, httpx2.StreamError):
+                async for event in stream:
+                    if event.event == "message" and event.data:
+                        await self._pass(event.data, sender)
+            self.ended = True
+
+    async def _pass(self, data: str, sender: Any) -> None:
+        read = mcp_types.jsonrpc_message_adapter.validate_json
+        try:
+            message = read(data, by_name=False)
+        except ValueError:  # the repaired stream has none of these
+            self.inbox.note_noise(data)
+        else:
+            await sender.send(SessionMessage(message))
+
+
+async def _first(stream: AsyncIterator[Any]) -> Any:
+    with suppress(StopAsyncIteration):
+        return await anext(stream)
+    return None
+
+
+@dataclass
+class _Posts:
+    """Sends messages; an error stands for the answer to a request that the server refuses."""
+
+    client: httpx2.AsyncClient
+    url: str
+    inbox: Inbox
+    sender: Any
+
+    async def __aenter__(self) -> "_Posts":
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Do nothing: the transport closes the client."""
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Send one message."""
+        try:
+            response = await request_within_origin(
+                self.client,
+                "POST",
+                self.url,
+                content=written(item).text,
+                headers={"content-type": "application/json"},
+            )
+        except httpx2.HTTPError as error:
+            problem = f"The request was not sent: {str(error) or type(error).__name__}"
+        else:
+            problem = await self._refusal(response)
+        if problem and isinstance(item.message, mcp_types.JSONRPCRequest):
+            code = mcp_types.INTERNAL_ERROR
+            answer = mcp_types.JSONRPCError(
+                jsonrpc="2.0",
+                id=item.message.id,
+                error=mcp_types.ErrorData(code=code, message=problem),
+            )
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                await self.sender.send(SessionMessage(answer))
+
+    async def _refusal(self, response: httpx2.Response) -> str:
+        """Return why the server did not take a message; empty if it took it.
+
+        Servers that take one send a status below 300, many with a word in plain text.
+        """
+        failure = None
+        if response.status_code >= 300 or _kind(response) == "text/html":
+            failure = await _failure(response, self.inbox.redactor) or HttpFailure(
+                response.status_code, response.reason_phrase, ""
+            )
+        self.inbox.note_http_failure(failure)
+        return "" if failure is None else str(failure)
+
+
 def http_client(
     entry: ServerEntry, inbox: Inbox, **settings: Any
 ) -> httpx2.AsyncClient:
@@ -60,13 +211,15 @@ def http_client(
 
     async def look(response: httpx2.Response) -> None:
         request = response.request
-        if request.method == "POST" and str(request.url) in endpoints:
+        if request.method == "GET" and _kind(response) == "text/event-stream":
+            await mend_response(response, "text/event-stream", inbox.note_noise)
+        elif request.method == "POST" and str(request.url) in endpoints:
             if response.has_redirect_location:
                 place = response.headers["location"]
                 endpoints.add(str(request.url.join(place)))
             inbox.note_http_failure(await _failure(response, inbox.redactor))
             if response.status_code < 300:
-                await mend_response(response, _kind(response))
+                await mend_response(response, _kind(response), inbox.note_noise)
 
     settings = {"timeout": httpx2.Timeout(30.0, read=None), **settings}
     settings["headers"] = {**entry.headers, **(settings.get("headers") or {})}

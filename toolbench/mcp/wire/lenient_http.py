@@ -1,88 +1,234 @@
-"""Repair answers of an HTTP server that the SDK would refuse."""
+"""Repair answers of an HTTP server that the SDK would refuse, or wait for without end."""
 
 import json
-import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
 import mcp_types
+from pydantic import ValidationError
 
 from toolbench.mcp.wire.framing import NoiseError, mend
 
 LONGEST_EVENT = 256 * 1024 * 1024  # bytes of one result in an event stream
 
 _DEEPEST = 150  # levels of objects and lists; the SDK's reader stops at 200
-_SUSPECT = re.compile(rb'"result"\s*:\s*[^{\s]|\\u[dD][89a-fA-F]')
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_NOTHING = "it has neither a result nor an error"
+_UNREADABLE = -32700  # JSON-RPC: what came cannot be read
+
+Noise = Callable[[str], object]
+"""Takes a text that is not a message."""
 
 
-async def mend_response(response: httpx2.Response, kind: str) -> None:
+@dataclass
+class Reading:
+    """What was read in a body or an event, in place of an answer or among others."""
+
+    messages: list[dict[str, Any]] | None = None
+    """The messages to pass on instead; None to pass on the bytes as they are."""
+    has_answer: bool = False
+    answered: int | str | None = None
+    """The id in the answer, if the bytes are passed on."""
+    problem: str = ""
+    """Why nothing could be read; empty if something was."""
+
+
+async def mend_response(
+    response: httpx2.Response, kind: str, on_noise: Noise = lambda text: None
+) -> None:
     """Repair the body of *response*, which has media type *kind*, before the SDK reads it."""
     received: Any = response.stream
+    request_id = _request_id(response.request)
     if "content-encoding" in response.headers:  # compressed: leave it to the SDK
         return
     if kind == "text/event-stream":
-        response.stream = MendedEvents(received)
-    elif kind == "application/json":
+        response.stream = MendedEvents(received, request_id, on_noise)
+    elif kind == "application/json" and request_id is not None:
         body = b"".join([chunk async for chunk in received])
         await received.aclose()
-        answers = [each for each in _meant(body) if "method" not in each]
-        response.stream = httpx2.ByteStream(_bytes(answers[0]) if answers else body)
+        answer = _answer_in(body, request_id)
+        response.stream = httpx2.ByteStream(body if answer is None else _bytes(answer))
+
+
+def read(body: bytes) -> Reading:
+    """Read *body* strictly as a message, or else repair it."""
+    try:
+        message = mcp_types.jsonrpc_message_adapter.validate_json(body, by_name=False)
+    except ValidationError as error:
+        try:
+            messages = list(mend(body))
+        except NoiseError:
+            return Reading(problem=_reason(error))
+        return Reading(messages, any("method" not in each for each in messages))
+    if hasattr(message, "method"):
+        return Reading()
+    return Reading(has_answer=True, answered=message.id)
 
 
 class MendedEvents(httpx2.AsyncByteStream):
-    """An event stream with repaired messages.
+    """An event stream with repaired messages; events without one are passed on unchanged.
 
-    Bytes are passed on at the end of their line, or of their chunk if lines end in CR.
+    An event whose message cannot be read is left out. If the stream ends without an answer to
+    the request, an error is its last event.
     """
 
-    def __init__(self, received: httpx2.AsyncByteStream) -> None:
-        """Repair the stream *received*."""
+    def __init__(
+        self,
+        received: httpx2.AsyncByteStream,
+        request_id: int | str | None = None,
+        on_noise: Noise = lambda text: None,
+    ) -> None:
+        """Repair the stream *received*, the answer to the request *request_id* if there is one."""
         self._received = received
+        self._request_id = request_id
+        self._on_noise = on_noise
+        self._problem = ""
+        self._is_answered = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Yield the repaired bytes of the stream."""
-        chunks: list[bytes] = []
-        size = 0
+        splitter = EventSplitter()
         async for chunk in self._received:
-            *ended, rest = chunk.split(b"\n")
-            if ended:
-                ended[0] = b"".join((*chunks, ended[0]))
-                chunks, size = [], 0
-                yield b"".join(_mended_line(line) + b"\n" for line in ended)
-            chunks.append(rest)
-            size += len(rest)
-            if b"\r" in rest or size > LONGEST_EVENT:
-                yield b"".join(chunks)
-                chunks, size = [], 0
-        yield b"".join(chunks)
+            if passed := b"".join(self._mended(e) for e in splitter.feed(chunk)):
+                yield passed
+            if splitter.size > LONGEST_EVENT:
+                yield splitter.rest()  # the SDK refuses it
+        yield splitter.rest()
+        if self._problem and not self._is_answered and self._request_id is not None:
+            answer = unreadable(self._request_id, self._problem)
+            yield b"\n\ndata: " + _bytes(answer) + b"\n\n"
+
+    def _mended(self, lines: list[bytes]) -> bytes:
+        event = Event.of(lines)
+        if event.name == "message" and event.data:
+            reading = read(event.data)
+            self._is_answered |= reading.has_answer
+            if reading.problem:
+                self._problem = reading.problem
+                self._on_noise(event.data.decode("utf-8", "replace"))
+                return b""
+            if reading.messages is not None:
+                others = [line for line in lines if not line.startswith(b"data")]
+                data = [b"data: " + _bytes(m) + b"\n\n" for m in reading.messages]
+                return b"".join([*(line + b"\n" for line in others), *data])
+        return b"\n".join(lines) + b"\n\n"
 
     async def aclose(self) -> None:
         """Close the stream below."""
         await self._received.aclose()
 
 
-def _mended_line(line: bytes) -> bytes:
-    """Return *line* with its message repaired, if it seems to be broken."""
-    if not line.startswith(b"data:"):
-        return line
-    deep = line.count(b"{") + line.count(b"[") > _DEEPEST
-    if not deep and _SUSPECT.search(line) is None:
-        return line
-    data = [_bytes(each) for each in _meant(line[5:])]
-    return b"data: " + b"\n\ndata: ".join(data) if data else line
+@dataclass
+class EventSplitter:
+    """Takes chunks of an event stream and returns the lines of each complete event."""
 
+    size: int = 0
+    """Bytes of the event that is not complete yet."""
+    _lines: list[bytes] = field(default_factory=list)
+    _line: list[bytes] = field(default_factory=list)
+    """The chunks of the line that is not complete yet."""
+    _has_cr: bool = False
+    """Whether the last chunk ended with a CR, whose LF may still come."""
 
-def _meant(body: bytes) -> list[dict[str, Any]]:
-    """Return the repaired messages in *body*; empty if no repair is needed or possible."""
-    try:
-        mcp_types.jsonrpc_message_adapter.validate_json(body, by_name=False)
-    except ValueError:
-        try:
-            return list(mend(body))
-        except NoiseError:  # the SDK raises its own error
+    def feed(self, chunk: bytes) -> list[list[bytes]]:
+        """Add *chunk*; return the events that are now complete, each as its lines."""
+        if self._has_cr and chunk.startswith(b"\n"):
+            chunk = chunk[1:]
+            self._has_cr = False
+        if not chunk:
             return []
-    return []
+        self._has_cr = chunk.endswith(b"\r")
+        pieces = chunk.splitlines()
+        rest = b"" if chunk.endswith((b"\n", b"\r")) else pieces.pop()
+        events = []
+        for piece in pieces:
+            line = b"".join((*self._line, piece)).removeprefix(_BYTE_ORDER_MARK)
+            self._line.clear()
+            if line:
+                self._lines.append(line)
+                self.size += len(piece)
+            elif self._lines:
+                events.append(self._lines)
+                self._lines, self.size = [], 0
+        if rest:
+            self._line.append(rest)
+            self.size += len(rest)
+        return events
+
+    def rest(self) -> bytes:
+        """Return the bytes of the event that is not complete, and forget them."""
+        last = b"".join(self._line)
+        text = b"".join(line + b"\n" for line in self._lines) + last
+        self._lines, self._line, self.size = [], [], 0
+        return text
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event of a stream."""
+
+    name: str
+    data: bytes
+
+    @classmethod
+    def of(cls, lines: list[bytes]) -> "Event":
+        """Read the *lines* of an event."""
+        name, data = "message", []
+        for line in lines:
+            key, _, value = line.partition(b":")
+            value = value.removeprefix(b" ")
+            if key == b"data":
+                data.append(value)
+            elif key == b"event":
+                name = value.decode("utf-8", "replace")
+        return cls(name, b"\n".join(data))
+
+
+def unreadable(request_id: int | str, problem: str) -> dict[str, Any]:
+    """Return the error that stands for an answer to *request_id* that cannot be read."""
+    text = f"The server's answer could not be read: {problem}."
+    error = {"code": _UNREADABLE, "message": text}
+    return {"jsonrpc": "2.0", "id": request_id, "error": error}
+
+
+def _answer_in(body: bytes, request_id: int | str) -> dict[str, Any] | None:
+    """Return the answer to pass on in the place of *body*; None if it is right as it is.
+
+    A body answers the request that it came for, whatever id is in it.
+    """
+    reading = read(body)
+    if reading.problem:
+        return unreadable(request_id, reading.problem)
+    if reading.messages is None:
+        if reading.answered == request_id:
+            return None
+        if reading.has_answer:
+            return {**json.loads(body), "id": request_id}
+        return unreadable(request_id, _NOTHING)
+    answers = [each for each in reading.messages if "method" not in each]
+    if not answers:
+        return unreadable(request_id, _NOTHING)
+    return {**answers[0], "id": request_id}
+
+
+def _request_id(request: httpx2.Request) -> int | str | None:
+    """Return the id of the MCP request that *request* sends; None if it sends none."""
+    if request.method != "POST":
+        return None
+    try:
+        sent = json.loads(request.content)
+    except (ValueError, RecursionError, httpx2.StreamError):
+        return None
+    return sent.get("id") if isinstance(sent, dict) and "method" in sent else None
+
+
+def _reason(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    if first["type"] == "json_invalid":
+        return str(first["msg"])
+    return "it is not a message of JSON-RPC"
 
 
 def _bytes(message: dict[str, Any]) -> bytes:

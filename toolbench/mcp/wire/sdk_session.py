@@ -136,6 +136,7 @@ class _TappedSession(ClientSession):
             with call.within(self.probe_seconds):
                 return await super().send_discover(version)
         except TimeoutError:
+            self.inbox.ignores_newer = True
             msg = "server/discover was not answered"
             raise MCPError(mcp_types.REQUEST_TIMEOUT, msg) from None
         finally:

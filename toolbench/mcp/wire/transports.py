@@ -5,33 +5,24 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from fastmcp import Client
-from fastmcp.client.transports import FastMCPTransport, SSETransport, StdioTransport
+from fastmcp.client.transports import FastMCPTransport, StdioTransport
 from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from mcp import ClientSession
-from mcp.client import sse
-from mcp.shared._httpx_utils import sse_within_origin
 
 from toolbench.errors import MissingExtraError, ServerError
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.monitoring.notifications import Inbox
-from toolbench.mcp.wire.auth import auth_of
-from toolbench.mcp.wire.http import HttpTransport, http_client
-from toolbench.mcp.wire.lenient_http import LONGEST_EVENT
+from toolbench.mcp.wire.http import HttpTransport, SseTransport
 from toolbench.mcp.wire.openapi import OpenApiTransport
 from toolbench.mcp.wire.replay import ReplayTransport
 from toolbench.mcp.wire.stdio import ProcessTransport, is_supported
 
 _EXTRA = "demo"  # it contains FastMCP's server half
-
-# the SDK ends a connection at an event of 1 MB, and over SSE has no parameter for that limit
-_long = partial(sse_within_origin, max_event_size=LONGEST_EVENT)
-sse.sse_within_origin = _long  # type: ignore[attr-defined]
 
 
 @dataclass
@@ -79,12 +70,7 @@ def transport_of(entry: ServerEntry, inbox: Inbox) -> ClientTransport:
         case "http":
             return HttpTransport(entry, inbox)
         case "sse":
-            return SSETransport(
-                entry.url,
-                headers=dict(entry.headers),
-                auth=auth_of(entry, inbox),
-                httpx_client_factory=partial(http_client, entry, inbox),
-            )
+            return SseTransport(entry, inbox)
         case "replay":
             return ReplayTransport(entry.server, inbox)
         case "memory":
