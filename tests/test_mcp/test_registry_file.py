@@ -206,3 +206,64 @@ def test_connects_the_server_that_it_describes(client, tmp_path, monkeypatch):
     path.write_text(json.dumps(described(packages=[program])))
     with pytest.raises(ServerError, match=r"'weather': It needs 'TOOLBENCH_NOT_SET'"):
         client.add(path)
+
+
+@pytest.mark.parametrize(
+    ("config", "values"),
+    [
+        (
+            package("npm", environmentVariables=[{"name": "PLACE", "isRequired": True, "isSecret": True}]),
+            {"PLACE": "hunter2-in-the-variable"},
+        ),
+        (
+            package("npm", environmentVariables=[{"name": "PLACE", "isSecret": True, "default": "hunter2-in-the-variable"}]),
+            {},
+        ),
+        (
+            package("npm", packageArguments=[{"type": "positional", "valueHint": "place", "isRequired": True, "isSecret": True}]),
+            {"PLACE": "hunter2-in-the-variable"},
+        ),
+        (
+            package("npm", packageArguments=[{"type": "named", "name": "--place", "value": "hunter2-in-the-variable", "isSecret": True}]),
+            {},
+        ),
+        (
+            package(
+                "npm",
+                environmentVariables=[
+                    {"name": "PLACE", "value": "x-{inner}", "variables": {"inner": {"isRequired": True, "isSecret": True}}}
+                ],
+            ),
+            {"INNER": "hunter2-in-the-variable"},
+        ),
+        (
+            described(
+                remotes=[
+                    {"type": "streamable-http", "url": "https://x.example/mcp", "headers": [{"name": "X-Place", "isRequired": True, "isSecret": True}]}
+                ]
+            ),
+            {"MCP_X_PLACE": "hunter2-in-the-variable"},
+        ),
+        (
+            described(
+                remotes=[
+                    {
+                        "type": "streamable-http",
+                        "url": "https://x.example/{place}/mcp",
+                        "variables": {"place": {"isRequired": True, "isSecret": True}},
+                    }
+                ]
+            ),
+            {"MCP_PLACE": "hunter2-in-the-variable"},
+        ),
+    ],
+    ids=["variable", "default", "argument", "fixed argument", "inner", "header", "URL"],
+)  # fmt: skip
+def test_what_is_marked_as_secret_is_hidden_whatever_its_name(config, values):
+    """`isSecret` counts, not only a name like TOKEN."""
+    (entry,) = read_config(config).values()
+    expanded = entry.expanded(values)
+    assert "hunter2-in-the-variable" in str(vars(expanded))
+    assert "hunter2-in-the-variable" in expanded.secrets
+    for text in (expanded.target, repr(expanded), entry.target, repr(entry)):
+        assert "hunter2" not in text

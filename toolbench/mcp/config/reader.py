@@ -83,6 +83,8 @@ def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
         "seconds": _seconds(entry),
         "mode": entry.get("mode"),
         "required": _required(entry),
+        "secret_variables": frozenset(_words(entry, "secretVariables")),
+        "secret_texts": tuple(_words(entry, "secretTexts")),
         "enabled": bool(entry.get("enabled", not entry.get("disabled", False))),
     }
     if any(
@@ -135,6 +137,12 @@ def _required(entry: Mapping[str, Any]) -> dict[str, str]:
     """Return the variables that a `server.json` requires; no other format has this key."""
     required = entry.get("requiredVariables")
     return dict(required) if isinstance(required, Mapping) else {}
+
+
+def _words(entry: Mapping[str, Any], key: str) -> list[str]:
+    """Return the texts of a list that only entries made of a `server.json` have."""
+    words = entry.get(key)
+    return [str(word) for word in words] if isinstance(words, list) else []
 
 
 def _texts(entry: Mapping[str, Any], key: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from toolbench.errors import ServerError
 from toolbench.plain import clip
+from toolbench.redaction.matching.credential_parts import parts
 
 _RUNNERS = {
     "npm": ("npx", ["-y"], "@"),
@@ -30,6 +31,7 @@ _HINTS = {
 _OWN = "MCP_"
 """The beginning of a remote's variables, so that none with another purpose is sent to it."""
 _REFERENCE = re.compile(r"\$\{(?=\w)")
+_REFERENCED = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _VARIABLE = re.compile(r"\{([A-Za-z_][\w-]*)\}")
 _OPEN = {"valueHint", "value_hint", "choices", "format", "placeholder"}
 """Keys of an argument that takes a value, without which it is left out."""
@@ -105,6 +107,7 @@ def _remote(remote: Mapping[str, Any]) -> dict[str, Any]:
         "transport": "sse" if kind == "sse" else "http",
         "headers": {name: _own(value) for name, value, _ in headers},
         "requiredVariables": {_OWN + name: text for name, text in required.items()},
+        **_secrets([(_filled(url, remote), remote)], headers, prefix=_OWN),
     }
 
 
@@ -137,7 +140,9 @@ def _package(package: Mapping[str, Any], kind: str) -> dict[str, Any]:
     runtime = _arguments(package, "runtimeArguments")
     if program == "docker" and not runtime:
         runtime = [word for name, _, _ in variables for word in ("-e", name)]
-    arguments = [(str(a.get("value", "")), a) for a in _all_arguments(package)]
+    every = _all_arguments(package)
+    arguments = [(str(a.get("value", "")), a) for a in every]
+    words = [(_value(a, _variable_of(a)) or "", a) for a in every]
     return {
         "command": program,
         "args": [
@@ -152,6 +157,7 @@ def _package(package: Mapping[str, Any], kind: str) -> dict[str, Any]:
         ],
         "env": {name: value for name, value, _ in variables},
         "requiredVariables": _required(arguments, variables),
+        **_secrets(words, variables),
     }
 
 
@@ -272,6 +278,42 @@ def _required(
             ):
                 needs[_upper(str(name))] = setting
     return {name: str(needs[name].get("description") or "") for name in sorted(needs)}
+
+
+def _secrets(
+    texts: list[tuple[str, Mapping[str, Any]]],
+    settings: list[tuple[str, str, Mapping[str, Any]]],
+    *,
+    prefix: str = "",
+) -> dict[str, list[str]]:
+    """Return what `isSecret` says of the values: variables by name, and texts in the file itself."""
+    secrets = [(text, item) for text, item in texts if _is_secret(item)]
+    secrets += [(text, item) for _, text, item in settings if _is_secret(item)]
+    for item in [item for _, item in texts] + [item for _, _, item in settings]:
+        variables = item.get("variables")
+        for name, setting in (
+            variables.items() if isinstance(variables, Mapping) else ()
+        ):
+            if isinstance(setting, Mapping) and _is_secret(setting):
+                variable = _upper(str(name))
+                secrets.append(
+                    (_value(setting, variable) or f"${{{variable}}}", setting)
+                )
+    names, fixed = set[str](), list[str]()
+    for text, _ in secrets:
+        for name, default in _REFERENCED.findall(text):
+            names.add(prefix + name)
+            fixed.append(default)
+        if "${" not in text:
+            fixed += parts(text)
+    return {
+        "secretVariables": sorted(names),
+        "secretTexts": list(dict.fromkeys(filter(None, fixed))),
+    }
+
+
+def _is_secret(item: Mapping[str, Any]) -> bool:
+    return _field(item, "isSecret", "is_secret") is True
 
 
 def _is_open(item: Mapping[str, Any]) -> bool:
