@@ -1,4 +1,4 @@
-"""%mcp logout: forget the tokens of a server."""
+"""%mcp logout: forget the tokens of a server, and have them revoked."""
 
 from argparse import Namespace
 from collections.abc import Callable
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def add_parsers(commands: Any) -> None:
     """Add this sub-command to %mcp."""
     logout = commands.add_parser(
-        "logout", help="forget the tokens of a server, and disconnect it"
+        "logout", help="revoke and forget the tokens of a server, and disconnect it"
     )
     logout.add_argument("name")
 
@@ -20,10 +20,8 @@ def _logout(options: Namespace, server: "Callable[[str], MCPServerSession]") -> 
     from toolbench.mcp.authorization.logout import log_out  # noqa: PLC0415 - with the first server
 
     session = server(options.name)
-    if log_out(session):
-        sentence = (
-            f"Logged out of {session.name}: its tokens are gone from this machine."
-        )
+    if outcome := log_out(session):
+        sentence = f"Logged out of {session.name}. {outcome}"
     else:
         sentence = f"No tokens of {session.name} were kept."
     print(f"{sentence} %mcp reconnect {session.name} connects again.")  # noqa: T201 - in the cell that asked

@@ -1,22 +1,24 @@
-"""Forget the tokens of a server."""
+"""Forget the tokens of a server, and have them revoked."""
 
 import os
 from typing import TYPE_CHECKING
 
+from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError
+from toolbench.mcp.authorization.revocation import revoke
 from toolbench.mcp.authorization.token_vault import vault
 
 if TYPE_CHECKING:
     from toolbench.mcp.session import MCPServerSession
 
 
-def log_out(session: "MCPServerSession") -> bool:
+def log_out(session: "MCPServerSession") -> str:
     """Forget the kept tokens of a server, and disconnect it, as the connection holds them too.
 
-    The server itself is not asked to revoke them.
+    The authorization server is asked to revoke them, if it can.
 
     Returns:
-        Whether there were any tokens.
+        What became of the tokens, in sentences; empty if there were none.
 
     Raises:
         ServerError: If the server has no URL.
@@ -26,4 +28,8 @@ def log_out(session: "MCPServerSession") -> bool:
         msg = f"Server {session.name!r} is not reached by a URL: it has no tokens here."
         raise ServerError(msg)
     session.close()
-    return vault.remove(entry.expanded(os.environ).url)
+    url = entry.expanded(os.environ).url
+    items = vault.items(url)
+    if not vault.remove(url):
+        return ""
+    return f"Its tokens are gone from this machine. {portal.call(revoke, items, url)}".strip()

@@ -1,0 +1,129 @@
+"""Ask an authorization server to revoke the tokens of a server. Source: RFC 7009.
+
+The tokens are sent only to the issuer with which the client was registered, however the server
+of the tokens describes itself now.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from toolbench.mcp.authorization.token_vault import Items
+
+_SECONDS = 10.0
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True)
+class Registration:
+    """The client of some tokens, as the issuer knows it."""
+
+    issuer: str
+    client_id: str
+    secret: str
+    method: str
+    """How the client shows its secret: `none`, `client_secret_post` or `client_secret_basic`."""
+
+    @classmethod
+    def among(cls, items: Items) -> "Registration | None":
+        """Return the registration in *items*; None if it is not known who issued the tokens."""
+        for item in items.values():
+            issuer, client = item.get("issuer"), item.get("client_id")
+            if isinstance(issuer, str) and isinstance(client, str):
+                secret = item.get("client_secret")
+                method = item.get("token_endpoint_auth_method")
+                return cls(
+                    issuer,
+                    client,
+                    secret if isinstance(secret, str) else "",
+                    method if isinstance(method, str) else "none",
+                )
+        return None
+
+
+async def revoke(items: Items, server: str) -> str:
+    """Revoke the tokens in *items*, those of the URL *server*; return in a sentence what became of it.
+
+    The sentence is empty if there is no token. No error is raised: the tokens are forgotten here
+    in any case.
+    """
+    import httpx2  # noqa: PLC0415 - with the first server
+
+    tokens = list(_tokens(items))
+    if not tokens:
+        return ""
+    registration = Registration.among(items)
+    if registration is None:
+        return "They are still valid there: it is not known who issued them."
+    try:
+        async with httpx2.AsyncClient(timeout=_SECONDS) as client:
+            place = await _place(client, registration.issuer, server)
+            if not place:
+                return "They are still valid there: its authorization server offers no revocation."
+            for kind, token in tokens:
+                await _revoked(client, place, registration, kind, token)
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        return f"They may still be valid there: revoking them failed ({_why(error)})."
+    return "Its authorization server has revoked them."
+
+
+def _tokens(items: Items) -> Iterator[tuple[str, str]]:
+    """Yield the tokens with their kinds, first those by which others are made."""
+    for kind in ("refresh_token", "access_token"):
+        for item in items.values():
+            if isinstance(token := item.get(kind), str) and token:
+                yield kind, token
+
+
+async def _place(client: Any, issuer: str, server: str) -> str:
+    """Return the URL that revokes tokens of *issuer*; empty if it names none that may be used."""
+    from mcp.client.auth.utils import (  # noqa: PLC0415 - with the first server
+        build_oauth_authorization_server_metadata_discovery_urls,
+        issuers_match,
+    )
+
+    for url in build_oauth_authorization_server_metadata_discovery_urls(issuer, server):
+        answer = await client.get(url)
+        if answer.status_code != 200:
+            continue
+        metadata = answer.json()
+        if not isinstance(metadata, Mapping):
+            continue
+        if not issuers_match(str(metadata.get("issuer")), issuer):
+            msg = "the authorization server describes itself as another one"
+            raise ValueError(msg)
+        place = metadata.get("revocation_endpoint")
+        return place if isinstance(place, str) and _is_safe(place) else ""
+    return ""
+
+
+def _is_safe(url: str) -> bool:
+    """Tell whether what is sent to *url* is encrypted, or stays on this machine."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or (
+        parts.scheme == "http" and parts.hostname in _LOOPBACK
+    )
+
+
+async def _revoked(
+    client: Any, place: str, registration: Registration, kind: str, token: str
+) -> None:
+    # an empty secret is like none (RFC 6749, 2.3.1); servers of the SDK refuse a form without it
+    is_basic = registration.method == "client_secret_basic"
+    form = {
+        "token": token,
+        "token_type_hint": kind,
+        "client_id": registration.client_id,
+        "client_secret": "" if is_basic else registration.secret,
+    }
+    auth = (registration.client_id, registration.secret) if is_basic else None
+    answer = await client.post(place, data=form, auth=auth)
+    answer.raise_for_status()
+
+
+def _why(error: Exception) -> str:
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"HTTP {response.status_code}"
+    return str(error).rstrip(".") or type(error).__name__
