@@ -1,6 +1,7 @@
 """Answer requests to a fake server from a recording."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from toolbench.mcp.recording.failure import NOT_RECORDED
@@ -15,11 +16,13 @@ _METHODS = frozenset({"resources/read", "prompts/get"})
 class RecordedAnswers:
     """The recorded answers to calls of one tool, by their arguments, in the recorded order."""
 
-    def __init__(self, exchanges: list[Exchange]) -> None:
-        """Take *exchanges*, the recorded calls of one tool."""
-        rounds = [e for e in exchanges if "requestState" not in e.params]
-        self._last = {id(e): e.last for e in rounds}
-        self._matcher = Matcher(rounds)
+    def __init__(self, tape: Tape, exchanges: list[Exchange]) -> None:
+        """Take *exchanges*, the recorded calls of one tool on *tape*."""
+        first = [e for e in exchanges if "requestState" not in e.params]
+        calls = [_without_task(e) for e in first]
+        pairs = zip(calls, first, strict=True)
+        self._outcomes = {id(call): tape.outcome(e) for call, e in pairs}
+        self._matcher = Matcher(calls)
 
     def answer_to(self, tool: str, arguments: Mapping[str, Any]) -> Any:
         """Return the answer to a call.
@@ -32,7 +35,7 @@ class RecordedAnswers:
         if recorded is None:
             difference = self._matcher.missing("tools/call", params)
             raise RpcError(difference, NOT_RECORDED)
-        return Raw(_result_of(self._last[id(recorded)]))
+        return Raw(_result_of(self._outcomes[id(recorded)]))
 
 
 class RecordedReplies:
@@ -51,16 +54,22 @@ class RecordedReplies:
         recorded = self._matcher.find(method, params)
         if recorded is None:
             raise RpcError(self._matcher.missing(method, params), NOT_RECORDED)
-        return _result_of(recorded)
+        return _result_of(recorded.response)
 
 
-def _result_of(exchange: Exchange) -> Mapping[str, Any]:
-    """Return the recorded result of *exchange*.
+def _without_task(call: Exchange) -> Exchange:
+    """Return *call* without the wish for a task: a fake server answers at once."""
+    params = {k: v for k, v in call.params.items() if k != "task"}
+    return replace(call, request={**call.request, "params": params})
+
+
+def _result_of(recorded: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the result in *recorded*, an answer.
 
     Raises:
         RpcError: If the answer was an error, or there was none.
     """
-    response = without_numbers(exchange.response or {})
+    response = without_numbers(recorded or {})
     if isinstance(result := response.get("result"), Mapping):
         return result
     error = response.get("error")

@@ -102,7 +102,7 @@ class FakeMCPServer:
         )
         calls = calls_by_tool(tape)
         for name, offer in offered["tools"].items():
-            fake._offer(dict(offer), RecordedAnswers(calls.get(name, [])))
+            fake._offer(dict(offer), RecordedAnswers(tape, calls.get(name, [])))
         fake._script.add_recorded(offered, RecordedReplies(tape))
         return fake
 

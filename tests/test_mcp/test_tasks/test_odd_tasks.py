@@ -1,9 +1,14 @@
 """Servers whose tasks are not as they should be."""
 
+import json
+
 import pytest
 
-from test_mcp.peers import scripted
+from test_mcp.peers import eventually, scripted
+from toolbench.mcp.tasks import task_following
 from toolbench.mcp.tasks.task_state import TaskState, started_task, wants_task
+from toolbench.runs.engine import start
+from toolbench.runs.run import ENDED, Run
 
 TOOL = {
     "name": "t",
@@ -33,6 +38,43 @@ def call(client, tmp_path):
         return client.connect("odd", entry).tools["t"]({})
 
     return call
+
+
+class TestAnnouncedChanges:
+    def test_are_looked_at_at_once(self, client, tmp_path, monkeypatch):
+        """Where the server says that a task changed, its state is asked for before the pause ends."""
+        monkeypatch.setattr(task_following, "_FIRST", 60.0)
+        slow = {**TASK, "pollInterval": 60_000}
+        features = {"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}}
+        news = {
+            "method": "notifications/tasks/status",
+            "params": {**slow, "status": "completed"},
+        }
+        results = {
+            "initialize": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": features,
+                "serverInfo": {"name": "s", "version": "1"},
+            },
+            "tools/list": {"tools": [TOOL]},
+            "tools/call": {"task": slow},
+            "tasks/get": {**slow, "status": "completed"},
+            "tasks/result": {"content": [{"type": "text", "text": "done"}]},
+        }
+        script = {method: [{"result": body}] for method, body in results.items()}
+        script["prompts/list"] = [
+            json.dumps({"jsonrpc": "2.0", **news}),
+            {"result": {"prompts": []}},
+        ]
+        script["initialize"][0]["result"]["capabilities"]["prompts"] = {}
+        session = client.connect("odd", scripted(tmp_path / "script.json", script))
+        run = Run(session.tools["t"], {}, source="code")
+        start(run)
+        eventually(lambda: any(call.task_id for call in session.connection.inbox.calls))
+        assert not session.traffic.find(method="tasks/get")
+        assert list(session.prompts) == []
+        eventually(lambda: run.state in ENDED)
+        assert run.outcome.text == "done"
 
 
 class TestOddTasks:

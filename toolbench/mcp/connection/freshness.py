@@ -10,6 +10,8 @@ from copy import deepcopy
 from time import monotonic
 from typing import Any
 
+LEAST = 1.0
+"""The fewest seconds between two requests of a list that its `ttlMs` causes."""
 _LONGEST = 24 * 60 * 60.0  # seconds, as in the SDK
 _MOST_READS = 100  # answers that are kept
 

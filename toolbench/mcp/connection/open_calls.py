@@ -1,6 +1,6 @@
 """A running request: its time limit, its progress, and the handler of its questions."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -50,6 +50,8 @@ class Call:
     round: int = 1
     task_id: str = ""
     """The task that the call became, if it did."""
+    on_task_change: Callable[[], object] = lambda: None
+    """Called in the background loop when the server announces that the task changed."""
     _scopes: list[anyio.CancelScope] = field(default_factory=list, repr=False)
     _waiting: int = 0
     _paused: list[tuple[anyio.CancelScope, float]] = field(
@@ -162,6 +164,12 @@ class OpenCalls:
             yield
         finally:
             _current.reset(token)
+
+    def wake(self, task_id: object) -> None:
+        """Tell the calls that became the task *task_id* that its state changed."""
+        for call in self:
+            if task_id and call.task_id == task_id:
+                call.on_task_change()
 
     def of_token(self, token: object) -> Call | None:
         """Return the call of *token*, or None."""

@@ -116,12 +116,13 @@ class Recording:
 
     @property
     def calls(self) -> list[RecordedCall]:
-        """The tool calls in their order; a call of several rounds counts once."""
+        """The tool calls in their order; a call of several rounds, or with a task, counts once."""
         calls = []
         for server in self.servers:
-            for exchange in self.tape(server).exchanges:
+            tape = self.tape(server)
+            for exchange in tape.exchanges:
                 if exchange.is_call and "requestState" not in exchange.params:
-                    calls.append(_call(server, exchange))
+                    calls.append(_call(server, exchange, tape.outcome(exchange)))
         return calls
 
     def snapshot(self, server: str | None = None) -> Snapshot:
@@ -213,8 +214,10 @@ def _is_start(message: Any) -> bool:
     return isinstance(message, Mapping) and message.get("format") == FORMAT
 
 
-def _call(server: str, exchange: Exchange) -> RecordedCall:
-    response = exchange.last.response or {}
+def _call(
+    server: str, exchange: Exchange, outcome: Mapping[str, Any] | None
+) -> RecordedCall:
+    response = outcome or {}
     arguments = exchange.params.get("arguments")
     return RecordedCall(
         server=server,

@@ -106,6 +106,29 @@ class Tape:
             tape.add(frame)
         return tape
 
+    def outcome(self, call: Exchange) -> Mapping[str, Any] | None:
+        """Return the answer to the tool call *call*; of one that ran as a task that of the task.
+
+        None means that the recording has no end of it.
+        """
+        response = call.last.response
+        result = mapping_of((response or {}).get("result"))
+        task = mapping_of(result.get("task")).get("taskId")
+        if result.get("resultType") == "task":
+            task = result.get("taskId")
+        if task is None or "content" in result:
+            return response
+        own = [e for e in self.exchanges if e.params.get("taskId") == task]
+        for exchange in own:
+            if exchange.method == "tasks/result" and exchange.response is not None:
+                return exchange.response
+        states = [e.response or {} for e in own if e.method == "tasks/get"]
+        for state in (mapping_of(response.get("result")) for response in states):
+            for key in ("result", "error"):
+                if isinstance(state.get(key), Mapping):
+                    return {key: state[key]}
+        return None
+
     def add(self, frame: Frame) -> None:
         """Add the next frame."""
         message = frame.message

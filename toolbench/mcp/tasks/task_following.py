@@ -27,6 +27,7 @@ _FIRST = (
 )
 _ASK = 60.0  # seconds for one answer about the state
 _AGAIN = (0.5, 2.0, 5.0)  # seconds before a question that got no answer is asked again
+_NEWS = 0.05  # seconds between an announced change and the request for the state
 _CANCEL = 5.0  # seconds for the answer to a cancel
 _UNKNOWN = frozenset({-32602, -32002})  # codes of an answer about an unknown task
 _log = logging.getLogger(__name__)
@@ -49,6 +50,7 @@ class TaskFollowing:
         self._progress: tuple[float, float | None, str] = (0.0, None, "")
         self._answered: set[str] = set()
         self._result: asyncio.Task[dict[str, Any]] | None = None
+        self._changed = asyncio.Event()
 
     async def result(self) -> dict[str, Any]:
         """Return the result of the tool; there is no time limit, since a task may take hours.
@@ -62,6 +64,7 @@ class TaskFollowing:
         """
         call = self._call
         call.task_id, call.seconds = self._state.id, inf
+        call.on_task_change = self._changed.set
         report, call.on_progress = call.on_progress, self._noting(call.on_progress)
         try:
             with self._over.inbox.calls.reopen(call), call.limited():
@@ -101,7 +104,7 @@ class TaskFollowing:
             kind = UnknownTaskError if code in _UNKNOWN else CallFailedError
             verb = "know" if kind is UnknownTaskError else "give the state of"
             why = ended(sentence(error))
-            text = f"The server does not {verb} task {self._state.id!r}: {why}"
+            text = f"The server does not {verb} task {self._state.id[:60]!r}: {why}"
             raise kind(self._over.inbox.told(text)) from error
         return self._state
 
@@ -136,11 +139,20 @@ class TaskFollowing:
                 return await self._outcome()
 
     async def _wait(self, seconds: float) -> None:
-        """Wait for *seconds*, or until the older protocol's request for the result is answered."""
-        if self._result is None:
-            await anyio.sleep(seconds)
-        else:
-            await asyncio.wait([self._result], timeout=seconds)
+        """Wait for *seconds*, or until the server announces a change or has sent the result."""
+        change = asyncio.ensure_future(self._changed.wait())
+        events: list[asyncio.Future[Any]] = [change]
+        if self._result is not None:  # the older protocol's request for it
+            events.append(self._result)
+        try:
+            await asyncio.wait(
+                events, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            change.cancel()
+        if self._changed.is_set():
+            self._changed.clear()
+            await anyio.sleep(_NEWS)  # many announcements cause one request
 
     async def _ask_again(self) -> None:
         """Ask for the state, a few times if the network or the server is out of order."""
@@ -171,7 +183,7 @@ class TaskFollowing:
                 return {**result, "isError": True}
             raise self._failed({"message": state.message})
         if not isinstance(result, Mapping):
-            msg = f"Task {state.id!r} is completed, but the server sent no result."
+            msg = f"Task {state.id[:60]!r} is completed, but the server sent no result."
             raise CallFailedError(self._over.inbox.told(msg))
         return dict(result)
 
