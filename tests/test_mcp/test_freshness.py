@@ -99,6 +99,25 @@ class TestReads:
 
 
 class TestLists:
+    def test_with_a_tiny_time_are_not_asked_for_at_each_use(self, client, clock):
+        """Once a second at the most: a view may use a list several times."""
+        session = client.connect("dated", dated(1))
+        clock[0] += 0.5
+        names = [item.name for _ in range(5) for item in session.resources]
+        assert len(set(names)) == asked(session, "resources/list") == 1
+        clock[0] += 1.1
+        assert session.resources[0].name != names[0]
+
+    def test_that_could_not_be_renewed_are_asked_for_again(self, client, clock):
+        """A failed request does not make an old list of tools fresh for ever."""
+        session = client.connect("dated", dated())
+        requests = []
+        session.tools.on_stale = lambda: requests.append(clock[0])  # and it fails
+        for later in (61, 1, 31, 1):
+            clock[0] += later
+            list(session.tools)
+        assert len(requests) == 2
+
     @pytest.mark.parametrize(
         ("name", "method"),
         [("resources", "resources/list"), ("prompts", "prompts/list")],

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, TypeVar, overload
 
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ended
-from toolbench.mcp.connection.freshness import Freshness
+from toolbench.mcp.connection.freshness import LEAST, Freshness
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 
 T = TypeVar("T")
@@ -129,5 +129,6 @@ class RemoteList(ItemList[T]):
                 changes != self._changes
             ):  # a change came during the request: do not keep them
                 return items
-            self._items, self._freshness = items, Freshness(lifetime)
+            seconds = lifetime and max(lifetime, LEAST)
+            self._items, self._freshness = items, Freshness(seconds)
         return list(self._items)

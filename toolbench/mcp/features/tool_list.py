@@ -5,7 +5,7 @@ from typing import Any, overload
 
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.mcp.connection.connection import Connection
-from toolbench.mcp.connection.freshness import Freshness
+from toolbench.mcp.connection.freshness import LEAST, Freshness
 from toolbench.mcp.definition import MCPToolDefinition
 from toolbench.mcp.executor import Caller, MCPToolExecutor
 from toolbench.mcp.features.item_list import ItemList
@@ -18,7 +18,7 @@ from toolbench.mcp.features.listing import (
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.redaction.detection.secrecy import Secrecy
 
-_LEAST = 5.0  # seconds between two requests of the list that its `ttlMs` causes
+_AGAIN = 30.0  # seconds until a list is requested again whose request has failed
 
 
 class ToolList(ItemList[MCPToolDefinition]):
@@ -66,7 +66,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         If the server's `ttlMs` is over, the list is requested again in the background.
         """
         if self._freshness.is_over:
-            self._freshness = Freshness()
+            self._freshness = Freshness(_AGAIN)  # the next list has a time of its own
             self.on_stale()
         return self.known_items
 
@@ -98,7 +98,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         )
         if self.problem is not None and not items:
             return
-        self._freshness = Freshness(lifetime and max(lifetime, _LEAST))
+        self._freshness = Freshness(lifetime and max(lifetime, LEAST))
         good, self.disabled = read_tools(items, is_modern=connection.is_modern)
         change, is_first = ToolsDiff.between(self._rows, good), not self._was_listed
         self._rows, self._tools, self._was_listed = good, None, True

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, overload
 
-from toolbench.errors import ToolNotFoundError, did_you_mean
+from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.features.item_list import RemoteList
 from toolbench.mcp.features.resource_list import ResourceList
@@ -68,8 +68,13 @@ class SkillList(RemoteList[Skill]):
         """
         skill = self._named(skill) if isinstance(skill, str) else skill
         uri = skill.uri_of(file)
+        server = self._connection.inbox.server
         contents = self._resources.read(uri)
-        skill.check(self._connection.inbox.server, uri, contents)
+        try:
+            skill.check(server, uri, contents)
+        except ServerError:  # a fresh answer may be of the skill as it was before
+            contents = self._resources.read(uri, anew=True)
+            skill.check(server, uri, contents)
         return contents
 
     def _named(self, name: str) -> Skill:
