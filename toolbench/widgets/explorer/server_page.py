@@ -6,6 +6,7 @@ from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import ListPane, Lock
 from toolbench.widgets.explorer.panes.prompts import PromptsPane
 from toolbench.widgets.explorer.panes.resources import ResourcesPane
+from toolbench.widgets.explorer.panes.skills_pane import SkillsPane, has_skills
 from toolbench.widgets.explorer.panes.tools import ToolsPane
 from toolbench.widgets.explorer.server_details import ServerDetails
 from toolbench.widgets.explorer.tab_set import TabSet
@@ -28,9 +29,10 @@ class ServerPage:
             {kind: kind for kind in (ToolsPane, ResourcesPane, PromptsPane)},
             when_turned=self._place,
         )
-        """The tabs with the lists of tools, resources and prompts."""
+        """The tabs with the lists of tools, resources and prompts, and of skills if there are any."""
         self.details = ServerDetails(session, lock, self._use_tool)
         """The tabs about the server, with its log and traffic."""
+        self._offer_skills()
         self.main = parts.column()
         """The picked item."""
         self._place()
@@ -39,8 +41,14 @@ class ServerPage:
         """Update the visible panes; mark the others as changed."""
         change, self._last_change = self._last_change, self.session.tools.last_change
         real = names if change is not self._last_change else names - {"tools"}
+        self._offer_skills()
         self.lists.hear(names, real & _MARKED)
         self.details.hear(names)
+
+    def _offer_skills(self) -> None:
+        """Add the tab of skills; few servers have any."""
+        if has_skills(self.session):
+            self.lists.add(SkillsPane, SkillsPane)
 
     @property
     def pane(self) -> ListPane:

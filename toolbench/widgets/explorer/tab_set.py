@@ -59,6 +59,14 @@ class TabSet:
                 self._stale.add(index)
         self._refresh()
 
+    def add(self, kind: type[Pane], make: MakePane) -> None:
+        """Add a tab for panes of this *kind* at the end, if there is none yet."""
+        if kind not in self._kinds and not self._closed:
+            self._kinds = (*self._kinds, kind)
+            self._make = {**self._make, kind: make}
+            self.widget.children = (*self.widget.children, self._parts.column())
+            self._entitle()
+
     @property
     def pane(self) -> Pane:
         """The visible pane."""

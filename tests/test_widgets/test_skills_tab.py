@@ -1,0 +1,76 @@
+"""The tab of a server's skills: there if the server has any, read and checked."""
+
+import pytest
+from fastmcp import FastMCP
+from fastmcp.server.providers.skills import SkillsDirectoryProvider
+from fastmcp.skills.extension import SkillsExtension
+
+from test_widgets.front import receive
+from test_widgets.panes import choose, listed, press
+from test_widgets.tooling import shown, until
+from toolbench.mcp import MCPClient
+from toolbench.widgets.explorer import Explorer
+
+ABOUT = "---\nname: forms\ndescription: Fill in <b>forms</b>.\n---\n# Filling\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of two skills."""
+    for name in ("forms", "letters"):
+        (tmp_path / name / "scripts").mkdir(parents=True)
+        about = ABOUT.replace("name: forms", f"name: {name}")
+        (tmp_path / name / "SKILL.md").write_text(about)
+    (tmp_path / "forms" / "scripts" / "fill.py").write_text("print('<i>x</i>')")
+    return tmp_path
+
+
+@pytest.fixture
+def pane(folder):
+    """The tab of the skills of a server of FastMCP."""
+    server = FastMCP("office")
+    provider = SkillsDirectoryProvider(folder, experimental_skills=True)
+    server.add_provider(provider)
+    server.add_extension(SkillsExtension(providers=[provider]))
+    with MCPClient(timeout=20) as client:
+        client.connect("office", server)
+        explorer = Explorer(client)
+        tabs = explorer.page.lists
+        assert tabs.widget.titles[3:] == ("Skills",)
+        receive(tabs.widget, selected_index=3)
+        yield tabs.pane
+        explorer.close()
+
+
+def test_a_skill_is_listed_and_its_files_are_read(pane):
+    """SKILL.md first; text of the server is escaped."""
+    assert [line.partition(" ")[0] for line in listed(pane)] == ["forms", "letters"]
+    choose(pane, "forms")
+    until(lambda: "Fill in" in shown(pane.detail))
+    assert "checked by digest" in shown(pane.detail)
+    assert "<b>forms" not in shown(pane.detail)
+    press(pane, "Read")
+    until(lambda: "Filling" in shown(pane.detail))
+    chooser = pane.detail.children[1].children[0]
+    assert list(chooser.options) == ["SKILL.md", "scripts/fill.py"]
+    receive(chooser, index=1)
+    press(pane, "Read")
+    until(lambda: "print(" in shown(pane.detail))
+
+
+def test_a_file_that_is_not_the_listed_one_is_a_sentence(pane, folder):
+    """Nothing of it is shown."""
+    choose(pane, "forms")
+    (folder / "forms" / "SKILL.md").write_text("# Another\n")
+    press(pane, "Read")
+    until(lambda: "It was not used" in shown(pane.detail))
+    assert "Another" not in shown(pane.detail)
+
+
+def test_a_server_without_skills_has_no_such_tab():
+    """Few servers have them."""
+    with MCPClient(timeout=20) as client:
+        client.connect("plain", FastMCP("plain"))
+        explorer = Explorer(client)
+        assert len(explorer.page.lists.widget.titles) == 3
+        explorer.close()
