@@ -79,12 +79,15 @@ class TestDeathInAList:
 
 class TestMemory:
     def test_lost_between_two_calls_is_told_once(self, client):
-        """The first result of a server that was started again says so, to the person."""
+        """The first result of a server that was started again says so, to person and model."""
         session = client.connect("a", light("a", "x"))
         assert session.call("x").warnings == []
         os.kill(session.connection.pid, signal.SIGKILL)
         eventually(lambda: session.status == "lost")
-        (warning,) = session.call("x").warnings
+        result = session.call("x")
+        (warning,) = result.warnings
+        assert result.to_llm_content[-1].text == f"Note: {warning}"
+        assert result.text == "a"
         assert "had ended (signal 9) and was started again" in warning
         assert "in memory is gone" in warning
         assert session.call("x").warnings == []

@@ -201,7 +201,8 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         if notices := self._caller.notices[:]:
             del self._caller.notices[: len(notices)]
             warnings = [*notices, *observation.warnings]
-            observation = observation.model_copy(update={"warnings": warnings})
+            update = {"warnings": warnings, "lost": notices}
+            observation = observation.model_copy(update=update)
         modern = observation.is_error and self._caller.era == "modern"
         return with_way_back(observation, self._caller.name) if modern else observation
 

@@ -47,6 +47,8 @@ class MCPObservation(Observation):
     """The structured content, as JSON."""
     warnings: list[str] = Field(default_factory=list)
     """Problems of the answer, which is shown in spite of them."""
+    lost: list[str] = Field(default_factory=list)
+    """The warnings that a model reads too: it may count on what a server kept before its restart."""
 
     def to_mcp_result(self) -> dict[str, Any]:
         """Return the answer as the server sent it."""
@@ -71,7 +73,8 @@ class MCPObservation(Observation):
         if self.content and not content:
             content = [TextContent(text=_FOR_PERSON)]
         header = [TextContent(text=self.ERROR_MESSAGE_HEADER)] if self.is_error else []
-        return [*header, *content]
+        lost = [TextContent(text=f"Note: {text}") for text in self.lost]
+        return [*header, *content, *lost]
 
     @property
     def _person_content(self) -> Sequence[Content]:
