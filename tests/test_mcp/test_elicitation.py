@@ -37,6 +37,27 @@ class TestAskHere:
         with in_advance(True):
             assert ask_here(page)
 
+    @pytest.mark.parametrize(
+        "url",
+        [
+            *(
+                "file:///etc/passwd",
+                "data:text/html,x",
+                "https:///x",
+                "http://[::1",
+                "",
+            ),
+            *("https://bank.example@evil.invalid/", "https://x\nAll is well.", "//x"),
+            *("https://x/\u202egpj", "https://x y", 'https://x/"onclick="x'),
+        ],
+    )
+    def test_a_page_that_hides_where_it_is_is_warned_of(self, url):
+        """The URL stands on one line, and cannot write lines of its own into the question."""
+        question = UrlQuestion(url=url, **ABOUT)
+        assert not question.is_safe
+        assert question.whole.endswith("\nDo not open it.")
+        assert len(question.whole.splitlines()) == 3
+
     def test_a_page_is_named_to_whoever_shows_the_question(self):
         """A form can make a link of it; other questions have none."""
         page = UrlQuestion(url="https://x/authorize", **ABOUT)

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import iscoroutinefunction
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 from warnings import warn
 
 from toolbench.core.background_loop import portal
+from toolbench.display.escape import safe_address
 from toolbench.errors import ServerError
 from toolbench.mcp.sampling.sampling_request import (
     answer_schema,
@@ -83,8 +85,15 @@ class UrlQuestion(Question):
 
     @property
     def is_safe(self) -> bool:
-        """Whether a browser may open the URL: it is http or https."""
-        return self.url.lower().startswith(("https://", "http://"))
+        """Whether a browser may open the URL: it is http or https, and plainly says of which host."""
+        try:
+            parts = urlsplit(self.url)
+            is_page = parts.scheme in ("https", "http") and bool(parts.hostname)
+        except ValueError:
+            return False
+        return (
+            is_page and "@" not in parts.netloc and safe_address(self.url) is not None
+        )
 
     @property
     def whole(self) -> str:
@@ -92,7 +101,8 @@ class UrlQuestion(Question):
         advice = (
             "Visit it yourself, then say yes." if self.is_safe else "Do not open it."
         )
-        return f"{super().whole}\nThe page: {self.url}\n{advice}"
+        url = self.url if self.url.isprintable() else repr(self.url)  # one line
+        return f"{super().whole}\nThe page: {url}\n{advice}"
 
 
 @dataclass(frozen=True, kw_only=True)
