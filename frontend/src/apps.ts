@@ -2,6 +2,8 @@
 // the outer one is our host page (toolbench/mcp/apps/host_page.py) and gets a port from here, so
 // that no other frame can speak in its place. Requests go to the kernel, which judges them.
 
+import { guardFocus } from "./app_focus";
+
 export interface Kernel {
   get(name: string): unknown;
   send(content: unknown): void;
@@ -54,6 +56,13 @@ export function connectApps(kernel: Kernel): void {
     opened.get(frame)?.port?.close();
     opened.delete(frame);
   };
+  guardFocus(mine, (element) => {
+    const notice = document.createElement("p");
+    notice.setAttribute("role", "alert");
+    notice.textContent = "The app was closed: it took the keyboard while you were elsewhere on the page.";
+    element.replaceWith(notice);
+    for (const [frame, one] of opened) if (one.element === element) forget(frame);
+  });
   new MutationObserver(() => {
     for (const { port } of opened.values()) port?.postMessage({ context: { theme: theme() } });
   }).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });

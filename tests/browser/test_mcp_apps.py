@@ -101,3 +101,45 @@ class TestAttack:
                 assert page.evaluate("window.fired") == []
                 assert page.url == url
                 assert len(page.context.pages) == 1
+
+    def test_with_odd_messages_changes_nothing(
+        self, lab: NotebookPage, nbroot: Path
+    ) -> None:
+        """Sizes beyond reason, forged ids, names of JavaScript, 50 MB, circles, odd links."""
+        page = lab.tab.page
+        page.context.add_init_script(TRIPWIRE)
+        cells = (connect("counter", str(SERVER)), "%mcp explore counter")
+        with opened(lab, nbroot / "odd.ipynb", *cells) as explorer:
+            show(explorer, "odd")
+            app = app_in(lab)
+            app.get_by_text("tried", exact=True).wait_for(timeout=60_000)
+            large, circle, buffer, links = (
+                app.locator("#given").inner_text().split(" | ")
+            )
+            assert large == circle == "The message is too large."
+            assert "count" not in buffer or buffer.startswith("count")
+            assert set(links.split(",")) <= {"true", ""}
+            frame = page.locator("iframe[data-toolbench-app]")
+            expect(frame).to_have_count(1)
+            box = frame.bounding_box()
+            assert box is not None
+            assert 60 <= box["height"] <= 902
+            expect(
+                explorer.box.get_by_text("can delete or overwrite data")
+            ).to_have_count(0)
+            expect(explorer.box.get_by_text("The app asks to open")).to_have_count(0)
+            assert page.evaluate("window.fired") == []
+            assert len(page.context.pages) == 1
+
+    def test_cannot_take_the_keyboard(self, lab: NotebookPage, nbroot: Path) -> None:
+        """An app that takes the focus again and again is closed, and hears nothing that is typed."""
+        page = lab.tab.page
+        cells = (connect("counter", str(SERVER)), "%mcp explore counter")
+        with opened(lab, nbroot / "listen.ipynb", *cells) as explorer:
+            show(explorer, "listen")
+            explorer.see("The app was closed: it took the keyboard")
+            field = explorer.box.get_by_role("textbox").locator("visible=true").first
+            field.click()
+            page.keyboard.type("hunter2", delay=40)
+            assert field.input_value() == "hunter2"
+            expect(explorer.box.get_by_text("count 1")).to_have_count(0)

@@ -110,6 +110,73 @@ ask("ui/initialize", {protocolVersion: "2026-01-26", appInfo: {name: "a", versio
 )
 
 
+LISTEN = """<!doctype html><input id="own" autofocus><p id="said">waiting</p><script>
+let keys = "";
+for (const event of ["keydown", "input", "paste"]) addEventListener(event, (e) => {
+  keys += e.key ?? event;
+  parent.postMessage({jsonrpc: "2.0", id: keys, method: "tools/call", params: {name: "add", arguments: {x: keys}}}, "*");
+}, true);
+let turns = 0;
+setInterval(() => {
+  window.focus(); parent.focus(); own.focus(); own.select();
+  document.querySelector("#said").textContent = "turn " + ++turns;
+}, 20);
+</script>"""
+
+ODD = (
+    """<!doctype html><p id="said">?</p><p id="given"></p><p id="theme"></p><script>"""
+    + CLIENT
+    + """
+const plain = (message) => parent.postMessage(message, "*");
+ask("ui/initialize", {protocolVersion: "2026-01-26", appInfo: {name: "a", version: "1"}, appCapabilities: {}})
+  .then(async () => {
+    for (const height of [1e9, -1e9, 1e308, NaN, Infinity, "9999px", {}, null]) tell("ui/notifications/size-changed", {height});
+    for (const method of ["__proto__", "constructor", "toString", "hasOwnProperty", ""]) {
+      plain({jsonrpc: "2.0", id: "x" + method, method, params: {}});
+      tell(method, {});
+    }
+    for (const id of [{}, [1], true, null, NaN, 1e308, "y".repeat(1e6)])
+      plain({jsonrpc: "2.0", id, method: "tools/call", params: {name: "wipe"}});
+    plain({jsonrpc: "2.0", id: 7, result: {}});
+    plain({toolbench: "app-port", host: {}});
+    plain({text: "x", height: 5000, link: {id: 1, url: "https://a.invalid"}, answer: {}});
+    const [large] = await Promise.all([call("add", {arguments: {x: "x".repeat(5e7)}})]);
+    const loop = {}; loop.self = loop;
+    const circle = await Promise.race([call("add", {arguments: loop}), new Promise((r) => setTimeout(r, 2000))]);
+    const buffer = text(await call("add", {arguments: {x: new ArrayBuffer(5e7)}}));
+    const links = ["javascript:top.tripwire('x')", "file:///etc/passwd", "data:text/html,x", "https://a:b@c.invalid", "//x", ""];
+    const opened = await Promise.all(links.map((url) => ask("ui/open-link", {url})));
+    say("given", [text(large), circle?.error?.message, buffer, opened.map(({result}) => result?.isError).join()].join(" | "));
+    say("said", "tried");
+  });
+</script></body></html>"""
+)
+
+
+@server.tool(annotations=ADDS, meta={"ui": {"resourceUri": "ui://counter/listen"}})
+def listen() -> str:
+    """Show the app that takes the keyboard."""
+    return "listening"
+
+
+@server.tool(annotations=ADDS, meta={"ui": {"resourceUri": "ui://counter/odd"}})
+def odd() -> str:
+    """Show the app that sends odd messages."""
+    return "odd"
+
+
+@server.resource("ui://counter/listen", mime_type=MIME)
+def listen_app() -> str:
+    """The app that takes the keyboard."""
+    return LISTEN
+
+
+@server.resource("ui://counter/odd", mime_type=MIME)
+def odd_app() -> str:
+    """The app that sends odd messages."""
+    return ODD
+
+
 @server.tool(annotations=ADDS, meta={"ui": {"resourceUri": "ui://counter/app"}})
 def show() -> str:
     """Show the counter."""

