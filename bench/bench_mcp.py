@@ -17,6 +17,7 @@ from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from measuring import WALL, Cold
 
 from toolbench.mcp import MCPClient
+from toolbench.runs.engine import run_tool
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # its servers
 
@@ -106,12 +107,12 @@ def test_a_call_over_stdio(ledger, client):
 
 
 @contextmanager
-def serving():
+def serving(tools=0):
     """The URL of the same server, behind HTTP, in a process of its own."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = [*entry().values()]
+    words = [*entry(tools).values()]
     process = subprocess.Popen(
         [words[0], *words[1], str(port)], stderr=subprocess.DEVNULL
     )
@@ -138,6 +139,44 @@ def test_a_call_over_http(ledger, client):
         )
         raw.close()
         client.sync_close()
+
+
+def test_connecting_and_listing_over_http(ledger, client):
+    """At most 1.1 times the raw client."""
+    with serving(tools=100) as url:
+        beside_raw(
+            ledger,
+            "a server connected over HTTP, 100 tools listed, and left",
+            lambda: (client.connect("bench", url), client.disconnect("bench")),
+            lambda: Raw(StreamableHttpTransport(url)).close(),
+            1.1,
+            rounds=40,
+        )
+        session, raw = client.connect("bench", url), Raw(StreamableHttpTransport(url))
+        beside_raw(
+            ledger,
+            "100 tools listed over HTTP",
+            session.refresh,
+            lambda: raw.run(raw.client.list_tools()),
+            1.1,
+            rounds=40,
+        )
+        raw.close()
+        client.sync_close()
+
+
+def test_a_run_of_a_tool(ledger, client):
+    """A call with a record, secrets hidden: at most 1.3 times the raw client."""
+    tool = client.connect("bench", entry()).tool("echo")
+    raw = raw_process()
+    beside_raw(
+        ledger,
+        "run_tool over stdio, recorded in the history",
+        lambda: run_tool(tool, {"text": "x"}),
+        raw.call,
+        1.3,
+    )
+    raw.close()
 
 
 def test_a_call_in_memory(ledger, client):
