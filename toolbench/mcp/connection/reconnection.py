@@ -175,12 +175,8 @@ class ReconnectingConnection:
             left = self.seconds - (anyio.current_time() - started)
             connection = await self._attempt(entry, "legacy", left)
             mode = "legacy"
-        if self.inbox.ignores_newer and not connection.is_modern:
-            late = self.inbox.traffic.find(
-                method="server/discover", direction="received"
-            )
-            if not late:  # a server that starts slowly answers in the end
-                _ignoring.add(self.entry.identity)
+        if self.inbox.has_ignored_newer and not connection.is_modern:
+            _ignoring.add(self.entry.identity)
         self.mode = mode
         if requested_mode == "auto":
             self.is_older_only = not connection.is_modern

@@ -71,12 +71,19 @@ class Inbox:
         self.authorization_url = ""
         """The page on which a person is to authorize now; empty if there is none."""
         self.ignores_newer = False
-        """Whether the server did not answer when it was asked for the newer protocol."""
+        """Whether the server did not answer in time when it was asked for the newer protocol."""
         self.opening = Opening()
         """The opening of the present connection, for a recording that begins later."""
         self.stderr.on_line = lambda line: self._record("stderr", line)
         self.on_list_changed: Callable[[str], None] = lambda name: None
         self.on_resource_updated: Callable[[str], None] = lambda uri: None
+
+    @property
+    def has_ignored_newer(self) -> bool:
+        """Whether that question has no answer at all: a server that starts slowly answers late."""
+        if not self.ignores_newer:
+            return False
+        return not self.traffic.find(method="server/discover", direction="received")
 
     def redact_with(self, redactor: Redactor) -> None:
         """Hide the entry's secrets with *redactor* in all later messages."""
