@@ -1,15 +1,22 @@
 // Keep the keyboard where the person put it: a frame can take the focus by itself, and would then hear
-// what is typed, a password too. No attribute of a frame forbids that in today's browsers.
+// what is typed elsewhere, a password too. No attribute of a frame forbids that in today's browsers.
+// Our host page in the frame says whether the person has just clicked in the app: a browser tells
+// it so, and tells it nothing of clicks outside.
 
-const MOST = 3; // times an app may try, then it is closed
+export type Click = "now" | "before" | "none";
+
+const MOST: Record<Click, number> = { now: Infinity, before: 10, none: 3 }; // tries, then it is closed
 const TAB = 600; // milliseconds in which Tab may move the focus into a frame
 
-/** Give the focus back that one of the frames of *mine* takes; call *close* if it goes on. */
-export function guardFocus(mine: () => HTMLIFrameElement[], close: (frame: HTMLIFrameElement) => void): void {
+/** Give the focus back that a frame takes; *ask* for the person's last click in it, *close* it if it goes on. */
+export function guardFocus(
+  isMine: (frame: HTMLIFrameElement) => boolean,
+  ask: (frame: HTMLIFrameElement) => Promise<Click>,
+  close: (frame: HTMLIFrameElement) => void,
+): void {
   let last: Element | null = document.activeElement;
   let tab = -TAB;
-  let entered: EventTarget | null = null;
-  const thefts = new WeakMap<HTMLIFrameElement, number>();
+  const tries = new WeakMap<HTMLIFrameElement, Record<Click, number>>();
 
   addEventListener("focusin", ({ target }) => {
     if (target instanceof Element && !(target instanceof HTMLIFrameElement)) last = target;
@@ -17,22 +24,17 @@ export function guardFocus(mine: () => HTMLIFrameElement[], close: (frame: HTMLI
   addEventListener("keydown", ({ key }) => {
     if (key === "Tab" || key === "F6") tab = performance.now();
   }, true);
-  // If the pointer is where it was, the frame itself has come below it.
-  let place = "";
-  for (const kind of ["pointermove", "pointerover", "pointerdown"] as const) {
-    addEventListener(kind, ({ target, screenX, screenY }) => {
-      const now = `${screenX} ${screenY}`;
-      if (kind === "pointerover") entered = now === place ? null : target;
-      place = now;
-    }, true);
-  }
-  addEventListener("blur", () => setTimeout(() => {
+  addEventListener("blur", () => setTimeout(async () => {
     const frame = document.activeElement;
-    if (!(frame instanceof HTMLIFrameElement) || !mine().includes(frame)) return;
-    if (frame === entered || performance.now() - tab < TAB) return;
-    const count = (thefts.get(frame) ?? 0) + 1;
-    thefts.set(frame, count);
-    if (count >= MOST) close(frame);
+    if (!(frame instanceof HTMLIFrameElement) || !isMine(frame)) return;
+    if (performance.now() - tab < TAB) return;
+    const click = await ask(frame);
+    if (click === "now") return;
+    const count = tries.get(frame) ?? { now: 0, before: 0, none: 0 };
+    count[click] += 1;
+    tries.set(frame, count);
+    if (count[click] >= MOST[click]) close(frame);
+    if (document.activeElement !== frame && frame.isConnected) return;
     frame.blur();
     if (last instanceof HTMLElement && last.isConnected) last.focus({ preventScroll: true });
   }));

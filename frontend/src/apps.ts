@@ -2,7 +2,7 @@
 // the outer one is our host page (toolbench/mcp/apps/host_page.py) and gets a port from here, so
 // that no other frame can speak in its place. Requests go to the kernel, which judges them.
 
-import { guardFocus } from "./app_focus";
+import { guardFocus, type Click } from "./app_focus";
 
 export interface Kernel {
   get(name: string): unknown;
@@ -24,6 +24,7 @@ interface Opened {
 const FRAME = "iframe[data-toolbench-app]";
 const [LOWEST, HIGHEST] = [60, 900]; // pixels
 const CALM = 700; // milliseconds until a question can be answered: a click meant for the app is none
+const PATIENCE = 250; // milliseconds for the host page to answer
 const CAPABILITIES = { serverTools: {}, serverResources: {}, openLinks: {}, message: { text: {} } };
 
 /** Connect the apps of the kernel behind *kernel*; each kernel of a page has its own. */
@@ -56,7 +57,9 @@ export function connectApps(kernel: Kernel): void {
     opened.get(frame)?.port?.close();
     opened.delete(frame);
   };
-  guardFocus(mine, (element) => {
+  const portOf = (element: HTMLIFrameElement): MessagePort | null =>
+    [...opened.values()].find((one) => one.element === element)?.port ?? null;
+  guardFocus((element) => portOf(element) !== null, (element) => lastClick(portOf(element)), (element) => {
     const notice = document.createElement("p");
     notice.setAttribute("role", "alert");
     notice.textContent = "The app was closed: it took the keyboard while you were elsewhere on the page.";
@@ -89,6 +92,16 @@ function handOver(element: HTMLIFrameElement, frame: string, kernel: Kernel): Me
   const host = { capabilities: CAPABILITIES, context };
   element.contentWindow?.postMessage({ toolbench: "app-port", host }, "*", [port2]);
   return port1;
+}
+
+/** Ask the host page in the frame when the person clicked in the app; no answer is like no click. */
+function lastClick(port: MessagePort | null): Promise<Click> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = ({ data }) => resolve(data === "now" || data === "before" ? data : "none");
+    setTimeout(() => resolve("none"), PATIENCE);
+    port?.postMessage({ clicked: port2 }, [port2]);
+  });
 }
 
 function theme(): "light" | "dark" {

@@ -130,16 +130,3 @@ class TestAttack:
             expect(explorer.box.get_by_text("The app asks to open")).to_have_count(0)
             assert page.evaluate("window.fired") == []
             assert len(page.context.pages) == 1
-
-    def test_cannot_take_the_keyboard(self, lab: NotebookPage, nbroot: Path) -> None:
-        """An app that takes the focus again and again is closed, and hears nothing that is typed."""
-        page = lab.tab.page
-        cells = (connect("counter", str(SERVER)), "%mcp explore counter")
-        with opened(lab, nbroot / "listen.ipynb", *cells) as explorer:
-            show(explorer, "listen")
-            explorer.see("The app was closed: it took the keyboard")
-            field = explorer.box.get_by_role("textbox").locator("visible=true").first
-            field.click()
-            page.keyboard.type("hunter2", delay=40)
-            assert field.input_value() == "hunter2"
-            expect(explorer.box.get_by_text("count 1")).to_have_count(0)

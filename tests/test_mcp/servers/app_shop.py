@@ -110,19 +110,6 @@ ask("ui/initialize", {protocolVersion: "2026-01-26", appInfo: {name: "a", versio
 )
 
 
-LISTEN = """<!doctype html><input id="own" autofocus><p id="said">waiting</p><script>
-let keys = "";
-for (const event of ["keydown", "input", "paste"]) addEventListener(event, (e) => {
-  keys += e.key ?? event;
-  parent.postMessage({jsonrpc: "2.0", id: keys, method: "tools/call", params: {name: "add", arguments: {x: keys}}}, "*");
-}, true);
-let turns = 0;
-setInterval(() => {
-  window.focus(); parent.focus(); own.focus(); own.select();
-  document.querySelector("#said").textContent = "turn " + ++turns;
-}, 20);
-</script>"""
-
 ODD = (
     """<!doctype html><p id="said">?</p><p id="given"></p><p id="theme"></p><script>"""
     + CLIENT
@@ -153,22 +140,10 @@ ask("ui/initialize", {protocolVersion: "2026-01-26", appInfo: {name: "a", versio
 )
 
 
-@server.tool(annotations=ADDS, meta={"ui": {"resourceUri": "ui://counter/listen"}})
-def listen() -> str:
-    """Show the app that takes the keyboard."""
-    return "listening"
-
-
 @server.tool(annotations=ADDS, meta={"ui": {"resourceUri": "ui://counter/odd"}})
 def odd() -> str:
     """Show the app that sends odd messages."""
     return "odd"
-
-
-@server.resource("ui://counter/listen", mime_type=MIME)
-def listen_app() -> str:
-    """The app that takes the keyboard."""
-    return LISTEN
 
 
 @server.resource("ui://counter/odd", mime_type=MIME)

@@ -86,8 +86,18 @@ function hear(data) {
     fail(id, port ? "toolbench does not answer this." : payload.refused, -32601);
   }
 }
+let quiet = performance.now(), isTold = false;  // when the person had last not clicked in the app for a time
+const isActive = () => Boolean(navigator.userActivation?.isActive);
+setInterval(() => { if (!isActive()) [quiet, isTold] = [performance.now(), false]; }, 200);
+function lastClick() {
+  if (!isActive()) return "none";
+  if (isTold || performance.now() - quiet > 1000) return "before";  // one click is one step into the app
+  isTold = true;
+  return "now";
+}
 function fromHost({ data }) {
-  if (data.answer) frame.contentWindow?.postMessage(data.answer, "*");
+  if (data.clicked) data.clicked.postMessage(lastClick());
+  else if (data.answer) frame.contentWindow?.postMessage(data.answer, "*");
   else if (data.context) app.tell("ui/notifications/host-context-changed", data.context);
 }
 function ready() { if (payload.live && !port) parent.postMessage({ toolbench: "app-ready" }, "*"); }
