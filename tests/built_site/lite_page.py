@@ -55,6 +55,12 @@ class LiteNotebook:
         """Put *code* into a code cell, run it, and return its text when it is done; the cell after the last is new."""
         return self.page.evaluate(_RUN, [index, code])
 
+    def save(self):
+        """Save the notebook in the browser."""
+        self.page.evaluate(
+            "() => window.jupyterapp.commands.execute('docmanager:save')"
+        )
+
     def panel(self, title):
         """The newest panel of the tool called *title*."""
         panels = self.page.locator(".toolbench-panel")

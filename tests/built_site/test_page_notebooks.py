@@ -20,6 +20,25 @@ def test_form_is_filled_and_run(page, origin):
     notebook.picture("start")
 
 
+def test_runs_of_a_saved_notebook_are_read(page, origin):
+    """A notebook that was saved and is opened again shows the run; the panel itself needs its cell to be run."""
+    notebook = LiteNotebook(page, origin, "start.ipynb")
+    notebook.run_all()
+    page.wait_for_selector(".toolbench-panel")
+    notebook.run(3, "%tool split_bill")
+    page.locator(".toolbench-panel").nth(1).wait_for()
+    panel = notebook.panel("split_bill")
+    panel.get_by_label("total").fill("84")
+    panel.get_by_role("button", name="Run", exact=True).click()
+    panel.get_by_text("Everybody pays 42.00 euros.").wait_for()
+    notebook.save()
+    page.goto("about:blank")
+    reopened = LiteNotebook(page, origin, "start.ipynb")
+    result = page.get_by_text("Everybody pays 42.00 euros.").locator("visible=true")
+    result.first.wait_for()
+    reopened.picture("start-reopened")
+
+
 ASYNC_TOOL = """
 import asyncio
 from toolbench import current_run

@@ -23,6 +23,9 @@ _STYLE = Html(f"""<style>
 {_OUTPUT}:has(.toolbench-kept):has(+ {_OUTPUT} {_DRAWN}) {{ display: none; }}
 </style>""")
 
+_CELL_OF_PAGE = {"msg_type": "execute_request"}
+"""The header of a cell in a page, whose kernel tells none."""
+
 
 class SavedOutput:
     """The second output of a panel's cell."""
@@ -46,7 +49,8 @@ class SavedOutput:
         self._name = f"toolbench-{uuid4().hex}"
         self._last_ids = frozenset(record.id for record in records)
         # last, since another thread may keep a run as soon as there is a cell
-        self._cell = dict(publisher.parent_header) if somebody_there() else None
+        cell = getattr(publisher, "parent_header", _CELL_OF_PAGE)
+        self._cell = dict(cell) if somebody_there() else None
         publisher.publish(_content(still, ()), transient={"display_id": self._name})
 
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:
@@ -68,6 +72,10 @@ class SavedOutput:
             self._update(publisher, _content(still, ()))
 
     def _update(self, publisher: Any, data: Mapping[str, str]) -> None:
+        transient = {"display_id": self._name}
+        if not hasattr(publisher, "pub_socket"):  # a page finds the cell by the name
+            publisher.publish(data, transient=transient, update=True)
+            return
         # like update_display(), but for a cell that has ended
         publisher.session.send(
             publisher.pub_socket,
@@ -75,7 +83,7 @@ class SavedOutput:
             {
                 "data": data,
                 "metadata": {},
-                "transient": {"display_id": self._name},
+                "transient": transient,
             },
             parent=dict(self._cell or {}),
             ident=publisher.topic,
@@ -93,6 +101,7 @@ def _content(still: str, records: Sequence[RunRecord]) -> dict[str, str]:
 
 
 def _publisher() -> Any:
-    """Return the display publisher of a kernel; None without a kernel."""
+    """Return the display publisher of a kernel, ipykernel's or a page's; None without a kernel."""
     publisher = getattr(running_shell(), "display_pub", None)
-    return publisher if hasattr(publisher, "pub_socket") else None
+    kinds = ("pub_socket", "update_display_data_callback")
+    return publisher if any(hasattr(publisher, kind) for kind in kinds) else None
