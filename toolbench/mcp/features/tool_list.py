@@ -29,6 +29,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         self._caller = caller
         self._rows: list[ListedTool] = []
         self._tools: list[MCPToolDefinition] | None = None
+        self._described: dict[str, Mapping[str, Any]] = {}
         self._secrecy: dict[str, Secrecy] = {}
         self.disabled: list[DisabledTool] = []
         """The listed tools that cannot be called, each with its reason."""
@@ -84,7 +85,7 @@ class ToolList(ItemList[MCPToolDefinition]):
 
     def described(self, name: str) -> Mapping[str, Any]:
         """Return what the server's list says of the tool *name*; empty if it is not there."""
-        return next((tool.raw for tool in self._rows if tool.name == name), {})
+        return self._described.get(name, {})
 
     async def list_anew(self, connection: Connection, seconds: float) -> None:
         """Request the list over *connection*, within *seconds*.
@@ -102,6 +103,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         good, self.disabled = read_tools(items, is_modern=connection.is_modern)
         change, is_first = ToolsDiff.between(self._rows, good), not self._was_listed
         self._rows, self._tools, self._was_listed = good, None, True
+        self._described = {tool.name: tool.raw for tool in reversed(good)}
         self._secrecy = {}
         if change and not is_first:
             self.last_change = change
