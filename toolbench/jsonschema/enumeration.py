@@ -49,6 +49,11 @@ def accepted(node: "Node", values: list[Any]) -> list[Any]:
     return [value for value in values if not node.problems(value)]
 
 
+def lists_null(node: "Node") -> bool:
+    """Tell whether *node*, as it is written, lists null among its values."""
+    return isinstance(node.raw, dict) and None in (listed_values(node.raw) or ())
+
+
 def takes_nothing(node: "Node") -> bool:
     """Tell whether no value fits *node*, in the simple cases."""
     if node.schema.keys().isdisjoint(("const", "enum")):

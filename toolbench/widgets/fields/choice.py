@@ -1,13 +1,14 @@
 """Editors for one of several known values, with a line for no value."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any, ClassVar
 
 from ipywidgets import Checkbox, Combobox, Dropdown, RadioButtons, Widget
 
 from toolbench.errors import did_you_mean
+from toolbench.jsonschema.enumeration import lists_null
 from toolbench.jsonschema.normal import Node
 from toolbench.plain import same_json
 from toolbench.widgets.fields import notes
@@ -163,10 +164,8 @@ class Segments(Choice):
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
-        raw = slot.node.raw
-        enum = raw.get("enum") if isinstance(raw, Mapping) else None
-        is_value = isinstance(enum, list) and None in enum
-        self._offers_null = slot.node.nullable and (slot.starred or is_value)
+        is_needed = slot.starred or lists_null(slot.node)
+        self._offers_null = slot.node.nullable and is_needed
 
     def _choose(self, index: int | None) -> None:
         is_null = self.slot.node.nullable and index == len(self._values) - 1
