@@ -70,7 +70,7 @@ ATTRIBUTES = {
     "mcp_types.version": ["MODERN_PROTOCOL_VERSIONS"],
     "fastmcp.client.auth:OAuth": ["_bind"],
     "fastmcp.client.transports.base": ["ClientTransport", "TransportOptions"],
-    "sys": ["_getframe"],
+    "sys": ["_current_frames", "_getframe"],
 }  # fmt: skip
 """By `module` or `module:class`."""
 PARAMETERS = {

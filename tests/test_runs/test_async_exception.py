@@ -53,6 +53,34 @@ class TestBreakable:
                 struck.append(strikes)
         assert struck == ["during"]
 
+    def test_strikes_no_thread_that_begins(self):
+        """A thread that is started meanwhile begins, so that its parent does not wait for ever."""
+        begun = []
+
+        def start_threads():
+            work = Interruptible(self.Stop)
+            over = threading.Event()
+            striker = threading.Thread(target=_strike, args=(work, over))
+            striker.start()
+            for _ in range(300):
+                try:
+                    work.begin()
+                    threading.Thread(target=begun.append, args=(1,)).start()
+                except self.Stop:
+                    pass
+                finally:
+                    try:
+                        work.end()
+                    except self.Stop:
+                        work.end()
+            over.set()
+
+        starter = threading.Thread(target=start_threads, daemon=True)
+        starter.start()
+        starter.join(30)
+        assert not starter.is_alive()
+        assert begun
+
 
 def _strike(work, over):
     while not over.is_set():

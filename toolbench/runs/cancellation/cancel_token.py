@@ -5,9 +5,11 @@ the thread of work that does not.
 """
 
 import ctypes
+import sys
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Lock, get_ident
+from threading import Lock, Thread, get_ident
+from time import sleep
 from typing import Protocol
 
 Callback = Callable[[], object]
@@ -76,6 +78,8 @@ class CancelToken:
 
 
 _SOON = 100_000  # rounds of a loop; the exception comes with the first
+_START = Thread.start.__code__
+_LONGEST_START = 1_000  # looks at a thread that starts another one, a millisecond apart
 
 
 def raise_in(thread: int, error: type[BaseException]) -> None:
@@ -83,9 +87,27 @@ def raise_in(thread: int, error: type[BaseException]) -> None:
 
     The exception waits until a blocking call in C has returned.
     """
+    _wait_for_started_threads(thread)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
         ctypes.c_ulong(thread), ctypes.py_object(error)
     )
+
+
+def _wait_for_started_threads(thread: int) -> None:
+    """Wait while *thread* starts another thread.
+
+    Before Python 3.12 a new thread has the identifier of its parent at first. It would get the
+    exception and end, and its parent would wait for ever until it begins.
+    """
+    if sys.version_info >= (3, 12):
+        return
+    for _ in range(_LONGEST_START):
+        frame = sys._current_frames().get(thread)
+        while frame is not None and frame.f_code is not _START:
+            frame = frame.f_back
+        if frame is None:
+            return
+        sleep(0.001)
 
 
 def receive(raise_here: Callable[[], object]) -> None:
