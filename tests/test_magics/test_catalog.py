@@ -1,7 +1,7 @@
 import pytest
 from IPython.core.error import UsageError
 
-from toolbench import run_tool, tool
+from toolbench import Action, Observation, ToolDefinition, run_tool, tool
 from toolbench.core.registry import ToolRegistry
 from toolbench.errors import ToolNotFoundError
 from toolbench.magics.catalog import Catalog
@@ -98,6 +98,17 @@ class TestFullName:
             assert catalog.find("find") is not None
             in_a_variable = Catalog({"client": client}, lambda: None, ToolRegistry())
             assert in_a_variable.find("shop_find").name == "find"
+
+    def test_is_not_asked_of_a_tool_from_elsewhere(self):
+        """A tool whose class names a source of its own has no server; a wrong name is one sentence."""
+
+        class Local(ToolDefinition[Action, Observation]):
+            source = "local"
+
+        catalog = Catalog({"local": Local()}, lambda: None, ToolRegistry())
+        assert catalog.find("local").source == "local"
+        with pytest.raises(ToolNotFoundError, match="no tool called 'shop_find'"):
+            catalog.find("shop_find")
 
 
 class TestTools:

@@ -140,7 +140,9 @@ class Catalog:
         in_variables = _tools_in(list(self._namespace.items()))
         tools: Iterable[Any] = (*(self._client() or ()), *in_variables)
         for tool in tools:
-            if tool.source != "native" and name == f"{tool.server}_{tool.remote_name}":
+            if not tool.source.startswith("mcp:"):
+                continue
+            if name == f"{tool.server}_{tool.remote_name}":
                 return _entry(tool, tool.source)
         return None
 
