@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
@@ -84,10 +85,10 @@ def with_each_secret(pairs, kinds):
     One secret of each pair is taken in turn, so that each kind and each way meets each secret. The
     other two are marked `long`: `make test` leaves them out, `make test-more` runs them.
     """
-    ways = list(dict.fromkeys(tuple(way) for _, *way in pairs))
-    order = list(kinds)
+    order, met = list(kinds), Counter()
     for kind, *way in pairs:
-        turn = (order.index(kind) + ways.index(tuple(way))) % len(SECRETS)
+        turn = (order.index(kind) + met[kind]) % len(SECRETS)
+        met[kind] += 1
         for place, (name, secret) in enumerate(SECRETS.items()):
             marks = [] if place == turn else [pytest.mark.long]
             yield pytest.param(
@@ -234,6 +235,19 @@ OF_A_SERVER = [
     ),
     *((kind, "tool(...)", "modern") for kind in SERVER_KINDS),
 ]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "kinds"), [(OF_A_NOTEBOOK, KINDS), (OF_A_SERVER, SERVER_KINDS)]
+)
+def test_each_kind_and_each_way_meets_each_secret(pairs, kinds):
+    """Also among those that are not marked `long`."""
+    short = [p.values for p in with_each_secret(pairs, kinds) if not p.marks]
+    met = {(kind, secret) for kind, *_, secret in short}
+    assert met == {(kind, secret) for kind in kinds for secret in SECRETS.values()}
+    ways = {tuple(way) for _, *way in pairs}
+    met = {(tuple(way), secret) for _, *way, secret in short}
+    assert met == {(way, secret) for way in ways for secret in SECRETS.values()}
 
 
 @pytest.mark.parametrize(
