@@ -14,7 +14,7 @@ schema, and never loops for ever: parts are read only when they are needed.
 | --- | --- |
 | the types of the value | `types`, `type` (exactly one), `nullable`, `takes_null`, `classes`, `is_text` |
 | listed values it accepts | `values` (its own), `value_names`, `is_constant`, `choices` (also of alternatives, and of a yes or no) |
-| alternatives | `branches` (two at least), `alternatives` (without further branches, or the node itself); as they are written: `written_alternatives` |
+| alternatives | `branches` (two at least), `alternatives` (without further branches, or the node itself); as they are written: `view.keyword_of`, `view.merged_alternatives` |
 | an object | `properties`, `declared`, `conditional`, `required`, `names`, `key_names`, `additional`, `patterns`, `of_other_key`, `is_closed`, `is_open` |
 | a list | `items`, `prefix_items` |
 | any part | `at(*path)`, through every alternative |

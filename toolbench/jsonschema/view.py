@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolbench.errors import Problem, SchemaError
 from toolbench.jsonschema.composition.fold import (
@@ -164,21 +164,16 @@ def _is_plain(schema: Any) -> bool:
     )
 
 
-if TYPE_CHECKING:  # the node module imports this one
-    from toolbench.jsonschema.normal import Node
-    from toolbench.jsonschema.view import SchemaView
-
-
-class NodesByName(Mapping[str, "Node"]):
+class NodesByName(Mapping[str, Node]):
     """Nodes by name, each read when it is needed."""
 
-    def __init__(self, view: "SchemaView", schemas: Mapping[str, Any]) -> None:
+    def __init__(self, view: SchemaView, schemas: Mapping[str, Any]) -> None:
         """Keep *schemas*, which are parts of the root of *view*."""
         self._view = view
         self.raw = schemas
         """The schemas as they are written."""
 
-    def __getitem__(self, name: str) -> "Node":
+    def __getitem__(self, name: str) -> Node:
         return self._view.node(self.raw[name])
 
     def __contains__(self, name: object) -> bool:

@@ -145,9 +145,8 @@ class Calls:
 
     def break_off(self, current: Round) -> None:
         """Answer each running call without an answer as interrupted."""
-        for event in (
-            self._log
-        ):  # after an interrupt the round may lack answers that the log has
+        # after an interrupt the round may lack answers that the log has
+        for event in self._log:
             if isinstance(event, AnswerEvent):
                 current.answer(event)
         runs = self._in_hand

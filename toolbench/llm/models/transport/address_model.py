@@ -206,9 +206,8 @@ def _new_client(key: SecretStr | None) -> "AsyncClient":
 
 
 def _key_from(variable: str) -> str:
-    if not _VARIABLE.fullmatch(
-        variable
-    ):  # it may be the key itself, so the message does not repeat it
+    # it may be the key itself, so the message does not repeat it
+    if not _VARIABLE.fullmatch(variable):
         msg = (
             "api_key_env is the name of a variable that holds the key, as OPENAI_API_KEY: capital "
             "letters, digits and underscores. Never give the key itself."
