@@ -1,15 +1,19 @@
 """A logout asks the authorization server to revoke the tokens, and only the one that issued them."""
 
 import json
+from asyncio import sleep
+from base64 import b64decode
+from time import monotonic
 
 import pytest
 from fastmcp.server.auth.providers.in_memory import InMemoryOAuthProvider
 from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOptions
 from starlette.applications import Starlette
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from test_mcp.test_authorization.conftest import notes, serving_on_a_free_port
+from toolbench.mcp.authorization import revocation
 from toolbench.mcp.authorization.logout import log_out
 from toolbench.mcp.authorization.token_vault import vault
 from toolbench.mcp.config.reader import read_entry
@@ -57,10 +61,11 @@ class Issuer:
     def __init__(self):
         self.requests = []
         self.metadata = {}
+        self.answer = lambda: JSONResponse(self.metadata)
         self.status = 200
 
     async def described(self, request):
-        return JSONResponse(self.metadata)
+        return self.answer()
 
     async def revoke(self, request):
         form = dict(await request.form())
@@ -132,6 +137,10 @@ def test_the_client_says_who_it_is(issuer, method):
         ({"revocation_endpoint": "http://away.example/revoke"}, "offers no revocation"),
         ({"revocation_endpoint": "file:///tmp/x"}, "offers no revocation"),
         ({"revocation_endpoint": 7}, "offers no revocation"),
+        (
+            {"revocation_endpoint": f"https://{'a' * 70}.the-refresh-token.\u00e9/"},
+            "Invalid IDNA hostname",
+        ),
     ],
 )
 def test_tokens_go_nowhere_else(issuer, change, reason):
@@ -141,6 +150,45 @@ def test_tokens_go_nowhere_else(issuer, change, reason):
     outcome = logged_out(address)
     assert reason in outcome
     assert issuer.requests == []
+
+
+def test_a_description_that_others_can_change_is_not_believed(issuer):
+    """An issuer at another machine without https could be anybody, and name any place."""
+    issuer, address = issuer
+    elsewhere = address.replace(
+        "127.0.0.1", "0.0.0.0"
+    )  # this machine, as nobody calls it
+    issuer.metadata["issuer"] = elsewhere
+    assert "offers no revocation" in logged_out(elsewhere)
+    assert issuer.requests == []
+
+
+def test_a_colon_in_the_name_of_a_client_is_no_separator(issuer):
+    """Name and secret are encoded before they are joined, as RFC 6749 says."""
+    issuer, address = issuer
+    method = {"token_endpoint_auth_method": "client_secret_basic"}
+    logged_out(address, **method, client_id="a:b", client_secret="c%/")
+    header = issuer.requests[0][1].removeprefix("Basic ")
+    assert b64decode(header) == b"a%3Ab:c%25%2F"
+
+
+async def drops():
+    """A byte every now and then, without end."""
+    while True:
+        yield b" "
+        await sleep(0.05)
+
+
+def test_an_answer_that_cannot_be_read_ends_in_a_sentence(issuer, monkeypatch):
+    """A logout does not hang on an answer without end, nor fail at a deep one."""
+    issuer, address = issuer
+    issuer.answer = lambda: Response(b"[" * 100_000 + b"]" * 100_000)
+    assert "nested too deeply" in logged_out(address)
+    monkeypatch.setattr(revocation, "SECONDS", 0.5)
+    issuer.answer = lambda: StreamingResponse(drops())
+    begin = monotonic()
+    assert "no answer within 0.5 s" in logged_out(address)
+    assert monotonic() - begin < 10
 
 
 def test_a_refusal_is_a_sentence(issuer):

@@ -7,11 +7,16 @@ of the tokens describes itself now.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
+import anyio
+
+from toolbench.display.escape import visible
 from toolbench.mcp.authorization.token_vault import Items
+from toolbench.redaction.redactor import Redactor
 
-_SECONDS = 10.0
+SECONDS = 20.0
+"""The time limit of all requests together: an answer may come a byte a second."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -30,7 +35,7 @@ class Registration:
         """Return the registration in *items*; None if it is not known who issued the tokens."""
         for item in items.values():
             issuer, client = item.get("issuer"), item.get("client_id")
-            if isinstance(issuer, str) and isinstance(client, str):
+            if isinstance(issuer, str) and issuer and isinstance(client, str):
                 secret = item.get("client_secret")
                 method = item.get("token_endpoint_auth_method")
                 return cls(
@@ -57,15 +62,24 @@ async def revoke(items: Items, server: str) -> str:
     if registration is None:
         return "They are still valid there: it is not known who issued them."
     try:
-        async with httpx2.AsyncClient(timeout=_SECONDS) as client:
-            place = await _place(client, registration.issuer, server)
-            if not place:
-                return "They are still valid there: its authorization server offers no revocation."
-            for kind, token in tokens:
-                await _revoked(client, place, registration, kind, token)
+        with anyio.fail_after(SECONDS):
+            async with httpx2.AsyncClient(timeout=None) as client:
+                place = await _place(client, registration.issuer, server)
+                if not place:
+                    return "They are still valid there: its authorization server offers no revocation."
+                for kind, token in tokens:
+                    await _revoked(client, place, registration, kind, token)
+    except TimeoutError:
+        why = f"no answer within {SECONDS:.3g} s"
+    except RecursionError:
+        why = "its answer is nested too deeply"
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-        return f"They may still be valid there: revoking them failed ({_why(error)})."
-    return "Its authorization server has revoked them."
+        # a server may repeat in its answer what it was sent
+        redactor = Redactor([registration.secret, *(token for _, token in tokens)])
+        why = visible(redactor.text(_why(error)))
+    else:
+        return "Its authorization server has revoked them."
+    return f"They may still be valid there: revoking them failed ({why})."
 
 
 def _tokens(items: Items) -> Iterator[tuple[str, str]]:
@@ -83,6 +97,8 @@ async def _place(client: Any, issuer: str, server: str) -> str:
         issuers_match,
     )
 
+    if not _is_safe(issuer):  # anybody on the way could name another place
+        return ""
     for url in build_oauth_authorization_server_metadata_discovery_urls(issuer, server):
         answer = await client.get(url)
         if answer.status_code != 200:
@@ -117,7 +133,11 @@ async def _revoked(
         "client_id": registration.client_id,
         "client_secret": "" if is_basic else registration.secret,
     }
-    auth = (registration.client_id, registration.secret) if is_basic else None
+    # both are encoded before they are joined by a colon (RFC 6749, 2.3.1)
+    name, secret = (
+        quote(w, safe="") for w in (registration.client_id, registration.secret)
+    )
+    auth = (name, secret) if is_basic else None
     answer = await client.post(place, data=form, auth=auth)
     answer.raise_for_status()
 
