@@ -90,6 +90,33 @@ class TestProbe:
             client.disconnect("s")
         assert probes == [1, 0, 1]
 
+    def test_that_was_ignored_is_repeated_if_the_older_protocol_fails(
+        self, client, tmp_path
+    ):
+        """A server that was replaced, or the same command in another folder, may know the newer one only."""
+        client.timeout = 3
+        found = {
+            "resultType": "complete",
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {},
+            "ttlMs": 0,
+            "cacheScope": "private",
+        }
+        refusal = {"error": {"code": -32601, "message": "No"}}
+        newer = {"server/discover": [{"result": found}], "initialize": [refusal]}
+        first, second = tmp_path / "first", tmp_path / "second"
+        for folder in (first, second):
+            folder.mkdir()
+        entry = {**scripted(first / "s", {"server/discover": []}), "mode": "auto"}
+        entry["args"] = [entry["args"][0], "s"]
+        assert client.connect("a", {**entry, "cwd": str(first)}).era == "legacy"
+        scripted(second / "s", newer)
+        other = client.connect("b", {**entry, "cwd": str(second)})
+        assert len(other.traffic.find(method="initialize")) == 0
+        client.disconnect("a")
+        scripted(first / "s", newer)
+        assert client.connect("a", {**entry, "cwd": str(first)}).era == "modern"
+
     def test_that_is_answered_late_is_repeated(self, client, tmp_path):
         """A server that was slow to start is asked again the next time."""
         client.timeout = 3

@@ -83,7 +83,8 @@ class ServerEntry:
     @property
     def identity(self) -> tuple[str, ...]:
         """What tells this server from others; its variables, headers and secrets are left out."""
-        return self.transport, self.command, *self.args, self.url
+        folder = str(self.base / (self.cwd or ""))
+        return self.transport, self.command, *self.args, folder, self.url
 
     @property
     def target(self) -> str:

@@ -150,9 +150,7 @@ class ReconnectingConnection:
             if (recorder := self.inbox.recorder) is not None:
                 recorder.failed(None, self.error, (), self.inbox.redactor)
             self._set("failed")
-            raise ServerError(
-                self.error
-            ) from None  # nested groups, explained in the message
+            raise ServerError(self.error) from None  # it explains the nested groups
         except BaseException:  # interrupted
             self._set("closed")
             raise
@@ -170,6 +168,9 @@ class ReconnectingConnection:
         try:
             connection = await self._attempt(entry, mode, self.seconds)
         except Exception as error:  # the newer protocol may end a server
+            if mode != requested_mode:  # it may be another program by now
+                _ignoring.discard(self.entry.identity)
+                return await self._connected(requested_mode)
             if mode != "auto" or entry.transport != "stdio" or not _died(error):
                 raise
             left = self.seconds - (anyio.current_time() - started)
