@@ -53,6 +53,7 @@ MODULES = {
         "CondensationRequestTool",
         "DelegateTool",
         "EditFileTool",
+        *("FinishTool", "SearchToolsTool", "ThinkTool"),
     ),
     "toolbench.widgets.form": ("SchemaForm",),
     "toolbench.widgets.panel": ("ToolPanel",),
