@@ -35,7 +35,7 @@ export function downloadOf(body: Element): Download {
 
 /** Whether there are lines that can be wrapped or not. */
 export function hasLines(body: Element): boolean {
-  return body.querySelector("pre, [data-toolbench-json]") !== null;
+  return piecesOf(body).some((piece) => piece.matches("pre, [data-toolbench-json]"));
 }
 
 /** How much all is: ` 400 lines`, ` 50 rows`; empty if that is not one number. */

@@ -1,7 +1,7 @@
 // What toolbench adds to a page, once for each page, however many notebooks and kernels it shows.
 
 import { connectApps, type Kernel } from "./apps";
-import { copyCalls } from "./copy_call";
+import { copyCalls, noteCopyClicks } from "./copy_call";
 import { enhanceCards } from "./card_toolbar";
 import { holdClicks, type Models } from "./clicks";
 import { describeFields } from "./described";
@@ -23,6 +23,7 @@ function start(): void {
   if (document.documentElement.classList.contains(LIVE)) return;
   document.documentElement.classList.add(LIVE);
   addStyle();
+  noteCopyClicks();
   keepKeys();
   keepFocus();
   zoomImages();

@@ -25,7 +25,7 @@ button.toolbench-tool { font: inherit; font-size: 12px; line-height: 18px; paddi
   color: ${MUTED}; background: transparent; border: 1px solid ${LINE}; border-radius: 5px; cursor: pointer; }
 button.toolbench-tool:hover { background: color-mix(in srgb, currentColor 8%, transparent); }
 button.toolbench-tool[aria-pressed="true"] { background: color-mix(in srgb, currentColor 12%, transparent); }
-button.toolbench-more { display: block; width: 100%; min-height: 26px; font: inherit; font-size: 12px; color: ${INK};
+button.toolbench-more { display: block; width: 100%; min-height: 26px; font: inherit; font-size: 12px;
   color: color-mix(in srgb, ${BRAND} 70%, currentColor); background: transparent; border: 0; cursor: pointer;
   border-top: 1px solid ${LINE}; border-radius: 0 0 6px 6px; }
 button:is(.toolbench-tool, .toolbench-more):focus-visible,
@@ -51,7 +51,7 @@ button:is(.toolbench-tool, .toolbench-more):focus-visible,
 [data-toolbench-run].toolbench-chosen { box-shadow: inset 3px 0 0 ${BRAND};
   background: color-mix(in srgb, ${BRAND} 10%, transparent); }
 button.toolbench-open { font: inherit; color: inherit; background: transparent; border: 0; cursor: pointer;
-  padding: 0 6px; min-height: 24px; white-space: nowrap; text-decoration: underline; }
+  padding: 0 6px; margin: -3px 0; min-height: 24px; white-space: nowrap; text-decoration: underline; }
 button.toolbench-open:focus-visible { outline: 2px solid ${BRAND}; outline-offset: -2px; }
 .toolbench-scroller { max-height: 70vh; overflow: auto !important; }
 .toolbench-full .toolbench-scroller { max-height: 84vh; }

@@ -22,11 +22,19 @@ def send(to: list[str]) -> str:
     return str(to)
 
 
+@tool(title="Lend a book")
+def lend(title: str = "", days: int = 14) -> str:
+    """Lend it."""
+    return f"{title} {days}"
+
+
 @pytest.mark.parametrize(
     ("called", "arguments", "words"),
     [
         (delete_volume, {"volume": 3, "reason": "old"}, "Delete volume 3"),
         (send, {"to": ["a", "b"]}, "Send a letter"),
+        (lend, {"title": "Typee"}, "Lend book Typee"),
+        (lend, {}, "Lend a book"),
         (tools.erase, {"path": "x" * 500}, "Erase"),
         (tools.erase, {"path": "a\nb"}, "Erase"),
         (tools.erase, {}, "Erase"),

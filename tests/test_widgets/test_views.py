@@ -176,6 +176,14 @@ class TestHistoryView:
         assert len(named(view, "Run").options) == 1
         assert "A person and the model read the same" in shown(view)
 
+    def test_counts_the_runs_that_it_lists(self):
+        """Also those of a cell or another panel, once it is opened."""
+        panel = ToolPanel(add, {"a": 1})
+        run_tool(add, a=5)
+        view = opened(panel, "History")
+        assert len(named(view, "Run").options) == 1
+        assert tabs(panel).titles[TABS.index("History")] == "History (1)"
+
     def test_has_only_runs_of_its_tool(self):
         """Other tools have their own."""
 

@@ -3,6 +3,7 @@
 A consent question has two labels, such as `Delete volume 3` and `Keep it`.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
@@ -19,6 +20,7 @@ from toolbench.wording import words_of
 
 _LONGEST = 60  # characters of a label
 _VALUE = 40  # characters of an argument in a label
+_ARTICLE = re.compile(r"(?<= )(?:an?|the) (?=[^ ]+$)")
 _REMOVALS = {"delete", "remove", "erase", "drop", "purge", "clear", "wipe", "destroy"}
 
 
@@ -50,7 +52,10 @@ def act(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str:
     title = tool.title
     if title == tool.name:
         title = " ".join(words_of(tool.name)).capitalize() or tool.name
-    text = " ".join((title, *_object_of(arguments)))
+    objects = _object_of(arguments)
+    if objects:  # the value says which: "Delete a volume" becomes "Delete volume 3"
+        title = _ARTICLE.sub("", title)
+    text = " ".join((title, *objects))
     return shorten(visible(" ".join(text.split())), _LONGEST)
 
 

@@ -1,5 +1,6 @@
 """Tables with a few columns of text, for the lists of magics; they also fit narrow pages."""
 
+import re
 from collections.abc import Sequence
 
 from toolbench.display.caps import cap
@@ -16,6 +17,7 @@ from toolbench.display.html.css import (
 from toolbench.plain import str_of
 
 _LONGEST = 2_000  # characters of one cell
+_WRITTEN = re.compile(r"(≈ )?\d{1,3}(,?\d{3})*", re.ASCII)
 _NAME = 40  # characters; a longer name is broken
 
 
@@ -81,4 +83,7 @@ def _side(is_number: bool) -> str:  # noqa: FBT001 - private, and reads well whe
 
 
 def _is_number(value: object) -> bool:
+    """Whether *value* is a number, or one that is written for people: `≈ 2,161`."""
+    if isinstance(value, str):
+        return _WRITTEN.fullmatch(value) is not None
     return isinstance(value, int | float) and not isinstance(value, bool)

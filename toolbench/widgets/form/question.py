@@ -92,9 +92,15 @@ def asking(
         if question.asked_by
         else ""
     )
+    message = escape(question.message)
+    if question.consent is not None:  # the question; its details are below
+        first, *details = question.message.split("\n", 1)
+        message = Html(
+            "\n".join([f"<strong>{escape(first)}</strong>", *map(escape, details)])
+        )
     text = Html(
         f'<div role="alert" style="white-space:pre-wrap;overflow-wrap:anywhere">'
-        f"{who}{escape(question.message)}</div>{_page_link(question.url)}"
+        f"{who}{message}</div>{_page_link(question.url)}"
     )
     if question.consent is not None:
         return [parts.html(text), *_consenting(question.consent, answer, parts)]

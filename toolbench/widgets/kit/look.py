@@ -130,7 +130,6 @@ STYLE = Html(f"""<style>
 .toolbench-question:has(> .toolbench-row > .toolbench-keep) > .toolbench-row {{ justify-content: flex-end; }}
 .toolbench-question:has(> .toolbench-row > .toolbench-keep) {{ flex-flow: row wrap; align-items: center; gap: 4px 14px; }}
 .toolbench-question:has(> .toolbench-row > .toolbench-keep) > .toolbench-text {{ flex: 1 1 20em; }}
-.toolbench-question:has(> .toolbench-row > .toolbench-keep) [role=alert]::first-line {{ font-weight: 600; }}
 .toolbench-question:has(> .toolbench-row > .toolbench-keep) > .toolbench-row {{ width: auto; flex: 0 1 auto; margin-left: auto; }}
 .toolbench-filters > .toolbench-field {{ flex: 1 1 8em; width: auto; min-width: 0; margin: 0; }}
 .toolbench-filters > .toolbench-field > .widget-label {{ position: absolute; width: 1px; height: 1px; overflow: hidden;
@@ -156,7 +155,11 @@ STYLE = Html(f"""<style>
 .toolbench-fork {{ margin: 12px 0 0; padding: 0 0 0 14px; border-left: 3px solid var(--tb-edge); }}
 .toolbench-question:not(:has(*)) {{ display: none; }}
 @media (max-width: 600px) {{
- .toolbench-actions > :is(.toolbench-copy-call, .tb-more) {{ margin-left: 0 !important; }}
+ .toolbench-actions::after {{ content: ""; flex: 0 0 100%; order: 1; }} /* the last two get a line of their own */
+ .toolbench-actions > :is(.toolbench-copy-call, .tb-more) {{ order: 2; }}
+ .toolbench-waiting > .toolbench-row {{ gap: 4px; }}
+ .toolbench-waiting > .toolbench-row > .toolbench-waiting-line {{ flex-basis: 100%; }}
+ .toolbench-box .toolbench-waiting > .toolbench-row > .toolbench-button {{ padding: 0 8px; }}
 }}
 @media (max-width: 800px) {{
  .toolbench-events > .toolbench-event {{ flex-basis: 100%; width: auto; }}

@@ -56,7 +56,7 @@ STYLE = Html(f"""{LOOK}{MESSAGE_STYLE}<style>
 .toolbench-pane-main .toolbench-panel > .toolbench-box:not(:has(*)) {{ margin: 0; }}
 .toolbench-pane-main > .toolbench-box > .toolbench-text {{ margin: 10px 14px; }}
 .toolbench-panes > .toolbench-box:not(:has(*)) {{ display: none; }}
-.toolbench-picker .toolbench-search {{ width: auto; margin: 4px 8px; flex-flow: column; align-items: stretch; }}
+.toolbench-picker .toolbench-search {{ width: auto; max-width: none; margin: 4px 8px; flex-flow: column; align-items: stretch; }}
 .toolbench-picker .toolbench-search > .widget-label {{ position: absolute; width: 1px; height: 1px;
  overflow: hidden; clip-path: inset(50%); }}
 .toolbench-picker .toolbench-search > input {{ max-width: none; width: 100%; flex: none; }}
@@ -74,6 +74,9 @@ STYLE = Html(f"""{LOOK}{MESSAGE_STYLE}<style>
  padding: 4px 6px; font-size: 12px; }}
 .toolbench-pane-aside .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .widget-tab-contents {{ padding: 10px 12px; }}
 .toolbench-pane-list .toolbench-text {{ margin-left: 8px; margin-right: 8px; }}
+@container (min-width: 34em) and (max-width: 899px) {{
+ .toolbench-pane-aside .toolbench-row > .toolbench-button {{ flex-basis: 0; }}
+}}
 @container (min-width: 900px) {{
  .toolbench-workbench .toolbench-panes {{ display: grid; grid-template-columns: 18em minmax(0, 1fr); min-height: 36em; }}
  .toolbench-workbench .toolbench-panes:has(> .toolbench-pane-aside > *) {{

@@ -17,7 +17,7 @@ _LONGEST = 60  # characters of one argument
 
 def runs_table(records: Sequence[RunRecord]) -> Html:
     """Return *records* as a table, a row for each record; times are in the local time zone."""
-    heads = "".join(f'<th scope="col" style="{_cell(h)}">{h}</th>' for h in _HEADS)
+    heads = "".join(f'<th scope="col" style="{_side(h)}">{h}</th>' for h in _HEADS)
     rows = "".join(_row(index, record) for index, record in enumerate(records))
     return Html(
         f'<div {NO_MATHS} style="overflow:auto;max-height:16em" role="group" '
@@ -49,10 +49,13 @@ def arguments_text(arguments: Mapping[str, Any]) -> str:
 
 
 def _cell(head: str) -> str:
-    if head == "Duration":
-        return f"{CELL};text-align:right;white-space:nowrap"
     if head == "Arguments":
         return (
             f"{CELL};{CODE_FONT};font-size:12px;min-width:14em;overflow-wrap:anywhere"
         )
-    return f"{CELL};white-space:nowrap"
+    return _side(head)
+
+
+def _side(head: str) -> str:
+    side = ";text-align:right" if head == "Duration" else ""
+    return f"{CELL}{side};white-space:nowrap"

@@ -88,3 +88,5 @@ class PanelTabs:
                 box.children = [view.widget]
             elif name in self._views:
                 self._views[name].refresh()
+            if name == "History":
+                self._entitle()  # runs of other panels are in the list as well
