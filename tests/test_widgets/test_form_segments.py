@@ -79,3 +79,12 @@ def test_long_lists_stay_lists(values, is_list):
     form = _form(x={"enum": values})
     kind = w.Dropdown if is_list else w.RadioButtons
     assert isinstance(named(form.widget, "x"), kind)
+
+
+def test_no_value_is_labelled_as_nothing():
+    """A value that has the words of the first button is quoted."""
+    form = _form(x={"enum": ["not sent", "sent"]})
+    switch = named(form.widget, "x", w.RadioButtons)
+    assert _labels(switch) == ["not sent", '"not sent"', "sent"]
+    pick(switch, '"not sent"')
+    assert form.value == {"x": "not sent"}

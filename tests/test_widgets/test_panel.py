@@ -148,6 +148,7 @@ class TestAsking:
         question = shown(panel).partition("Pretend to erase a file.")[2]
         assert "can delete or overwrite data" in question
         assert "asks" not in question  # the workbench does, and says so by asking
+        assert "Run it?</strong>" in page(panel)  # the whole question, however narrow
         assert buttons(panel)["Erase x"].button_style == "danger"
         click(buttons(panel)["Keep it"])
         finish(panel)

@@ -139,7 +139,9 @@ class Choice(Editor):
 
     def _lines(self) -> list[tuple[str, int]]:
         """Return the labels with their numbers."""
-        labels = [*[self.unchosen] * self._lines_before, *self.labels()]
+        nothing = [self.unchosen] * self._lines_before
+        own = [f'"{label}"' if label in nothing else label for label in self.labels()]
+        labels = [*nothing, *_told_apart(own)]
         if self._offers_null:
             labels.append("null")
         return list(zip(labels, range(len(labels)), strict=True))

@@ -1,0 +1,26 @@
+"""The tables of the magics' lists: numbers on the right, also those that are written for people."""
+
+import re
+
+import pytest
+
+from toolbench.display.html.listing_table import listing_html
+
+
+def sides(*cells: object) -> list[bool]:
+    """Whether each cell of the second column is on the right, its head first."""
+    html = listing_html(("tool", "tokens"), [("one", cell) for cell in cells])
+    styles = re.findall(r'<t[hd] [^>]*style="([^"]*)"', html)
+    return ["text-align:right" in style for style in styles[1::2]]
+
+
+@pytest.mark.parametrize("cells", [(1, 20), ("160", "2,161"), ("≈ 160", "≈ 2,161")])
+def test_numbers_are_on_the_right(cells):
+    """Their digits stand below each other, and below their head."""
+    assert sides(*cells) == [True, True, True]
+
+
+@pytest.mark.parametrize("cells", [("160", "none"), ("2026-07-28",), (True,), ("",)])
+def test_other_texts_are_on_the_left(cells):
+    """A date is no number, and neither is a column with a word in it."""
+    assert not any(sides(*cells))
