@@ -127,3 +127,22 @@ class TestEvents:
             return await anext(stream)
 
         assert asyncio.run(first()) == event + b"\n\n"
+
+    def test_one_that_cannot_be_read_ends_the_request_at_once(self):
+        """The stream may stay open for ever; other noise before the answer is left out."""
+
+        async def first():
+            chunks = Chunks([b"data: noise\n\n", b'data: {"id":7,"result":{bad\n\n'])
+            stream = aiter(MendedEvents(chunks, 7))
+            event = await anext(stream)
+            await stream.aclose()
+            return event
+
+        assert b'"id": 7, "error"' in asyncio.run(first())
+        good = b'data: {"jsonrpc":"2.0","id":7,"result":{}}\n\n'
+
+        async def read():
+            chunks = Chunks([b"data: noise\n\n", good])
+            return b"".join([chunk async for chunk in MendedEvents(chunks, 7)])
+
+        assert asyncio.run(read()) == good

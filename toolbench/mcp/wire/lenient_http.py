@@ -1,6 +1,7 @@
 """Repair answers of an HTTP server that the SDK would refuse, or wait for without end."""
 
 import json
+import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ LONGEST_EVENT = 256 * 1024 * 1024  # bytes of one result in an event stream
 
 _DEEPEST = 150  # levels of objects and lists; the SDK's reader stops at 200
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_OUTCOME = re.compile(rb'"(result|error)"\s*:')
 _NOTHING = "it has neither a result nor an error"
 _UNREADABLE = -32700  # JSON-RPC: what came cannot be read
 
@@ -70,8 +72,8 @@ def read(body: bytes) -> Reading:
 class MendedEvents(httpx2.AsyncByteStream):
     """An event stream with repaired messages; events without one are passed on unchanged.
 
-    An event whose message cannot be read is left out. If the stream ends without an answer to
-    the request, an error is its last event.
+    An event whose message cannot be read is left out. An error is in its place if it was meant
+    as the answer to the request, and at the end of a stream without an answer.
     """
 
     def __init__(
@@ -96,9 +98,8 @@ class MendedEvents(httpx2.AsyncByteStream):
             if splitter.size > LONGEST_EVENT:
                 yield splitter.rest()  # the SDK refuses it
         yield splitter.rest()
-        if self._problem and not self._is_answered and self._request_id is not None:
-            answer = unreadable(self._request_id, self._problem)
-            yield b"\n\ndata: " + _bytes(answer) + b"\n\n"
+        if self._problem and (refusal := self._refusal()):
+            yield refusal
 
     def _mended(self, lines: list[bytes]) -> bytes:
         event = Event.of(lines)
@@ -108,12 +109,24 @@ class MendedEvents(httpx2.AsyncByteStream):
             if reading.problem:
                 self._problem = reading.problem
                 self._on_noise(event.data.decode("utf-8", "replace"))
-                return b""
+                # the stream may stay open after it, and no other answer will come
+                is_answer = (
+                    _OUTCOME.search(event.data) and b'"method"' not in event.data
+                )
+                return self._refusal() if is_answer else b""
             if reading.messages is not None:
                 others = [line for line in lines if not line.startswith(b"data")]
                 data = [b"data: " + _bytes(m) + b"\n\n" for m in reading.messages]
                 return b"".join([*(line + b"\n" for line in others), *data])
         return b"\n".join(lines) + b"\n\n"
+
+    def _refusal(self) -> bytes:
+        """Return an error in place of the answer; nothing if there is one, or no request."""
+        if self._is_answered or self._request_id is None:
+            return b""
+        self._is_answered = True
+        answer = unreadable(self._request_id, self._problem)
+        return b"\n\ndata: " + _bytes(answer) + b"\n\n"
 
     async def aclose(self) -> None:
         """Close the stream below."""
