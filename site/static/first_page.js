@@ -2,20 +2,31 @@
 "use strict";
 const PANEL = ".toolbench-panel";
 const PAUSE = 250; // milliseconds between two looks at the notebook
+const LIMIT = 180_000; // milliseconds for Python to start, and for the panel to come
 
 function soon(look) {
-  return new Promise((resolve) => {
+  const end = performance.now() + LIMIT;
+  return new Promise((resolve, reject) => {
     const again = () => {
-      const found = look();
-      if (found) resolve(found);
+      const thing = look();
+      if (thing) resolve(thing);
+      else if (performance.now() > end) reject(new Error("nothing came in time"));
       else setTimeout(again, PAUSE);
     };
     again();
   });
 }
 
-async function start(place) {
+async function begin(place) {
   const status = place.querySelector("[role=status]");
+  try {
+    await run(place, status);
+  } catch (error) {
+    status.textContent = `Python did not start in this page (${error.message}). Reload the page to try again, or open the notebooks.`;
+  }
+}
+
+async function run(place, status) {
   place.querySelector("button").hidden = true;
   status.textContent = "Python is starting in this page …";
   const frame = document.createElement("iframe");
@@ -33,6 +44,6 @@ async function start(place) {
 
 window.addEventListener("load", () => {
   document.querySelectorAll(".try").forEach((place) => {
-    place.querySelector("button").addEventListener("click", () => start(place));
+    place.querySelector("button").addEventListener("click", () => begin(place));
   });
 });
