@@ -3,12 +3,13 @@ import os
 import subprocess
 import sys
 import threading
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 
 from toolbench.core.background_loop import Portal
 from toolbench.errors import ToolbenchError
+from toolbench.runs.cancellation.cancel_token import Interruptible
 
 
 @pytest.fixture
@@ -93,6 +94,31 @@ class TestPortal:
         portal.close()
         portal.close()
         assert closed == [thread]
+
+    def test_an_interrupt_while_it_starts_ends_the_call(self, portal):
+        """The loop has started then, and serves the next call; nothing waits for ever."""
+        portal.call(name)  # imports what is needed, so that no import is interrupted
+        portals = [Portal() for _ in range(30)]
+        for delay, starting in enumerate(portals):
+            work = Interruptible(KeyboardInterrupt)
+
+            def call(starting=starting, work=work):
+                with suppress(KeyboardInterrupt):
+                    try:
+                        work.begin()
+                        starting.call(name)
+                    finally:
+                        work.end()
+
+            caller = threading.Thread(target=call, daemon=True)
+            caller.start()
+            for _ in range(delay * 2_000):
+                pass
+            work.strike()
+            caller.join(10)
+            assert not caller.is_alive()
+            assert starting.call(name) == "toolbench-loop"
+            starting.close()
 
     def test_enters_async_context_managers(self, portal):
         """An async context manager is used in a plain `with`, entered and left in one task."""

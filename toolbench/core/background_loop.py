@@ -151,10 +151,9 @@ class Portal:
             return self._portal, self._loop
 
     def _open(self) -> "tuple[BlockingPortal, AbstractEventLoop]":
-        from anyio.from_thread import (  # noqa: PLC0415 - asyncio, only for what is async
-            start_blocking_portal,
+        from concurrent.futures import (  # noqa: PLC0415 - loads more, only for what is async
+            ThreadPoolExecutor,
         )
-        from anyio.lowlevel import current_token  # noqa: PLC0415 - as above
 
         if not have_threads():
             msg = (
@@ -162,6 +161,16 @@ class Portal:
                 "in `await tool.acall(action)`, or press Run in the panel of the tool."
             )
             raise ToolbenchError(msg)
+        # an interrupt ends the wait, but not the opening: anyio would wait for ever then
+        with ThreadPoolExecutor(1) as opener:
+            return opener.submit(self._start).result()
+
+    def _start(self) -> "tuple[BlockingPortal, AbstractEventLoop]":
+        from anyio.from_thread import (  # noqa: PLC0415 - asyncio, only for what is async
+            start_blocking_portal,
+        )
+        from anyio.lowlevel import current_token  # noqa: PLC0415 - as above
+
         manager = start_blocking_portal("asyncio", name="toolbench-loop")
         self._portal = opened = self._stack.enter_context(manager)
         self._thread = opened.call(get_ident)
