@@ -14,6 +14,7 @@ from shells import new_shell
 from toolbench import ImageContent, TextContent, run_tool
 from toolbench.runs.run import RunCancelled
 from toolbench.tools.ipython import IPythonAction, IPythonExecutor, IPythonTool
+from toolbench.tools.ipython.breaker import Breaker
 from toolbench.tools.ipython.cell import run_cell
 
 PNG = b"\x89PNG\r\n\x1a\n and more"
@@ -309,3 +310,27 @@ def test_an_interrupt_before_a_coroutine_begins_leaves_none_behind():
     with new_shell() as shell, pytest.raises(KeyboardInterrupt):
         run_cell(shell, "import asyncio\nawait asyncio.sleep(0)", "<cell>", interrupted)
     gc.collect()  # a coroutine that nobody awaited would complain, which fails the test
+
+
+def test_a_late_timer_does_not_stop_the_next_cell(monkeypatch):
+    """A timer that cannot be cancelled any more belongs to a cell that has ended."""
+    timers = []
+
+    class Late(threading.Timer):
+        def start(self):
+            timers.append(self)
+
+        def cancel(self):
+            """It is too late."""
+
+        def run(self):
+            self.function()
+
+    monkeypatch.setattr(threading, "Timer", Late)
+    breaker = Breaker()
+    with breaker.breakable(1):
+        pass
+    with breaker.breakable(None):
+        threading.Thread.start(timers[0])
+        timers[0].join()
+    assert not breaker.reason

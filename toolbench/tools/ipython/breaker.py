@@ -32,12 +32,12 @@ class Breaker(Interruptible):
     @contextmanager
     def breakable(self, timeout: float | None) -> Iterator[None]:
         """Allow stopping the work in the `with` block; stop it after *timeout* seconds at the latest."""
-        self.reason, self._timer = "", None
+        self.reason, self._timer, self._future = "", None, None
         try:
             self.begin()
             self._listen()
             if timeout is not None:
-                self._timer = threading.Timer(timeout, self.break_off, ("timeout",))
+                self._timer = threading.Timer(timeout, self._time_is_over)
                 self._timer.daemon = True
                 self._timer.start()
             yield
@@ -79,13 +79,23 @@ class Breaker(Interruptible):
     def break_off(self, reason: str = "interrupt") -> None:
         """Stop the work, if there is any."""
         with self._lock:
-            if self._thread is None:
-                return
-            self.reason = self.reason or reason
-            if self._future is not None:
-                self._future.cancel()
-            else:
-                self._strike()
+            self._break_off(reason)
+
+    def _time_is_over(self) -> None:
+        with self._lock:
+            # the timer of an earlier cell may come late
+            if threading.current_thread() is self._timer:
+                self._break_off("timeout")
+
+    def _break_off(self, reason: str) -> None:
+        """Stop the work, if there is any; the caller holds the lock."""
+        if self._thread is None:
+            return
+        self.reason = self.reason or reason
+        if self._future is not None:
+            self._future.cancel()
+        else:
+            self._strike()
 
     def _raise_in(self, thread: int) -> None:
         if not self._is_signalled():
