@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from toolbench.core.background_loop import portal
 from toolbench.widgets.kit.ticker import ticker
 
 MISSING = ("psutil", "jsonschema_rs", "ahocorasick_rs", "fastmcp", "mcp", "regex")
@@ -19,6 +20,7 @@ def page(monkeypatch, no_records):
         msg = "can't start new thread"
         raise RuntimeError(msg)
 
+    portal.close()  # that of an earlier test: in a page there never is one
     emscripten = SimpleNamespace(pthreads=False)
     monkeypatch.setattr(sys, "_emscripten_info", emscripten, raising=False)
     monkeypatch.setattr(threading.Thread, "start", refuse)
