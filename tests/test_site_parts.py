@@ -49,8 +49,8 @@ def test_layout_is_that_of_the_repository(tmp_path):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_page_of_a_notebook_says_where_it_runs(path):
     """Below its title stands a link to JupyterLite, or that it needs a computer; the index says the same."""
-    shown = page_notebooks.with_link(path.stem, notebook(path.stem))
-    title, note, *_ = shown["cells"][0]["source"].split("\n\n")
+    linked = page_notebooks.with_link(path.stem, notebook(path.stem))
+    title, note, *_ = linked["cells"][0]["source"].split("\n\n")
     assert title.startswith("# ")
     is_live = path.stem in page_notebooks.IN_PAGE
     assert (f"path=notebooks/{path.stem}.ipynb" in note) == is_live

@@ -44,9 +44,9 @@ def page_of(html: str) -> str:
     """A page with an app, and our module for it; the kernel only says that the app is open."""
     code, _, name = MODULE.read_text(encoding="utf-8").rpartition("export{")
     script = PAGE.replace("ENTRY", name.partition(" ")[0])
-    shown = preview(App("ui://x/app", html), address=AppAddress("kernel", "app"))
+    preview_html = preview(App("ui://x/app", html), address=AppAddress("kernel", "app"))
     code = code.replace("</script", "<\\/script")
-    return script.replace("MODULE", code).replace("PREVIEW", shown)
+    return script.replace("MODULE", code).replace("PREVIEW", preview_html)
 
 
 def app_in(page: Page) -> FrameLocator:

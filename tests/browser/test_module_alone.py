@@ -47,13 +47,13 @@ def panel(page: Tab) -> Tab:
 
 def test_a_call_is_copied_once_for_each_click(panel: Tab):
     """A call that is in the page without a click, as after a reload, leaves the clipboard alone."""
-    said = panel.page.locator("#said > span")
+    message = panel.page.locator("#said > span")
     panel.page.evaluate(WRITE, "old()")
     panel.page.get_by_role("button", name="Copy call").click()
     panel.page.evaluate(WRITE, "new()")
-    expect(said).to_have_text("Copied")
+    expect(message).to_have_text("Copied")
     panel.page.evaluate(WRITE, "again()")
-    assert said.text_content() == ""
+    assert message.text_content() == ""
     assert panel.page.evaluate("navigator.clipboard.readText()") == "new()"
     assert panel.console_errors == []
 

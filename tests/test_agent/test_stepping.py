@@ -104,7 +104,7 @@ class TestEditing:
 
     def test_needs_to_know_which_call(self):
         """With two calls there is no only one."""
-        with pytest.raises(ToolbenchError, match="say which"):
+        with pytest.raises(ToolbenchError, match="name one of"):
             stepping().edit_pending(None, {"a": 1})
 
     def test_mends_a_call_that_did_not_fit(self):

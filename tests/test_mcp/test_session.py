@@ -95,7 +95,7 @@ class TestProbe:
     ):
         """A server that was replaced, or the same command in another folder, may know the newer one only."""
         client.timeout = 3
-        found = {
+        discovery = {
             "resultType": "complete",
             "supportedVersions": ["2026-07-28"],
             "capabilities": {},
@@ -103,7 +103,7 @@ class TestProbe:
             "cacheScope": "private",
         }
         refusal = {"error": {"code": -32601, "message": "No"}}
-        newer = {"server/discover": [{"result": found}], "initialize": [refusal]}
+        newer = {"server/discover": [{"result": discovery}], "initialize": [refusal]}
         first, second = tmp_path / "first", tmp_path / "second"
         for folder in (first, second):
             folder.mkdir()

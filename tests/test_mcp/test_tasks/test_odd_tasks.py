@@ -43,7 +43,7 @@ def call(client, tmp_path):
 class TestAnnouncedChanges:
     def test_are_looked_at_at_once(self, client, tmp_path, monkeypatch):
         """Where the server says that a task changed, its state is asked for before the pause ends."""
-        monkeypatch.setattr(task_following, "_FIRST", 60.0)
+        monkeypatch.setattr(task_following, "FIRST_PAUSE", 60.0)
         slow = {**TASK, "pollInterval": 60_000}
         features = {"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}}
         news = {

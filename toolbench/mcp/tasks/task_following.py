@@ -22,9 +22,7 @@ from toolbench.mcp.elicitation import OnProgress
 from toolbench.mcp.tasks.task_state import TaskState
 from toolbench.network_errors import PASSING_STATUSES, error_kind
 
-_FIRST = (
-    0.05  # seconds before the state is asked for; each pause is twice the one before
-)
+FIRST_PAUSE = 0.05  # seconds before the state is asked for; each pause doubles
 _ASK = 60.0  # seconds for one answer about the state
 _AGAIN = (0.5, 2.0, 5.0)  # seconds before a question that got no answer is asked again
 _NEWS = 0.05  # seconds between an announced change and the request for the state
@@ -120,13 +118,13 @@ class TaskFollowing:
     # --- to the end ---------------------------------------------------------------
 
     async def _to_the_end(self) -> dict[str, Any]:
-        pause = _FIRST
+        pause = FIRST_PAUSE
         while True:
             self._show()
             if self._state.has_ended:
                 return await self._outcome()
             if self._state.status == "input_required" and await self._has_answered():
-                pause = _FIRST
+                pause = FIRST_PAUSE
             await self._wait(min(pause, self._state.pause))
             pause *= 2
             try:
