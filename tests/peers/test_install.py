@@ -53,13 +53,13 @@ class TestMain:
     def test_a_clone_alone_gets_the_conformance_suite(
         self, script, tmp_path, monkeypatch, capsys
     ):
-        """Without the record of the servers that is all there is to install, and is said."""
+        """Without the record of the servers only the suite and the app of ext-apps are installed; a line says so."""
         monkeypatch.setattr(script, "SERVERS", tmp_path / "servers.json")
         done = []
         monkeypatch.setattr(script, "ensure", done.append)
         monkeypatch.setattr(script, "ensure_others", lambda: None)
         assert script.main() == 0
-        assert {place.name for place in done} == {"node", "conformance"}
+        assert {place.name for place in done} == {"node", "conformance", "ext-apps"}
         output = capsys.readouterr().out
         assert f"no servers: {tmp_path / 'servers.json'} is missing" in output
         assert output.count("\n") == 1
