@@ -8,10 +8,12 @@ import pytest
 from fastmcp import FastMCP
 from fastmcp.server.dependencies import get_http_headers
 from IPython.core.error import UsageError
+from pydantic import SecretStr
 from test_mcp.peers import good, serving
 
 from toolbench.errors import ServerError
 from toolbench.mcp.connected_servers import connected
+from toolbench.redaction import MARK
 
 SECRET = "s3cret-value-77"
 
@@ -57,6 +59,18 @@ class TestHeadersAndTokens:
         headers = received(shell)
         assert "my_token" not in str(headers)
         assert SECRET not in repr(listing) + capsys.readouterr().out
+
+    @pytest.mark.parametrize(
+        ("name", "kind"), [("shop_key", str), ("plain", SecretStr)]
+    )
+    def test_are_hidden_under_any_name_of_a_header(self, shell, mcp, echo, name, kind):
+        """A server that sends one back gives nothing away, nor does the traffic."""
+        shell.user_ns[name] = kind(SECRET)
+        mcp(f"connect e {echo} --header 'X-Shop: ${{{name}}}' --header 'X-Team: data'")
+        traffic = connected.session("e").traffic
+        headers = received(shell)
+        assert (headers["x-shop"], headers["x-team"]) == (MARK, "data")
+        assert SECRET not in traffic.to_ndjson()
 
     @pytest.mark.parametrize(
         ("words", "sentence"),

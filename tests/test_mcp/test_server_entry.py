@@ -141,6 +141,25 @@ class TestExpanded:
         document = {"openapi": "3.1.0", "paths": {"/${A}": {}}}
         assert read_entry(document).expanded({}).server["openapi"] == document
 
+    @pytest.mark.parametrize(
+        "entry",
+        [
+            {"url": "https://h", "headers": {"X-Shop": "${SHOP_KEY}"}},
+            {"url": "https://h/${SHOP_KEY}/mcp"},
+            {"command": "x", "args": ["${env:SHOP_KEY}"]},
+            {"command": "x", "env": {"SHOP": "a ${SHOP_KEY:-none}"}},
+        ],
+    )
+    def test_hides_a_variable_with_the_name_of_a_secret(self, entry):
+        """Wherever its value goes, also under a name that tells nothing."""
+        redactor = read_entry(entry).expanded({"SHOP_KEY": SECRET}).redactor
+        assert redactor.text(SECRET) == MARK
+
+    def test_hides_no_variable_with_another_name(self):
+        """The name of a region is none of a secret."""
+        entry = read_entry({"url": "https://h", "headers": {"X-Shop": "${REGION}"}})
+        assert entry.expanded({"REGION": "europe"}).redactor.text("europe") == "europe"
+
     def test_knows_the_folder_of_the_configuration(self, tmp_path):
         """`${workspaceFolder}` is where the configuration is."""
         entry = read_entry({"command": "${workspaceFolder}/x"}, base=tmp_path)

@@ -3,7 +3,7 @@
 import os
 import re
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +110,7 @@ def entry_with(entry: Any, options: Namespace, names: Mapping[str, Any]) -> Any:
     if options.header:
         headers = [_header(text, names) for text in options.header]
         settings["headers"] = dict(headers)
+        settings["secretTexts"] = list(_secrets_in(options.header, names))
     if options.auth is not None:
         settings["auth"] = _auth(options.auth, names)
     if options.cwd is not None:
@@ -124,6 +125,7 @@ def entry_with(entry: Any, options: Namespace, names: Mapping[str, Any]) -> Any:
     before = entry.get("headers") if isinstance(entry.get("headers"), dict) else {}
     if "headers" in settings:
         settings["headers"] = {**(before or {}), **settings["headers"]}
+        settings["secretTexts"] += entry.get("secretTexts") or []
     return {**entry, **settings}
 
 
@@ -134,6 +136,16 @@ def roots_of(options: Namespace) -> list[str]:
         UsageError: If one is not there.
     """
     return [Path(_folder("--root", word)).as_uri() for word in options.root or ()]
+
+
+def _secrets_in(headers: list[str], names: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the secrets of the notebook in *headers*; an entry itself hides those of the environment."""
+    for match in _REFERENCE.finditer("\n".join(headers)):
+        value = None if os.environ.get(match["name"]) else names.get(match["name"])
+        if isinstance(value, SecretStr):
+            yield value.get_secret_value()
+        elif isinstance(value, str):
+            yield from secrets_in(value, match["name"])
 
 
 def _header(text: str, names: Mapping[str, Any]) -> tuple[str, str]:

@@ -27,6 +27,18 @@ def expand(value: Any, variables: Mapping[str, str]) -> Any:
     return _mapped(value, lambda text: _expand_text(text, variables))
 
 
+def names_in(value: Any) -> list[str]:
+    """Return the names of the variables that *value*, a part of a configuration, refers to."""
+    names: list[str] = []
+
+    def noted(text: str) -> str:
+        names.extend(match["name"] for match in _REFERENCE.finditer(text))
+        return text
+
+    _mapped(value, noted)
+    return names
+
+
 def with_secrets(value: Any, secrets: Mapping[str, SecretStr]) -> Any:
     """Return *value*, the arguments of a call, with each `${NAME}` replaced by that secret.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toolbench.errors import ServerError
-from toolbench.mcp.config.placeholders import expand
+from toolbench.mcp.config.placeholders import expand, names_in
 from toolbench.redaction.detection.settings import secrets_in, secrets_in_words
 from toolbench.redaction.redactor import SHORTEST_SETTING, Redactor
 
@@ -67,8 +67,15 @@ class ServerEntry:
         if settings := self._settings:
             filled["server"] = {**self.server, **expand(settings, places)}
         values = [variables.get(name, "") for name in sorted(self.secret_variables)]
+        values += self._secrets_in(variables)
         filled["secret_texts"] = (*self.secret_texts, *filter(None, values))
         return replace(self, **{**filled, "args": tuple(filled["args"])})
+
+    def _secrets_in(self, variables: Mapping[str, str]) -> list[str]:
+        """Return the secrets in *variables* that the entry refers to, whatever it uses them for."""
+        parts = (self.args, self.env, self.url, self.headers, self.auth)
+        names = sorted(set(names_in([*parts, self.fastmcp, self._settings])))
+        return list(secrets_in({name: variables.get(name, "") for name in names}))
 
     def _check_required(self, variables: Mapping[str, str]) -> None:
         missing = [

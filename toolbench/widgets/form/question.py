@@ -161,12 +161,20 @@ def agreeing(
 
 
 def _page_link(url: str) -> Html:
-    """Return a link to *url* with its host as text; empty if the URL may be unsafe."""
+    """Return a link to *url* with its host as text; empty if the URL may be unsafe.
+
+    A name before the host, as in `https://bank.example@other.example`, is there to deceive.
+    """
     try:
-        host = (urlsplit(url).hostname or "").encode("idna").decode()
+        parts = urlsplit(url)
+        host = (parts.hostname or "").encode("idna").decode()
     except ValueError:  # no host, or not a valid one
         return Html("")
-    if not host or not url.lower().startswith(("https://", "http://")):
+    if (
+        not host
+        or "@" in parts.netloc
+        or not url.lower().startswith(("https://", "http://"))
+    ):
         return Html("")
     label = Html(f"Open the page at <strong>{escape(host)}</strong> in a new tab")
     anchor = link(url, label)
