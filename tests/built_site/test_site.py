@@ -31,7 +31,9 @@ def test_first_page_runs_a_notebook(page, origin):
     page.get_by_role("status").get_by_text("It runs").wait_for()
     notebook.get_by_label("total").fill("84")
     notebook.get_by_role("button", name="Run", exact=True).click()
-    notebook.get_by_text("Everybody pays 42.00 euros.").wait_for()
+    notebook.get_by_text("Everybody pays 42.00 euros.").locator(
+        "visible=true"
+    ).first.wait_for()
     PICTURES.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=PICTURES / "first-page.png")
 
