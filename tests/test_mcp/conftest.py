@@ -5,6 +5,13 @@ import pytest
 from test_mcp.peers import children, eventually, is_running
 from toolbench.core.background_loop import portal
 from toolbench.mcp import MCPClient
+from toolbench.mcp.connection.reconnection import older_only_servers
+
+
+@pytest.fixture(autouse=True)
+def no_server_is_known():
+    """What an earlier test saw of a server's age decides nothing."""
+    older_only_servers.clear()
 
 
 @pytest.fixture

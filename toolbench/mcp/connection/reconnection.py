@@ -29,7 +29,7 @@ from toolbench.mcp.features.log_level import restore_log_level, set_log_level
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.recording.failure import RecordedFailureError
 
-_ignoring: set[tuple[str, ...]] = set()
+older_only_servers: set[tuple[str, ...]] = set()
 """The servers of this process that did not answer when asked for the newer protocol."""
 _PAUSE = 0.2  # seconds before the work of `soon`
 
@@ -128,7 +128,7 @@ class ReconnectingConnection:
         """
         async with self._lock:
             if mode == "auto":  # the person wants it asked again
-                _ignoring.discard(self.entry.identity)
+                older_only_servers.discard(self.entry.identity)
             await self._open(mode or self.mode)
 
     async def close(self) -> None:
@@ -160,7 +160,7 @@ class ReconnectingConnection:
     async def _connected(self, mode: str) -> Connection:
         """Connect; if the newer protocol ends the process, start it again with the older one."""
         started, requested_mode = anyio.current_time(), mode
-        if mode == "auto" and self.entry.identity in _ignoring:
+        if mode == "auto" and self.entry.identity in older_only_servers:
             mode = "legacy"  # asking would cost the whole time limit for it again
         self.inbox.ignores_newer = False
         entry = self.entry.expanded(os.environ)
@@ -169,7 +169,7 @@ class ReconnectingConnection:
             connection = await self._attempt(entry, mode, self.seconds)
         except Exception as error:  # the newer protocol may end a server
             if mode != requested_mode:  # it may be another program by now
-                _ignoring.discard(self.entry.identity)
+                older_only_servers.discard(self.entry.identity)
                 return await self._connected(requested_mode)
             if mode != "auto" or entry.transport != "stdio" or not _died(error):
                 raise
@@ -177,7 +177,7 @@ class ReconnectingConnection:
             connection = await self._attempt(entry, "legacy", left)
             mode = "legacy"
         if self.inbox.has_ignored_newer and not connection.is_modern:
-            _ignoring.add(self.entry.identity)
+            older_only_servers.add(self.entry.identity)
         self.mode = mode
         if requested_mode == "auto":
             self.is_older_only = not connection.is_modern
