@@ -84,7 +84,7 @@ def run_tool(
         call = {**call, **kwargs}
     try:
         return perform(run_here(tool, call, conversation=conversation))
-    except BaseException as error:
+    except BaseException as error:  # missing memory alone becomes an answer
         if not is_lack_of_memory(error):
             raise
         return Observation.from_text(sentence_of(error), is_error=True)
@@ -163,7 +163,7 @@ def _record(run: Run) -> None:
     """Put *run* into the history; too little memory for the record does not make the run fail."""
     try:
         history().add(RunRecord.of(run))
-    except BaseException as error:
+    except BaseException as error:  # missing memory must not hide the run's result
         if not is_lack_of_memory(error):
             raise
         msg = f"Run {run.id} of {run.tool.name} is not in the history: {sentence_of(error)}"
