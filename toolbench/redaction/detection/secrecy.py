@@ -59,6 +59,8 @@ class Secrecy:
         Plain words such as `none` or `changeme` are left out: they are in too many other texts.
         """
         known = list[str]()
+        if not _has_key(self._schema, "default"):
+            return known  # most schemas: reading all their locations takes much longer
         for name, location in self._location.every_part():
             for value in location.defaults():
                 secrets: SecretsByPath = {}
@@ -123,6 +125,20 @@ class Secrecy:
     def redactor(self, arguments: Any) -> Redactor:
         """Return a redactor of the secrets in *arguments*, to hide them in other texts."""
         return Redactor(self.secrets_in(arguments))
+
+
+def _has_key(value: Any, key: str) -> bool:
+    """Tell whether *key* is in *value*, JSON, at any depth."""
+    todo = [value]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, dict):
+            if key in part:
+                return True
+            todo += [v for v in part.values() if isinstance(v, dict | list)]
+        elif isinstance(part, list):
+            todo += [v for v in part if isinstance(v, dict | list)]
+    return False
 
 
 def _masked(
