@@ -23,7 +23,7 @@ def offset_of(text: Text, line: int, start: int = 0) -> int:
     while lines_left and start < len(text):
         newlines = text.count("\n", start, start + _STEP)
         if newlines >= lines_left:
-            return _forward(text, start, lines_left)
+            return forward(text, start, lines_left)
         lines_left, start = lines_left - newlines, start + _STEP
     return min(start, len(text))
 
@@ -34,7 +34,7 @@ def around(text: str, start: int, end: int, first: int, lines: int) -> str:
     for _ in range(min(lines, first - 1)):
         begin = text.rfind("\n", 0, begin - 1) + 1
         first -= 1
-    stop = _forward(text, end, lines + 1)
+    stop = forward(text, end, lines + 1)
     line_total = line_count(text[begin:stop])
     return excerpt(text, begin, stop, first, line_total)
 
@@ -62,7 +62,7 @@ def excerpt(text: Text, start: int, end: int, first: int, lines: int) -> str:
     return f"{_numbered(head, first)}\n{note}\n{_numbered(tail, below)}"
 
 
-def _forward(text: Text, start: int, lines: int) -> int:
+def forward(text: Text, start: int, lines: int) -> int:
     """Return the offset of the line that is *lines* lines below the line of *start*."""
     for _ in range(lines):
         start = text.find("\n", start) + 1

@@ -15,10 +15,10 @@ from toolbench.tools.file_editor.definition import (
 )
 from toolbench.tools.file_editor.edit_history import Edit, History, RecordedEdit
 from toolbench.tools.file_editor.edits import Change, insertion, replacement
-from toolbench.tools.file_editor.excerpt import excerpt, line_count, offset_of
+from toolbench.tools.file_editor.excerpt import excerpt, line_count
 from toolbench.tools.file_editor.folder_listing import listing
+from toolbench.tools.file_editor.line_index import KnownFiles, Lines, lines_of
 from toolbench.tools.files import disk
-from toolbench.tools.files.ascii_text import Text
 from toolbench.tools.files.entry import Entry
 from toolbench.tools.files.locks import file_locks
 from toolbench.tools.files.paths import Places, working_dir_of
@@ -48,6 +48,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         working_dir = working_dir_of(conv_state, workspace_root)
         self.places = Places(working_dir, working_dir if workspace_root else None)
         self._history = History()
+        self._known = KnownFiles()
         self._commands: dict[
             str, Callable[[FileEditorAction], FileEditorObservation]
         ] = {
@@ -111,13 +112,19 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
                     msg = f"{action.path} is a directory: leave out view_range, or give a file."
                     raise RunError(msg)
                 return _view_of(action, listing(entry))
-            snapshot = disk.read(entry)
-        if path.suffix.lower() in _IMAGES and (image := _image(snapshot.data)):
-            text = TextContent(text=f"The image {readable(str(path))}:")
-            return FileEditorObservation(
-                command="view", path=readable(action.path), content=[text, image]
-            )
-        return _view_of(action, _numbered(action, *_text(path, snapshot.data, to_show)))
+            first, last = action.view_range or (1, -1)
+            if (known := self._known.look(entry, first, last)) is not None:
+                return _view_of(action, _numbered(action, *known))
+            data = disk.read(entry).data
+            if path.suffix.lower() in _IMAGES and (image := _image(data)):
+                head = TextContent(text=f"The image {readable(str(path))}:")
+                return FileEditorObservation(
+                    command="view", path=readable(action.path), content=[head, image]
+                )
+            text, traits = _text(path, data, to_show)
+            index = self._known.add(entry, text, traits)
+        lines = (index.lines if index else lines_of)(text, first, last)
+        return _view_of(action, _numbered(action, lines, traits))
 
     def exists(self, action: FileEditorAction) -> bool:
         """Tell whether the path of *action* exists."""
@@ -312,11 +319,9 @@ def _image(data: bytes) -> ImageContent | None:
     return block if isinstance(block, ImageContent) else None
 
 
-def _numbered(action: FileEditorAction, text: Text, traits: str) -> str:
+def _numbered(action: FileEditorAction, lines: Lines, traits: str) -> str:
     first, last = action.view_range or (1, -1)
-    start = offset_of(text, max(first, 1))
-    above = first - 1 if start < len(text) and first > 1 else 0
-    total = above + line_count(text, start if above else 0)  # each line end once
+    total = lines.total
     last = total if last == -1 else last
     if not total and not action.view_range:
         return f"{action.path} is empty."
@@ -329,11 +334,9 @@ def _numbered(action: FileEditorAction, text: Text, traits: str) -> str:
     head = f"{action.path}, {counted(total, 'line')}{traits}"
     if last > total:
         head += f" (there are no lines after {total})"
-    end = len(text)
-    if last < total:
-        end = offset_of(text, last - first + 2, start)
-    lines = min(last, total) - first + 1
-    return readable(f"{head}:\n{excerpt(text, start, end, first, lines)}")
+    count = min(last, total) - first + 1
+    text = excerpt(lines.text, lines.start, lines.end, first, count)
+    return readable(f"{head}:\n{text}")
 
 
 def _view_of(action: FileEditorAction, text: str) -> FileEditorObservation:

@@ -1,0 +1,148 @@
+"""Find lines of a large file; where they begin is kept from one view of the file to the next."""
+
+import os
+import time
+from bisect import bisect_left
+from collections import OrderedDict
+from dataclasses import dataclass
+from itertools import accumulate
+from threading import Lock
+from typing import NamedTuple
+
+from toolbench.tools.file_editor.excerpt import forward, line_count, offset_of
+from toolbench.tools.files.ascii_text import AsciiText, Text
+from toolbench.tools.files.entry import Entry
+
+_BLOCK = 64 * 1024  # bytes from one count of lines to the next
+_LARGE = 1024 * 1024  # bytes: a smaller file is read as quickly as it is looked up
+_FILES = 16  # whose lines are kept
+_AT_REST = 3_000_000_000  # nanoseconds: some file systems keep times no finer
+
+
+class Lines(NamedTuple):
+    """Lines of a file: a part of its text, where they begin and end in it, and the whole number."""
+
+    text: Text
+    start: int
+    end: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class LineIndex:
+    """The number of line ends before each block of an ASCII text, and before its end."""
+
+    before: tuple[int, ...]
+    total: int
+    """The number of lines; one without a line end counts too."""
+
+    @classmethod
+    def of(cls, text: AsciiText) -> "LineIndex":
+        """Count the line ends of *text*."""
+        starts = range(0, len(text), _BLOCK)
+        counts = (text.count("\n", start, start + _BLOCK) for start in starts)
+        before = tuple(accumulate(counts, initial=0))
+        return cls(before, before[-1] + (not text.endswith("\n")))
+
+    def block_of(self, line: int) -> int:
+        """Return the block with the line end before *line*; 0 for the first line."""
+        return max(bisect_left(self.before, line - 1) - 1, 0)
+
+    def offset_of(self, text: Text, line: int, begin: int = 0) -> int:
+        """Return the offset of *line* in *text*, which begins with the block at *begin*."""
+        block = self.block_of(line)
+        start = block * _BLOCK - begin
+        return forward(text, start, line - 1 - self.before[block])
+
+    def lines(self, text: Text, first: int, last: int, begin: int = 0) -> Lines:
+        """Return the lines from *first* to *last* (-1 for the end).
+
+        *text* begins with the block at *begin*, which is not below *first*.
+        """
+        start = self.offset_of(text, min(max(first, 1), self.total), begin)
+        end = len(text)
+        if first <= last < self.total:
+            end = self.offset_of(text, last + 1, begin)
+        return Lines(text, start, end, self.total)
+
+
+def lines_of(text: Text, first: int, last: int) -> Lines:
+    """Return the lines from *first* to *last* (-1 for the end) of *text*, the whole of a file."""
+    start = offset_of(text, max(first, 1))
+    above = first - 1 if start < len(text) and first > 1 else 0
+    total = above + line_count(text, start if above else 0)  # each line end once
+    end = len(text)
+    if first <= last < total:
+        end = offset_of(text, last - first + 2, start)
+    return Lines(text, start, end, total)
+
+
+class _State(NamedTuple):
+    """A file as it is now; no program can change it and keep the time `changed`."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+    changed: int
+
+    @classmethod
+    def of(cls, info: os.stat_result) -> "_State":
+        identity = info.st_dev, info.st_ino, info.st_size
+        return cls(*identity, info.st_mtime_ns, info.st_ctime_ns)
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether a change from now on has another time than the last one."""
+        return time.time_ns() - max(self.modified, self.changed) > _AT_REST
+
+
+class KnownFiles:
+    """The large files that were viewed last, each with its lines and traits; for any thread."""
+
+    def __init__(self) -> None:
+        """Know none."""
+        self._lock = Lock()
+        self._files: OrderedDict[_State, tuple[LineIndex, str]] = OrderedDict()
+
+    def look(self, entry: Entry, first: int, last: int) -> tuple[Lines, str] | None:
+        """Return lines of the file at *entry*, and its traits, if it is known and was not changed.
+
+        Only the blocks with these lines are read.
+        """
+        info = entry.stat()
+        if info is None or info.st_size < _LARGE:
+            return None
+        state = _State.of(info)
+        with self._lock:
+            known = self._files.get(state)
+        if known is None:
+            return None
+        index, traits = known
+        begin = index.block_of(min(max(first, 1), index.total)) * _BLOCK
+        end = state.size
+        if first <= last < index.total:
+            end = min((index.block_of(last + 1) + 1) * _BLOCK, end)
+        with entry.opened(os.O_RDONLY) as file:
+            data = os.pread(file, end - begin, begin)
+            is_same = _State.of(os.fstat(file)) == state
+        if not is_same or not data.isascii():
+            return None
+        return index.lines(AsciiText(data), first, last, begin), traits
+
+    def add(self, entry: Entry, text: Text, traits: str) -> LineIndex | None:
+        """Count the lines of *text*, just read from *entry*; None if it is small, or not ASCII.
+
+        They are known from now on, unless the file may still change without a new time.
+        """
+        if not isinstance(text, AsciiText) or len(text) < _LARGE:
+            return None
+        info, index = entry.stat(), LineIndex.of(text)
+        if info is not None and info.st_size == len(text):
+            state = _State.of(info)
+            if state.is_at_rest:
+                with self._lock:
+                    self._files[state] = index, traits
+                    while len(self._files) > _FILES:
+                        self._files.popitem(last=False)
+        return index
