@@ -1,7 +1,7 @@
 """What a person feels in JupyterLab: beside the same made by hand of ipywidgets, in turns."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -123,8 +123,11 @@ WORK = [
 
 
 @pytest.fixture(scope="module")
-def felt() -> Iterator[dict[tuple[str, str], list[Felt]]]:
-    """What was felt of each work, ours and by hand, in turns in one page."""
+def felt() -> dict[tuple[str, str], list[Felt]]:
+    """What was felt of each work, ours and by hand, in turns in one page.
+
+    The page is closed at the end: Playwright drives one at a time, and other tests open theirs.
+    """
     cells = {
         f"{work.name}, {who}": source
         for work in WORK
@@ -146,7 +149,7 @@ def felt() -> Iterator[dict[tuple[str, str], list[Felt]]]:
                     if turn:  # the first round does not count
                         taken.setdefault((work.name, who), []).append(each)
         assert page.errors() == [], page.errors()
-        yield taken
+    return taken
 
 
 @pytest.mark.parametrize("work", WORK, ids=lambda work: work.name)
