@@ -206,7 +206,7 @@ class TestResult:
         [
             (
                 _NoBlocks.from_text("x"),
-                "to_llm_content is no list of content: NoneType",
+                "to_llm_content is not a list of content: NoneType",
             ),
             (_OddBlocks.from_text("x"), "This cannot be shown: RuntimeError: no text"),
             (_TextlessBlocks.from_text("x"), "cannot be shown: AttributeError"),

@@ -32,7 +32,7 @@ def blocks_html(
     Args:
         blocks: `TextContent`, `ImageContent`, `str`, JSON values, DataFrames; else `str(block)`.
         verbatim: Show text as it is, without interpreting it.
-        limit: The most characters of all blocks together; of each block the head and the tail.
+        limit: The most characters of all blocks together; of a longer block only head and tail.
     """
     views = block_views(blocks, verbatim=verbatim, limit=limit)
     return Html("".join(section(view.title, view.html()) for view in views))

@@ -51,11 +51,10 @@ def left_out(count: int, noun: str) -> str:
 def cap(text: str, limit: int, read: Callable[[str], str] = str) -> Capped:
     """Keep about *limit* characters of `read(text)`, half from each end.
 
-    `str` of the result has at most *limit* characters, but never fewer than the 64 that the notice
-    needs. No cut falls inside a control sequence or a surrogate pair, or between a letter and
-    its accents; a cut moves to the end of a line that is near. The middle of a very long text is
-    removed before the rest is read: the work depends on the limit, not on the length of the
-    text.
+    `str` of the result has at most *limit* characters, or 64 if *limit* is smaller: the notice
+    needs 64. No cut falls inside a control sequence or a surrogate pair, or between a letter and
+    its accents. A cut moves to the end of a line if one is near. The middle of a very long text is
+    removed before the rest is read, so the work depends on *limit*, not on the length of *text*.
     """
     room = max(_ROOM * limit, _NOTICE_ROOM)
     if len(text) <= 2 * room:
@@ -170,7 +169,7 @@ def _sequence_at(text: str, cut: int) -> re.Match[str] | None:
 
 
 def _sticks(text: str, place: int) -> bool:
-    """Tell whether the character at *place* is part of the letter before it, as an accent is."""
+    """Tell whether the character at *place* belongs to the one before it, for example an accent."""
     last, char = text[place - 1], text[place]
     return (
         char in _JOINERS

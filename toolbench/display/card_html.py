@@ -1,7 +1,7 @@
 """Cards: a title, a remark beside it, and content of a limited height.
 
-A card works without a script: content that is too high scrolls. Our front-end module, if the page
-has it, finds cards by their attributes and adds actions: copy, save, wrap, show all.
+A card works without a script: content that is too high scrolls. If the page has our front-end
+module, the module finds cards by their attributes and adds actions: copy, save, wrap, show all.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from toolbench.display.html.css import LINE, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.page import short
 
 HEIGHT = "24em"
-"""The greatest height of a card's content, in CSS, until a person shows all of it."""
+"""The greatest height of a card's content, in CSS, until a person clicks on "show all"."""
 
 _BOX = (
     f"flex:1 1 20em;min-width:0;box-sizing:border-box;border:{LINE};border-radius:8px;"
@@ -42,7 +42,7 @@ def _box(card: Card) -> str:
     title, remark = short(card.title), short(card.remark)
     cut = f"{REMARK};flex:1 1 6em;min-width:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap"
     note = f'<span title="{remark}" style="{cut}">{remark}</span>' if remark else ""
-    # the keyboard must reach everything that scrolls
+    # an element that scrolls needs `tabindex`, so that the keyboard reaches it
     return (
         f'<div data-toolbench-card style="{_BOX}">'
         f'<div data-toolbench-bar style="{_BAR}"><strong style="font-size:12px">{title}</strong>{note}</div>'

@@ -48,8 +48,9 @@ _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\"<>\\^`]+", re.IGNORE
 def visible(text: str) -> str:
     """Return *text* with invisible and reordering characters spelled out.
 
-    Control characters are written as `cat -v` does (`^[`), others by number (`⟨U+202E⟩`).
-    Characters that languages and emoji need (joiners, two common variation selectors) stay.
+    ASCII control characters are written as by `cat -v` (`^[`), all other characters by number
+    (`⟨U+202E⟩`). Characters that languages and emoji need (joiners, two common variation
+    selectors) stay.
     """
     if not _HIDDEN.search(text):
         return text
@@ -81,7 +82,10 @@ def escape(text: str) -> Html:
 
 
 def ascii_json(value: Any) -> Html:
-    """Return *value* as JSON in ASCII for the page's module: `escape` marks no part as invisible."""
+    """Return *value* as JSON in ASCII, escaped for HTML.
+
+    JSON in ASCII has invisible characters only by number, so `escape` does not replace them.
+    """
     return escape(json.dumps(value, separators=(",", ":")).replace("\x7f", "\\u007f"))
 
 
@@ -97,7 +101,7 @@ def safe_address(url: str) -> str | None:
 def link(url: str, label: Html) -> Html:
     """Return *label* as a link to *url*; only the label if the address is refused.
 
-    The address is also the tooltip, since a label can lie.
+    The address is also the tooltip, since a label can name another address.
     """
     address = safe_address(url)
     if address is None:

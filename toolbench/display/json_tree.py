@@ -56,7 +56,7 @@ def json_html(value: Any, *, limit: int = LIMIT) -> Html:
 
 
 class _Tree:
-    """A writer of nodes; when its room is used up, it only counts further nodes."""
+    """A writer of nodes. When its room is used up, further nodes are only counted."""
 
     def __init__(self, room: int) -> None:
         self._room = room
@@ -97,7 +97,7 @@ def _size(value: Any) -> int:
 
 
 def _items(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the keys and values in *value* one by one, as a tree may need only the first ones."""
+    """Yield the keys and values in *value* one by one: a tree may need only the first ones."""
     if isinstance(value, Mapping):
         return ((key_text(key), item) for key, item in value.items())
     return ((str(index), item) for index, item in enumerate(value))
@@ -111,7 +111,7 @@ def _fitting(value: Any) -> Any:
 
 
 class _Part:
-    """A copy of the first part of a value, until its room is used up."""
+    """A copier of the first part of a value; it stops when its room is used up."""
 
     def __init__(self) -> None:
         self._room = _LARGEST

@@ -63,7 +63,7 @@ def tool_html(
     Args:
         tool: The tool.
         risk: The rating of the call, if any.
-        cost: What the tool costs a model, in words; at the right edge.
+        cost: The tokens that the tool costs a model, in words; shown at the right edge.
     """
     title = f'<strong style="font-size:1.15em">{short(tool.title)}</strong>'
     name = f" <code>{short(tool.name)}</code> " if tool.title != tool.name else " "
@@ -86,7 +86,7 @@ def tool_html(
 
 
 def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Tone]]:
-    """Return the hints that the tool declares, in words; MCP's defaults do not count."""
+    """Return the tool's hints in words; a default of MCP for a missing hint is left out."""
     declared = tool.annotations.model_fields_set if tool.annotations else frozenset()
     hints = tool.hints
     words: list[tuple[str, Tone]] = []
@@ -202,7 +202,7 @@ def _arguments_html(
 
 
 def _defaults(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
-    """Return the defaults of the parameters, secrets hidden; null only means optional."""
+    """Return the defaults of the parameters without secrets; a default of null is left out."""
     whole = tool.input_node
     nodes = {name: whole.at(name) for name in whole.names}
     defaults = {name: node.default for name, node in nodes.items()}
@@ -214,7 +214,7 @@ def _defaults(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
 def call_text(
     arguments: Mapping[str, Any], observation: Observation, *, limit: int = LIMIT
 ) -> str:
-    """Return the same as `call_html`, as text."""
+    """Return the arguments and the result of a finished call as text."""
     arguments_text = json_text(dict(arguments))
     return f"arguments: {arguments_text}\n{observation_text(observation, limit=limit)}"
 

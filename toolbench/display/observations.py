@@ -28,11 +28,11 @@ LIMIT = 60_000
 """The characters of a result to show, in each card, by default."""
 
 _LONG = 2_000_000  # characters of a result
-_ASIDE = 1_000  # characters of remarks that a result may have beside its text
+_ASIDE = 1_000  # characters of remarks that a result may have in addition to its text
 
 
 def visualized(thing: Action | Observation) -> RenderableType:
-    """Return the view that *thing* makes of itself; if that fails, the reason."""
+    """Return `thing.visualize`; if that raises an error, a text with the error."""
     try:
         return thing.visualize
     except Exception as error:  # noqa: BLE001 - a tool's own code: its result is not lost
@@ -40,7 +40,7 @@ def visualized(thing: Action | Observation) -> RenderableType:
 
 
 def read_by_model(observation: Observation) -> Sequence[Any]:
-    """Return the blocks that a model reads; if that fails, the reason."""
+    """Return the blocks that a model reads; if `to_llm_content` fails, a block with the error."""
     try:
         blocks: Any = observation.to_llm_content
     except Exception as error:  # noqa: BLE001 - a tool's own code: its result is not lost
@@ -48,7 +48,7 @@ def read_by_model(observation: Observation) -> Sequence[Any]:
     else:
         if isinstance(blocks, list | tuple):
             return blocks
-        failed = f"to_llm_content is no list of content: {type(blocks).__name__}"
+        failed = f"to_llm_content is not a list of content: {type(blocks).__name__}"
     return Observation.from_text(failed, is_error=True).to_llm_content
 
 
@@ -64,7 +64,7 @@ def result_html(
     Args:
         observation: The result.
         action: The call, shown above the result in the card for people.
-        limit: The characters to show in each card; the rest is counted.
+        limit: The characters to show in each card; a notice counts the rest.
         later: The number of further table rows, for a page that draws rows when a person scrolls.
     """
     blocks = read_by_model(observation)
@@ -99,10 +99,10 @@ def _model_card(blocks: Sequence[Any], limit: int) -> Card:
 
 
 def _reads_the_same(observation: Observation, blocks: Sequence[Any]) -> bool:
-    """Tell whether *blocks*, which the model reads, equal what *observation* shows people.
+    """Tell whether a person and the model read the same: *blocks* are the model's.
 
-    They differ for a result with its own view, a table, a warning for the person, and text with
-    terminal colours, which a model reads as escape codes.
+    The two differ if the result has its own view, a table or a warning for the person, if its text
+    is very long, or if it has terminal colours, which a model reads as escape codes.
     """
     asides: Sequence[str] = getattr(observation, "_asides", ())
     if asides or not _is_plain(observation):
@@ -185,7 +185,7 @@ def safely(
     renderable: Any,
     say: Callable[[str], str] | None = None,
 ) -> str:
-    """Return `render(renderable)`; if that fails, the reason, written by *say* or by *render*."""
+    """Return `render(renderable)`; if that fails, the error as rendered by *say* or *render*."""
     try:
         return render(renderable)
     except Exception as error:  # noqa: BLE001 - a tool's own object may do anything
@@ -197,7 +197,7 @@ def _failure(error: Exception) -> str:
 
 
 def observation_text(observation: Observation, *, limit: int = LIMIT) -> str:
-    """Return a result as text: one for a person and one for the model, or a single text for both."""
+    """Return a result as two texts, for a person and for the model, or as one text for both."""
     blocks = read_by_model(observation)
     person_text = safely(partial(to_text, limit=limit), _visualized(observation, limit))
     if _reads_the_same(observation, blocks) and not _images(observation):
@@ -210,7 +210,7 @@ def observation_bundle(observation: Observation) -> dict[str, str]:
     """Return a result as text and as HTML that needs no kernel, without secrets of its run."""
     masked = without_secrets(observation)
     bundle = {"text/plain": observation_text(masked), "text/html": result_html(masked)}
-    # its own `visualize` may have the secret from elsewhere
+    # the class's own `visualize` may show a secret that is not in the observation
     return results.redactor_of(observation).bundle(bundle)
 
 

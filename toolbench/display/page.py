@@ -18,7 +18,7 @@ _TITLE = 200  # characters
 _NAME = 60
 _NOTICE = 5_000
 _ROWS = 100
-_TINT = 0.12  # the part of its colour in the ground of a badge
+_TINT = 0.12  # the opacity of the background of a badge or notice
 _LEAST = 2_000  # characters that every value may have
 TONES: dict[Tone, Rgb] = {
     "neutral": (110, 115, 125),
@@ -41,7 +41,7 @@ _WHOLE_PAGE = """<!doctype html>
 
 
 def section(title: str, content: Html) -> Html:
-    """Return *content* under a faint line with its title."""
+    """Return *content* below a line of faint text, the title."""
     return Html(
         f'<div {NO_MATHS} style="margin:0 0 10px 0"><div style="{REMARK};{TEXT_FONT};'
         f'font-size:12px;margin-bottom:2px">{short(title)}</div>{content}</div>'
@@ -49,7 +49,7 @@ def section(title: str, content: Html) -> Html:
 
 
 def fold(title: str, content: Html, *, is_open: bool = False) -> Html:
-    """Return *content*, which a click on its title shows or hides."""
+    """Return *content* below its title; a click on the title shows or hides the content."""
     return Html(
         f'<details {NO_MATHS}{" open" if is_open else ""} style="margin:0 0 6px 0">'
         f'<summary style="cursor:pointer;{REMARK}">{short(title)}</summary>'
@@ -65,7 +65,7 @@ def key_values(
 ) -> Html:
     """Return the arguments of a call as a table: names, and their values as JSON trees.
 
-    The names in *defaults* were not sent, so the table shows the defaults that the tool uses.
+    Arguments in *defaults* were not sent: their values are the tool's defaults, and are marked so.
     """
     share = max(_LEAST, LIMIT // max(1, len(mapping)))
     rows = "".join(
@@ -81,7 +81,7 @@ def key_values(
 
 
 def badge(text: str, tone: Tone = "neutral", *, tip: str = "") -> Html:
-    """Return a word or two on a coloured ground; *tip* is the tooltip that explains them."""
+    """Return *text*, a word or two, on a coloured background; *tip* is the tooltip."""
     title = f' title="{escape(tip)}"' if tip else ""
     return Html(
         f'<span {NO_MATHS}{title} style="display:inline-block;padding:0 7px;margin:0 4px 0 0;'

@@ -100,7 +100,7 @@ def _spelled(text: str | Text) -> Text:
 
 
 def _render(renderable: RenderableType, width: int) -> list[Segment]:
-    """Compute the layout of *renderable*; wrong markup is shown as text, if Rich can do that."""
+    """Compute the layout of *renderable*; if its Rich markup is wrong, show the markup as text."""
     problem = ""
     for markup in (True, False):
         try:
@@ -115,7 +115,7 @@ def _stripped(text: str) -> str:
 
 
 def _wrapped(text: Text, width: int) -> Iterator[str]:
-    """Compute the layout of a text; ten times faster than Rich if most lines are short."""
+    """Yield the lines of *text*, wrapped; ten times faster than Rich if most lines are short."""
     console = _console(width)
     for line in text.plain.split("\n"):
         if cell_len(line) <= width and "\t" not in line:
@@ -155,7 +155,7 @@ def _chunks(segment: Segment) -> Iterator[Segment]:
 
 
 def _fitting(chunks: list[Segment], room: int) -> list[str]:
-    """Keep as many chunks from both ends as fit in *room* characters of HTML."""
+    """Return *chunks* as HTML of at most *room* characters; chunks in the middle are left out."""
     head = list(_until_full(chunks, room // 2))
     rest = chunks[len(head) :]
     room -= sum(map(len, head))

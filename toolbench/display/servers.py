@@ -22,7 +22,7 @@ _INSTRUCTIONS = 2_000  # characters
 
 
 class Server(Protocol):
-    """The part of a session for views; reading it never waits for the server."""
+    """The attributes of a session that views read; they never wait for the server."""
 
     name: str
     tools: Any

@@ -46,7 +46,10 @@ class Frame(Protocol):
 
 
 def as_frame(value: Any) -> Frame | None:
-    """Return *value* if it is a table, also for objects that have every attribute or raise errors."""
+    """Return *value* if it is a table, else None.
+
+    An object whose attributes raise errors, or that has every attribute (a Mock), is not a table.
+    """
     try:
         is_frame = isinstance(value, Frame) and _is_shape(value.shape)
     except Exception:  # noqa: BLE001 - it may be any object
@@ -66,7 +69,7 @@ _SIDES = 2
 
 
 def returned_frame(observation: Any) -> Frame | None:
-    """Return the table that is the result of *observation*, if it is one."""
+    """Return the result of *observation* if it is a table, else None."""
     try:
         result = getattr(observation, "result", None)
     except Exception:  # noqa: BLE001 - a tool's own class
@@ -76,7 +79,7 @@ def returned_frame(observation: Any) -> Frame | None:
 
 @dataclass(frozen=True)
 class TableHead:
-    """The first rows of a table, to show them when the table itself is deleted.
+    """The first rows of a table, kept to show them after the table itself is deleted.
 
     Attributes:
         columns: The names of the columns.
@@ -98,7 +101,7 @@ class TableHead:
 
 
 def head_of(frame: Frame) -> TableHead:
-    """Return the first rows of *frame*, with each cell as it is shown."""
+    """Return the first rows of *frame*; a cell that is not a number is a short text."""
     rows = islice(frame.itertuples(index=True, name=None), ROWS)
     return TableHead(
         tuple(_cell_text(name) for name in list(frame.columns)),

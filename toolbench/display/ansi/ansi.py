@@ -17,8 +17,8 @@ def from_ansi(text: str, *, limit: int | None = None) -> Text:
     """Return *text* with its colours, but without all other control sequences.
 
     Titles, hyperlinks, cursor movements and other sequences are removed. A line that was
-    overwritten (progress bars, spinners) shows its last state. Other control characters,
-    and those that reorder text, are spelled out.
+    overwritten (progress bars, spinners) shows its last state. Other control characters, and
+    characters that reorder text, are spelled out.
 
     Args:
         text: The output of the program.

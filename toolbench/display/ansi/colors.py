@@ -71,7 +71,10 @@ def on_page(color: Rgb) -> str:
 
 
 def nearest_on_page(color: Rgb) -> Rgb:
-    """Return the colour nearest to *color* that is readable on light and dark pages, when mixed."""
+    """Return the nearest colour that is readable on light and dark pages after `on_page` mixes it.
+
+    `on_page` mixes the colour with the text colour of the page.
+    """
     too_light = _faint_on(color, _LIGHT)
     goal, papers = (_BLACK, _LIGHT) if too_light else (_WHITE, _DARK)
     return _nearest(color, goal, lambda c: not _faint_on(c, papers))

@@ -1,8 +1,8 @@
 """Regular expressions that find terminal control sequences, so that they can be skipped.
 
 Every expression is linear: no two neighbouring parts can match the same character. The
-one-character introducers (U+0080 to U+009F) are not treated as such: mostly they come from a wrong
-decoding, and to skip the text after them would hide it.
+characters U+0080 to U+009F, which can begin a sequence too, are not treated as control sequences.
+Usually they come from a wrong decoding, and the text after them must stay visible.
 """
 
 import re
@@ -20,7 +20,7 @@ STYLE = re.compile(r"\x1b\[[0-9;]{0,64}m")
 """A sequence that only changes the look of text: the only kind that is kept."""
 
 OTHER = re.compile(rf"(?!{STYLE.pattern})(?:{SEQUENCE.pattern})")
-"""Any control sequence but `STYLE`."""
+"""Any control sequence except `STYLE`."""
 
 RETURN = re.compile(r"\x1b\[[01]?G")
 """A sequence that moves the cursor to the first column, like a carriage return."""

@@ -31,7 +31,7 @@ _ANSI: tuple[Rgb, ...] = (
 
 @lru_cache(maxsize=4096)
 def style_css(style: Style) -> str:
-    """Return the CSS rules of *style*: readable on every page, empty for plain text."""
+    """Return the CSS rules of *style*, readable on every page; empty if *style* has no effect."""
     lines = {
         "underline": style.underline or style.underline2,
         "line-through": style.strike,

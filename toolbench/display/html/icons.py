@@ -1,4 +1,4 @@
-"""Show the icon of a server or a tool, if its data is here: nothing is fetched for it."""
+"""Show the icon of a server or a tool, if the URL contains the image: nothing is fetched."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,8 +14,8 @@ def icon_html(icons: Any) -> Html:
     """Return the first of *icons* that can be shown, as a small picture; else nothing.
 
     Args:
-        icons: What a server sent: a list of objects with `src`. Only `data:` addresses of
-            images count. Source: MCP specification, icons.
+        icons: The icons that a server sent: a list of objects with `src`. Only images in `data:`
+            addresses are shown. Source: MCP specification, icons.
     """
     for icon in icons if isinstance(icons, list | tuple) else ():
         source = icon.get("src") if isinstance(icon, Mapping) else None

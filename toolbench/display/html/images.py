@@ -1,4 +1,4 @@
-"""Show an image from a tool: its data inline, or a link if it is on the web."""
+"""Show an image from a tool: the image itself if its URL contains the data, else a link."""
 
 import re
 from base64 import b64decode, b64encode
@@ -11,7 +11,7 @@ from toolbench.display.sizes import human_size
 from toolbench.plain import clip
 
 LARGEST = 5_000_000
-"""The bytes of the largest image in a page, and so in a saved notebook."""
+"""The most bytes of an image in a page, and so in a saved notebook."""
 
 _LONGEST = 3 * LARGEST + 1_000  # characters of its URL, with every byte as %XX
 _DATA = re.compile(
@@ -38,7 +38,7 @@ class Image:
 
     @property
     def text(self) -> str:
-        """The line in place of the image where images cannot be shown."""
+        """The line of text that replaces the image where images cannot be shown."""
         where = f" {safe_address(self.url)}" if safe_address(self.url) else ""
         return visible(f"[{self.label}]{where}")
 

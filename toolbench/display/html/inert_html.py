@@ -1,8 +1,8 @@
 """Keep only the formatting of HTML, and drop the rest: scripts, styles, addresses.
 
 No markup of the input is copied. The output is written from scratch: known tags without attributes,
-properly nested and closed, with escaped text between them. So a mistake in reading changes the
-look, but is never dangerous; the tests check the output with a browser's parser (html5ever).
+properly nested and closed, with escaped text between them. So a mistake in parsing changes the
+look, but is never dangerous. The tests check the output with a browser's parser (html5ever).
 
 No library reads the input, because all are too slow for hostile HTML: html5ever (nh3) takes 50 s
 for 480 kB of nested `<div>` and 58 s for 180 kB of `<b>` with attributes, Python's html.parser 80 s
@@ -66,8 +66,8 @@ _UNNAMED = re.compile(r"<th( [^>]*)>(\s*)</th>")  # in the output
 def inert_html(source: str, *, limit: int = LIMIT) -> Html:
     """Return the harmless part of *source*, any HTML; empty if it has no text or image.
 
-    Tables, lists, emphasis, code, links to http, https and mailto are kept, and images whose
-    data is in the page.
+    Tables, lists, emphasis, code, links to http, https and mailto are kept. Images are kept if
+    their data is in the URL (`data:`).
 
     Args:
         source: The HTML.

@@ -83,7 +83,7 @@ def _side(is_number: bool) -> str:  # noqa: FBT001 - private, and reads well whe
 
 
 def _is_number(value: object) -> bool:
-    """Whether *value* is a number, or one that is written for people: `≈ 2,161`."""
+    """Tell whether *value* is a number, or a text of a number, such as `≈ 2,161`."""
     if isinstance(value, str):
         return _WRITTEN.fullmatch(value) is not None
     return isinstance(value, int | float) and not isinstance(value, bool)

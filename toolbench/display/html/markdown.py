@@ -11,7 +11,7 @@ _LARGEST = 10  # times the limit
 
 
 def markdown_html(text: str, *, limit: int = LIMIT) -> Html:
-    """Return Markdown as one `<div>`; raw HTML and maths in it stay text, and nothing is loaded.
+    """Return Markdown as one `<div>`. Raw HTML and maths are shown as text, and nothing is loaded.
 
     Links to http, https or mailto are kept. An image becomes a link with its
     description. Headings become bold paragraphs, so that they are not in the table of

@@ -1,4 +1,4 @@
-"""Render Markdown with links, images and code of our own; it loads markdown-it."""
+"""Render Markdown with markdown-it, but links, images and code in our own way."""
 
 from collections.abc import Iterable, Sequence
 
@@ -29,7 +29,7 @@ _STYLES = {
 
 
 def rendered(text: str) -> str:
-    """Return the HTML of Markdown *text*, in which raw HTML is text."""
+    """Return Markdown *text* as HTML. Raw HTML in it is shown as text."""
     tokens = _PARSER.parse(text)
     _restyle(tokens)
     # the parser decodes &#x202e;, so hidden characters are replaced in the result
@@ -64,7 +64,7 @@ class _Parser(MarkdownIt):
 
 
 class _Renderer(RendererHTML):
-    """A renderer with our own links, images and code; the rest is as in markdown-it."""
+    """A renderer that writes links, images and code in our own way, and the rest as markdown-it."""
 
     def link_open(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
