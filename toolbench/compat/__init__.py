@@ -1,7 +1,8 @@
-"""Tools written for the OpenHands SDK: for today's by `openhands()`, for earlier ones by name.
+"""Use tools that were written for the OpenHands SDK.
 
-The names of earlier versions are a thin layer over `toolbench.core`, which already accepts
-executors with one argument. New tools do not need it.
+For the present SDK use `openhands()`; for earlier versions import the old names from here. The old
+names are a thin layer over `toolbench.core`, which already accepts executors with one argument. New
+tools do not need the old names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ BUILT_IN_TOOLS = [
     *FinishTool.create(),
     *ThinkTool.create(),
 ]
-"""Finish and think, as instances: so they were in earlier versions."""
+"""The tools finish and think, as instances, like in earlier versions of the SDK."""
 
 __all__ = [
     "BUILT_IN_TOOLS",
@@ -94,7 +95,7 @@ class ObservationBase(Observation):
 
 
 class Tool(ToolDefinition[ActionT, ObservationT]):
-    """A `ToolDefinition` under its old name, whose types may also be JSON Schemas."""
+    """A `ToolDefinition` under its old name. Its types may also be JSON Schemas."""
 
     def __post_init__(self) -> None:
         for attribute, base in (
@@ -108,5 +109,5 @@ class Tool(ToolDefinition[ActionT, ObservationT]):
         super().__post_init__()
 
     def call(self, action: Any, conversation: Any = None) -> ObservationT:
-        """Run the tool, as a call of the tool itself does."""
+        """Run the tool; the same as a call of the tool itself."""
         return self(action, conversation)

@@ -1,4 +1,4 @@
-"""Load files that were written for the OpenHands SDK with toolbench's classes: `openhands()`."""
+"""Load files that were written for the OpenHands SDK, but with toolbench's classes."""
 
 import builtins
 import logging
@@ -24,16 +24,17 @@ from toolbench.errors import ToolbenchError, did_you_mean
 
 @contextmanager
 def openhands() -> Iterator[None]:
-    """Let modules that import from `openhands.sdk` and `openhands.tools` import ours, inside of `with`.
+    """Give modules our classes when they import from `openhands.sdk` or `openhands.tools`.
 
         with openhands():
             import my_tools_for_openhands
 
-    Tools, actions, observations, executors, content and the registry are ours, and so are the
-    runtime tools of the same names. What we do not have (`LLM`, events) can be imported, and
-    says so when it is used. Outside of `with` nothing is changed: an installed SDK is found
-    again. A function of a module that was loaded inside still imports ours later; a function
-    of a notebook's cell does not. While the block runs, other threads import ours too.
+    Inside of `with`, tools, actions, observations, executors, content and the registry are
+    toolbench's, and so are the runtime tools of the same names. Classes that toolbench does not
+    have (`LLM`, events) can be imported, but raise an error when they are used. After `with`, an
+    installed SDK is found again. A function of a module that was loaded inside of `with` imports
+    toolbench's classes also later; a function of a notebook's cell does not. While the block runs,
+    other threads import toolbench's classes too.
     """
     hidden = {name: sys.modules.pop(name) for name in _loaded()}
     finder, before = _Finder(), builtins.__import__
@@ -66,7 +67,7 @@ def _is_below(name: str, package: str) -> bool:
 
 
 def _go_on_importing(names: dict[str, Any]) -> None:
-    """Let functions that are defined later in a module with the globals *names* import ours."""
+    """Let the functions of a module import our classes also later; *names* are its globals."""
     if names.get("__name__") == "__main__" or _is_below(
         names.get("__name__", ""), "toolbench"
     ):
@@ -86,7 +87,7 @@ def _import_arguments(
 
 
 def _import(name: str, *arguments: Any, **options: Any) -> Any:
-    """Import *name* as Python does, but our module in place of the SDK's."""
+    """Import *name* as Python does, but return our module for a module of the SDK."""
     _, members, level = _import_arguments(arguments, options)
     if level or not _is_below(name, TOP):
         return builtins.__import__(name, *arguments, **options)
@@ -102,7 +103,13 @@ def _import(name: str, *arguments: Any, **options: Any) -> Any:
 
 
 def _stand_in(name: str) -> ModuleType:
-    """Return the module of ours called *name*, the same each time, in its parent."""
+    """Return our module for the SDK's module *name*, and make it an attribute of its parent.
+
+    Each call for the same name returns the same module.
+
+    Raises:
+        ModuleNotFoundError: If we have no module for *name*.
+    """
     module = _stand_ins.get(name)
     if module is None:
         if _Finder().find_spec(name) is None:
@@ -118,7 +125,7 @@ _stand_ins: dict[str, ModuleType] = {}
 
 
 class _Finder(MetaPathFinder):
-    """Finds the modules of the SDK that we stand in for."""
+    """Finds our modules for the modules of the SDK."""
 
     def find_spec(
         self,
@@ -126,16 +133,18 @@ class _Finder(MetaPathFinder):
         path: Sequence[str] | None = None,
         target: ModuleType | None = None,
     ) -> ModuleSpec | None:
-        """Return how *fullname* is loaded, if it is one of the SDK's.
+        """Return the spec of our module for *fullname*; None if *fullname* is not of the SDK.
 
         Raises:
-            ModuleNotFoundError: If it is one that we do not stand in for.
+            ModuleNotFoundError: If *fullname* is of the SDK and we have no module for it.
         """
         if fullname != TOP and not fullname.startswith(f"{TOP}."):
             return None
         if fullname in MODULES or _tool_module(fullname):
             return ModuleSpec(fullname, _Loader(), is_package=True)
-        msg = f"toolbench does not stand in for {fullname}.{did_you_mean(fullname, MODULES)}"
+        msg = (
+            f"toolbench has no module for {fullname}.{did_you_mean(fullname, MODULES)}"
+        )
         raise ModuleNotFoundError(msg, name=fullname)
 
 
@@ -143,7 +152,7 @@ class _Loader(Loader):
     """Makes a module whose names are looked up when they are imported."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Return the module."""
+        """Return our module for the module of the SDK in *spec*."""
         return _StandIn(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
@@ -151,7 +160,7 @@ class _Loader(Loader):
 
 
 class _StandIn(ModuleType):
-    """A module with the name of an SDK's module, and those of its names that we have."""
+    """Our module for a module of the SDK, with the same name; it has the names that we have."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -169,7 +178,7 @@ class _StandIn(ModuleType):
 
 
 def _tool_module(name: str) -> str:
-    """Return the module of ours for *name*, a module of the SDK's runtime tools."""
+    """Return the name of our module for *name*, a module of the SDK's tools; empty if none."""
     _, is_tool, rest = name.partition(f"{TOOLS}.")
     ours = f"toolbench.tools.{rest}"
     try:

@@ -1,4 +1,4 @@
-"""The modules that files written for the OpenHands SDK import, and the names of ours in each."""
+"""The modules and names of the OpenHands SDK, and the module of toolbench for each name."""
 
 from collections.abc import Mapping
 
@@ -31,7 +31,7 @@ OURS: Mapping[str, str] = {
     "ThinkTool": "toolbench.core.builtins",
     "create_mcp_tools": "toolbench.mcp",
 }
-"""The module of ours for each name of the SDK, from any of its modules."""
+"""The module of toolbench for each name of the SDK, in whatever module of the SDK it is."""
 
 _OF_SDK = [
     "agent",
@@ -141,4 +141,4 @@ ABSENT_FUNCTIONS = frozenset(
         "uninstall_skill",
     ]
 )
-"""The functions of the SDK that the same files import, but that we do not have."""
+"""Functions of the SDK that toolbench does not have; the same examples and tools import them."""
