@@ -57,7 +57,7 @@ class TestLab:
         output = toolbench("lab", "notes.txt", "--no-browser", cwd=tmp_path, code=1)
         # JupyterLab may complain before it, of a package.json in a folder above
         assert output.endswith(
-            f"{str(tmp_path / 'notes.txt')!r} is no notebook: "
+            f"{str(tmp_path / 'notes.txt')!r} is not a notebook: "
             "the name of a notebook ends in .ipynb.\n"
         )
 

@@ -32,8 +32,8 @@ def new(
     """Write a new tool package with a tool, a test and a notebook.
 
     Args:
-        name: The tool's name, a name for a Python module: `word_count`.
-        into: The folder in which to make the folder of the package.
+        name: The tool's name, which must be a valid name of a Python module: `word_count`.
+        into: The parent folder, in which the folder of the package is made.
     """
     try:
         project = scaffold(name, into)
@@ -55,7 +55,7 @@ def lab(notebook: Path | None = None, *, browser: bool = True) -> int:
 
     Args:
         notebook: The notebook to open; JupyterLab shows its folder.
-        browser: Whether to open a browser, or only print the address.
+        browser: Open a browser. With `--no-browser`, only print the address.
     """
     try:
         return open_lab(notebook, browser=browser)
@@ -80,11 +80,11 @@ def eval_(
 ) -> int:
     """Test models on the cases of a file, and report how many calls are as expected.
 
-    The exit code is 0 if every model passes enough answers, 1 if one does not, and 2 if answers
-    are missing or an input cannot be used. No tool is run.
+    The exit code is 0 if enough answers of every model pass, 1 if too few answers of a model pass,
+    and 2 if answers are missing or an input cannot be used. No tool is run.
 
     Args:
-        file: The cases, a YAML file of `Cases.write` or pydantic-evals.
+        file: The cases: a YAML file, written by `Cases.write` or by pydantic-evals.
         tools: The tools: `tools.py` or `package.module`, and perhaps `:name,name`.
         model: The model: `http://localhost:11434/v1#qwen3`, a recording (`.jsonl`), weights
             (`.gguf`), `local`, or `module:name`; the option may be repeated.
@@ -92,8 +92,8 @@ def eval_(
         repeats: The number of answers of each model to each case.
         min_passed: The share of the answers that must pass, between 0 and 1.
         save: A JSONL file with one answer per line; saved answers are not requested again.
-        max_cost: The limit in US dollars; above it no more answers are requested.
-        retry_errors: Ask again where the file of `--save` has only an error.
+        max_cost: The limit in US dollars; above this limit no more answers are requested.
+        retry_errors: Ask the model again if the file of `--save` has an error instead of an answer.
         junit: The file for a JUnit XML report.
         html: The file for the report as a page.
     """
@@ -131,9 +131,9 @@ def export(
 
     Args:
         tools: The tools: `tools.py` or `package.module`, and perhaps `:name,name`.
-        folder: Where the project goes.
-        openhands: Write it for the OpenHands SDK instead of toolbench.
-        overwrite: Replace files that are there and hold something else.
+        folder: The folder of the project.
+        openhands: Write the package for the OpenHands SDK instead of toolbench.
+        overwrite: Replace existing files that have other content.
     """
     from toolbench.cli.user_modules import tools_of  # noqa: PLC0415 - other commands need none
     from toolbench.export import export_package  # noqa: PLC0415 - the same
@@ -176,7 +176,7 @@ def connect(name: str) -> int:
 
 @app.command
 def doctor() -> int:
-    """Check what is installed, which front ends show widgets, and what cannot be used and why."""
+    """Check the installation: packages, front ends, kernel, tools, extras and MCP servers."""
     results = checks.examine()
     console.print(checks.report(results))
     console.print(f"\n{checks.verdict(results)}", markup=False)
@@ -184,7 +184,7 @@ def doctor() -> int:
 
 
 def _typed(program: str) -> str:
-    """Return the command for *program* of this environment, which may not be active."""
+    """Return the command for *program* of this environment: its path if the name is not enough."""
     ours = Path(sys.executable).with_name(program)
     return program if which(program) == str(ours) else str(ours)
 

@@ -1,4 +1,4 @@
-"""`toolbench doctor`: check the installation, and explain what will not work."""
+"""`toolbench doctor`: check the installation, and explain problems."""
 
 import os
 import platform
@@ -38,7 +38,10 @@ _EXTRAS = {
 
 @dataclass(frozen=True)
 class Check:
-    """The result of one check: `missing` limits what you can do, `broken` stops you."""
+    """The result of one check. If a part is `missing`, toolbench works without this part.
+
+    If a part is `broken`, toolbench or its forms do not work.
+    """
 
     subject: str
     state: State
@@ -73,7 +76,7 @@ def report(checks: list[Check]) -> Text:
 
 
 def _line(text: str) -> str:
-    """Return *text* on one line with control characters visible: a project may have written it."""
+    """Return *text* on one line with control characters visible: the text is not trusted."""
     return visible(" ".join(text.split()))
 
 
@@ -125,7 +128,7 @@ def _front_ends() -> Iterator[Check]:
 
 
 def _kernels() -> Iterator[Check]:
-    """Check that the kernel `python3` of notebooks is this Python: often it is another."""
+    """Check that the kernel `python3` of notebooks is this Python. Often it is another Python."""
     from jupyter_client.kernelspec import (  # noqa: PLC0415 - comes with ipykernel, slow
         KernelSpecManager,
         NoSuchKernel,

@@ -32,7 +32,7 @@ def run_cases(
     max_cost: float | None,
     retry_errors: bool,
 ) -> EvalReport:
-    """Return the report of *models* on the cases of *file*, with *tools*.
+    """Test *models* with *tools* on the cases of *file*, and return the report.
 
     Raises:
         ToolbenchError: If a file, tool or model cannot be used; the message names it.
@@ -56,7 +56,7 @@ def run_cases(
 
 
 class _Progress:
-    """Shows progress on one line of a terminal, but only once in a log; each note gets a line."""
+    """Shows progress: on one line of a terminal, and only once in a log. A note is a new line."""
 
     def __init__(self) -> None:
         self._has_begun = False
@@ -75,10 +75,10 @@ class _Progress:
 
 
 def check_share(min_passed: float) -> None:
-    """Check the option before anything is asked.
+    """Check the option `--min-passed` before a model is asked.
 
     Raises:
-        EvalError: If *min_passed* is not a share.
+        EvalError: If *min_passed* is not between 0 and 1.
     """
     if not 0 <= min_passed <= 1:
         msg = f"--min-passed is a share between 0 and 1, such as 0.8, not {min_passed}."
@@ -86,10 +86,10 @@ def check_share(min_passed: float) -> None:
 
 
 def write_files(report: EvalReport, *, junit: Path | None, html: Path | None) -> None:
-    """Write *report* to the files that are named.
+    """Write *report* to the files *junit* and *html*; None means no such file.
 
     Raises:
-        EvalError: If one of them cannot be written.
+        EvalError: If a file cannot be written.
     """
     for path, write in ((junit, report.to_junit), (html, report.to_html)):
         if path is None:
@@ -102,7 +102,7 @@ def write_files(report: EvalReport, *, junit: Path | None, html: Path | None) ->
 
 
 def exit_code(report: EvalReport, min_passed: float) -> int:
-    """Return the exit code for *report*: each model must pass at least *min_passed*, a share."""
+    """Return the exit code for *report*; *min_passed* is the share of answers that must pass."""
     if report.errors or len(report) < report.planned:
         return NOT_MEASURED
     rates = [summary.passed for summary in report.summary.values()]
@@ -127,7 +127,7 @@ def model_of(spec: str, api_key_env: str | None) -> Any:
         if value is not None:
             return as_model(value)
     msg = (
-        f"{spec!r} is no model. Give http://host/v1#name, a recording (.jsonl), weights (.gguf), "
-        "local, or module:name."
+        f"{spec!r} is not a model. Give http://host/v1#name, a recording (.jsonl), weights "
+        "(.gguf), local, or module:name."
     )
     raise EvalError(msg)

@@ -19,15 +19,16 @@ def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) 
     """Run JupyterLab on *notebook* until it is stopped.
 
     Args:
-        notebook: An existing notebook; None: the notebook of `starter` in this folder.
-        browser: Whether to open a browser, or only print the address.
-        root: The folder to show, which contains the notebook; by default its own folder.
+        notebook: An existing notebook; if None, the notebook of `starter` in the current folder.
+        browser: True to open a browser, False to only print the address.
+        root: The folder that JupyterLab shows. It must contain the notebook. By default, it is the
+            folder of the notebook.
 
     Returns:
         The exit code, 0.
 
     Raises:
-        LabError: If the file does not exist or is no notebook, or JupyterLab is not installed.
+        LabError: If the file does not exist or is not a notebook, or JupyterLab is not installed.
     """
     try:
         from jupyterlab.labapp import LabApp  # noqa: PLC0415 - heavy, and an extra
@@ -39,9 +40,7 @@ def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) 
         msg = f"There is no notebook {str(notebook)!r}."
         raise LabError(msg)
     if notebook.suffix != ".ipynb":
-        msg = (
-            f"{str(notebook)!r} is no notebook: the name of a notebook ends in .ipynb."
-        )
+        msg = f"{str(notebook)!r} is not a notebook: the name of a notebook ends in .ipynb."
         raise LabError(msg)
     use_own_kernel()
     folder = root or notebook.parent
@@ -60,7 +59,7 @@ def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) 
 
 
 def use_own_kernel() -> None:
-    """Make `python3` the kernel of this Python, also if the user has other kernels."""
+    """Make `python3` the kernel of this Python, even if the user has another kernel `python3`."""
     own = str(Path(sys.prefix) / "share" / "jupyter")
     before = os.environ.get("JUPYTER_PATH")
     os.environ["JUPYTER_PATH"] = f"{own}{os.pathsep}{before}" if before else own

@@ -1,4 +1,4 @@
-"""`toolbench new`: write a new tool package in the layout of OpenHands' own tools."""
+"""`toolbench new`: write a new tool package, with the same files as the tools of OpenHands."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class ScaffoldError(ToolbenchError, ValueError):
 
 @dataclass(frozen=True)
 class Scaffold:
-    """A written package: its folder and its files."""
+    """The package that `scaffold` wrote: its folder and its files."""
 
     folder: Path
     files: tuple[Path, ...]

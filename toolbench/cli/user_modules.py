@@ -1,4 +1,4 @@
-"""Import a user's code that a command line names: `file.py` or `module`, and perhaps `:name,name`."""
+"""Import a user's code for a command: `file.py` or `module`, and perhaps `:name,name`."""
 
 import sys
 from importlib import import_module
@@ -12,14 +12,14 @@ from toolbench.errors import ToolbenchError
 
 
 class UserModuleError(ToolbenchError):
-    """What a command line names cannot be imported, or has no such tool."""
+    """The module of a command line cannot be imported, or does not define the tool."""
 
 
 def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
     """Return the tools that `file.py` or `module` defines: all, or those in `:name,name`.
 
     Raises:
-        UserModuleError: If it cannot be imported, or defines no such tool.
+        UserModuleError: If the module cannot be imported, or does not define the tools.
     """
     place, _, names = spec.partition(":")
     module = module_of(place)
@@ -38,10 +38,10 @@ def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
 
 
 def module_of(place: str) -> ModuleType:
-    """Return the module of a file or a name.
+    """Import *place*, a file `.py` or the name of a module, and return the module.
 
     Raises:
-        UserModuleError: If it cannot be imported.
+        UserModuleError: If the module cannot be imported.
     """
     try:
         if not place.endswith(".py"):
