@@ -30,7 +30,7 @@ class _Call:
 
     received: ReceivedCall
     request_id: Any
-    """The request that gets the next answer; in the newer protocol each round has its own."""
+    """The request that gets the next answer. In the newer protocol each round is a new request."""
     progress_token: Any
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     replies: "asyncio.Queue[Any]" = field(default_factory=asyncio.Queue)
@@ -40,7 +40,7 @@ class FakeSession:
     """One client's session with a fake server; it runs in the background loop."""
 
     def __init__(self, script: Script, end: ServerEnd) -> None:
-        """Answer the messages that arrive at *end* as *script* says."""
+        """Make a session that answers the messages at *end* with the answers of *script*."""
         self._script = script
         self._end = end
         self._loop = asyncio.get_running_loop()
@@ -184,7 +184,10 @@ class FakeSession:
     async def _ask(
         self, call: _Call, message: str, schema: Mapping[str, Any]
     ) -> Answer:
-        """Ask the client's person: by a request, or in the newer protocol in an answer."""
+        """Ask the person at the client.
+
+        In the older protocol the question is a request, in the newer one it is an answer.
+        """
         key = f"question-{next(self._ids)}"
         params = {"mode": "form", "message": message, "requestedSchema": dict(schema)}
         question = {"method": "elicitation/create", "params": params}

@@ -14,10 +14,13 @@ _METHODS = frozenset({"resources/read", "prompts/get"})
 
 
 class RecordedAnswers:
-    """The recorded answers to calls of one tool, by their arguments, in the recorded order."""
+    """The recorded answers to calls of one tool.
+
+    A call gets the answer to a recorded call with the same arguments, in the recorded order.
+    """
 
     def __init__(self, tape: Tape, exchanges: list[Exchange]) -> None:
-        """Take *exchanges*, the recorded calls of one tool on *tape*."""
+        """Use the answers to *exchanges*, the recorded calls of one tool on *tape*."""
         first = [e for e in exchanges if "requestState" not in e.params]
         calls = [_without_task(e) for e in first]
         pairs = zip(calls, first, strict=True)
@@ -28,7 +31,7 @@ class RecordedAnswers:
         """Return the answer to a call.
 
         Raises:
-            RpcError: If the call was not recorded, or got an error.
+            RpcError: If the call was not recorded, or its recorded answer is an error.
         """
         params = {"name": tool, "arguments": dict(arguments)}
         recorded = self._matcher.find("tools/call", params)
@@ -39,17 +42,20 @@ class RecordedAnswers:
 
 
 class RecordedReplies:
-    """The recorded answers to other requests, by their parameters, in the recorded order."""
+    """The recorded answers to `resources/read` and `prompts/get`.
+
+    A request gets the answer to a recorded request with the same parameters, in the recorded order.
+    """
 
     def __init__(self, tape: Tape) -> None:
-        """Take the recorded requests of *tape*."""
+        """Use the recorded requests of *tape*."""
         self._matcher = Matcher([e for e in tape.exchanges if e.method in _METHODS])
 
     def reply_to(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the result of a request.
 
         Raises:
-            RpcError: If the request was not recorded, or got an error.
+            RpcError: If the request was not recorded, or its recorded answer is an error.
         """
         recorded = self._matcher.find(method, params)
         if recorded is None:
@@ -58,7 +64,7 @@ class RecordedReplies:
 
 
 def _without_task(call: Exchange) -> Exchange:
-    """Return *call* without the wish for a task: a fake server answers at once."""
+    """Return *call* without its parameter `task`: a fake server answers without a task."""
     params = {k: v for k, v in call.params.items() if k != "task"}
     return replace(call, request={**call.request, "params": params})
 
@@ -67,7 +73,7 @@ def _result_of(recorded: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """Return the result in *recorded*, an answer.
 
     Raises:
-        RpcError: If the answer was an error, or there was none.
+        RpcError: If the recorded answer is an error, or no answer was recorded.
     """
     response = without_numbers(recorded or {})
     if isinstance(result := response.get("result"), Mapping):

@@ -18,10 +18,10 @@ class Raw:
 
 
 class RpcError(Exception):
-    """A JSON-RPC error instead of a result. Give it as an answer, or raise it."""
+    """A JSON-RPC error instead of a result. Use it as an answer, or raise it in a tool."""
 
     def __init__(self, message: str, code: int = -32603, data: Any = None) -> None:
-        """Take *message*, a code of JSON-RPC, and *data* that explains the error."""
+        """Make an error of *message*, a JSON-RPC error code, and *data* that explains the error."""
         super().__init__(message)
         self.code = code
         self.data = data
@@ -37,7 +37,7 @@ class InTurn:
     """Several answers, one for each call; the last one is used for all later calls."""
 
     def __init__(self, first: Any, *more: Any) -> None:
-        """Use *first*, then each of *more*."""
+        """Use *first* for the first call, then one of *more* for each later call."""
         self._left = [first, *more]
 
     def next(self) -> Any:
@@ -47,7 +47,7 @@ class InTurn:
 
 @dataclass(frozen=True)
 class _Fate:
-    """The end of a call without an answer."""
+    """A special answer: the call ends without an answer."""
 
     name: str = field(repr=False)
 
@@ -56,9 +56,9 @@ class _Fate:
 
 
 NEVER: Final = _Fate("NEVER")
-"""The call is never answered: it ends when the client gives up."""
+"""The call is never answered; it ends when the client cancels it."""
 HANG_UP: Final = _Fate("HANG_UP")
-"""The connection ends during the call, as if the server crashed."""
+"""The connection ends during the call, as after a crash of the server."""
 
 
 def result_of(tool: str, answer: Any) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def result_of(tool: str, answer: Any) -> dict[str, Any]:
 
 
 def _structured(value: Any) -> Any:
-    """Return *value* as structured content; None if it has blocks of content."""
+    """Return *value* as structured content; None if it is a content block or contains one."""
     items = value if isinstance(value, list | tuple) else [value]
     if any(isinstance(item, TextContent | ImageContent) for item in items):
         return None

@@ -78,19 +78,20 @@ class FakeMCPServer:
 
     @classmethod
     def from_recording(cls, path: str | Path, server: str | None = None) -> Self:
-        """Return a fake with the offer and the answers of a recorded server.
+        """Return a fake server with the tools, resources, prompts and answers of a recorded server.
 
-        It answers calls, resources and prompts by their parameters, in the recorded order. A
-        request that was not recorded gets an error that names the nearest recorded request. You
-        can add more to the offer, and `calls` lists the received calls, as with any fake. To
-        replay every message, also logs and questions, use `create_mcp_tools(replay=)`.
+        A request gets the recorded answer to a request with the same parameters; repeated requests
+        get their answers in the recorded order. A request that was not recorded gets an error
+        that names the nearest recorded request. You can add more tools, resources and prompts, and
+        `calls` lists the received calls. To replay every message, also logs and questions, use
+        `create_mcp_tools(replay=)`.
 
         Args:
             path: The recording, made by `%mcp connect --record` or `create_mcp_tools(record=)`.
             server: The server in the recording; needed if there are several.
 
         Raises:
-            ServerError: If the file is no recording, or has no such server.
+            ServerError: If the file is not a recording, or does not contain *server*.
         """
         recording = Recording.read(path)
         tape, offered = recording.tape(server), recording.snapshot(server).json
@@ -141,7 +142,9 @@ class FakeMCPServer:
         output_schema: Mapping[str, Any] | None = None,
         annotations: ToolAnnotations | None = None,
     ) -> None:
-        """Offer the tool *name*, whose calls get *answer*; an earlier tool of this name is replaced.
+        """Offer the tool *name*, and answer each call of the tool with *answer*.
+
+        An earlier tool of this name is replaced.
 
         Args:
             name: The name of the tool.
@@ -166,9 +169,9 @@ class FakeMCPServer:
     def tool(self, function: F) -> F:
         """Offer *function* as a tool; its signature and docstring describe it.
 
-        The function runs in a thread. There `toolbench.current_run()` reports progress, logs, and
-        asks the client's person (`ask` sends an elicitation). After an exception the call has
-        failed.
+        The function runs in a thread. In this thread, `toolbench.current_run()` can report
+        progress, send log messages, and ask the person at the client (`ask` sends an
+        elicitation). If the function raises an exception, the call has failed.
 
         Raises:
             RegistrationError: If *function* cannot be a tool; see `toolbench.tool`.
@@ -183,7 +186,7 @@ class FakeMCPServer:
         """Stop offering the tool *name*.
 
         Raises:
-            KeyError: If it is not offered.
+            KeyError: If the server does not offer the tool.
         """
         self._script.remove_tool(name)
         self.notify("notifications/tools/list_changed")
@@ -196,7 +199,7 @@ class FakeMCPServer:
         self.notify("notifications/resources/list_changed")
 
     def prompt(self, name: str, text: str, *, arguments: Sequence[str] = ()) -> None:
-        """Offer the prompt *name*: *text* with `{argument}` for each required argument."""
+        """Offer the prompt *name*. In *text*, `{argument}` is replaced by the argument's value."""
         offer = {
             "name": name,
             "arguments": [{"name": each, "required": True} for each in arguments],
@@ -213,7 +216,7 @@ class FakeMCPServer:
             end.send_soon({**message, **({"params": dict(params)} if params else {})})
 
     def hang_up(self) -> None:
-        """End every connection, as if the server crashed; clients may connect again."""
+        """End every connection, as a crash of the server would. Clients may connect again."""
         for end in self._connected():
             end.hang_up()
 

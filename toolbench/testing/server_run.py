@@ -38,12 +38,12 @@ class FakeRun:
         self.tell_log(message, level)
 
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        """Ask the client's person by an elicitation; see `CurrentRun.ask`.
+        """Ask the person at the client by an elicitation; see `CurrentRun.ask`.
 
         Raises:
-            ToolbenchError: If a coroutine calls this, as its loop would be blocked.
+            ToolbenchError: If a coroutine calls this method, because it would block the event loop.
         """
-        with suppress(RuntimeError):  # a thread without a loop is right
+        with suppress(RuntimeError):  # no running loop: `ask` may wait in this thread
             asyncio.get_running_loop()
             msg = (
                 "ask() waits, and a coroutine must not: "
@@ -66,7 +66,7 @@ class FakeRun:
     async def ask_async(
         self, message: str, schema: Mapping[str, Any] | None = None
     ) -> Answer:
-        """Ask without blocking the running loop; see `CurrentRun.ask_async`."""
+        """Ask the person without blocking the event loop; see `CurrentRun.ask_async`."""
         return await asyncio.to_thread(self.ask, message, schema)
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:

@@ -1,4 +1,4 @@
-"""The offer of a fake server, its answers, and the calls it received."""
+"""The tools, resources and prompts of a fake server, its answers, and the received calls."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class _ScriptedTool:
 
 
 class Script:
-    """The offer and the answers of one fake server, for all its clients."""
+    """The tools, resources, prompts and answers of one fake server, for all its clients."""
 
     def __init__(self, name: str, era: Era, instructions: str) -> None:
         """Start without tools, resources and prompts."""
@@ -49,14 +49,14 @@ class Script:
         return len(self._tools)
 
     def add_tool(self, tool: dict[str, Any], answer: Any) -> None:
-        """Offer the tool described by *tool*, whose calls get *answer*."""
+        """Offer the tool described by *tool*, and answer each call of the tool with *answer*."""
         self._tools[tool["name"]] = _ScriptedTool(tool, answer)
 
     def remove_tool(self, name: str) -> None:
         """Stop offering the tool *name*.
 
         Raises:
-            KeyError: If it is not offered.
+            KeyError: If the server does not offer the tool.
         """
         del self._tools[name]
 
@@ -73,11 +73,11 @@ class Script:
     def add_recorded(
         self, offered: Mapping[str, Any], replies: RecordedReplies
     ) -> None:
-        """Offer the resources, templates and prompts of a snapshot, answered by *replies*."""
+        """Offer the resources, templates and prompts of *offered*; *replies* has the answers."""
         self._offered, self._replies = offered, replies
 
     def _listed(self, part: str, own: Mapping[str, Any]) -> list[Any]:
-        """Return the items of *part*: the *own* items, and recorded items with other names."""
+        """Return the items of *part*: the items in *own*, and recorded items with other names."""
         recorded = self._offered.get(part) or {}
         return list({**recorded, **own}.values())
 
@@ -141,7 +141,7 @@ class Script:
         """Add *call* to `calls`, and return its answer: a value, or a tool to run.
 
         Raises:
-            RpcError: If the server has no such tool.
+            RpcError: If the server does not have the tool, or if the recorded answer is an error.
         """
         self.calls.append(call)
         if call.tool not in self._tools:
