@@ -106,9 +106,9 @@ class TestSaid:
     )
     def test_is_the_message_and_the_numbers(self, message, value, text):
         """What there is of both."""
-        assert Progress(value, 10, message).said == text
+        assert Progress(value, 10, message).text == text
 
     def test_is_nothing_where_nothing_was_told(self):
         """Then nothing is shown."""
-        assert Progress().said == ""
-        assert Progress(message="reading").said == "reading"
+        assert Progress().text == ""
+        assert Progress(message="reading").text == "reading"

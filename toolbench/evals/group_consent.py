@@ -9,7 +9,7 @@ from toolbench.errors import ConsentError
 from toolbench.runs.current_run import active_run
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.policy import is_asked_once, policy
-from toolbench.runs.questions import Answer, Consent, Question, presets
+from toolbench.runs.questions import Answer, ConsentLabels, Question, presets
 from toolbench.runs.run import Run
 from toolbench.wording import counted
 
@@ -45,7 +45,7 @@ def ask_for_all(
     head = (
         f"Run {number} of {names}? Asked once for all of them, because {reasons_text}."
     )
-    consent = Consent(
+    consent = ConsentLabels(
         act=f"Run {number}",
         refusal="Run none",
         is_dangerous=any(dangerous for _, dangerous in reasons.values()),

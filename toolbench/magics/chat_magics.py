@@ -20,7 +20,7 @@ from toolbench.errors import did_you_mean, ended
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.parsers import LineParser, parsed, variable
 from toolbench.magics.table import Listing
-from toolbench.runs.input_prompt import somebody_there
+from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.output.exception_text import sentence_of
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.wording import counted
@@ -235,7 +235,7 @@ class ChatMagics(Magics):
 
         conversation.send_message(message)
         publish = self._shell.display_pub.publish
-        if not hasattr(self.shell, "kernel") or not somebody_there():
+        if not hasattr(self.shell, "kernel") or not can_ask_in_cell():
             conversation.ask()  # no person can press a button
             publish({**conversation.loop.bundle()})
             return

@@ -89,7 +89,7 @@ def _value(text: str, field: Node) -> Any:
         return text
 
 
-def somebody_there() -> bool:
-    """Tell whether the front end of the running cell can answer; those of nbconvert and nbval cannot."""
+def can_ask_in_cell() -> bool:
+    """Tell whether the running cell can ask for input; it cannot under nbconvert and nbval."""
     kernel = getattr(running_shell(), "kernel", None)
     return bool(getattr(kernel, "_allow_stdin", True))  # as input() itself checks

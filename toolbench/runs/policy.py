@@ -14,7 +14,7 @@ from toolbench.display.caps import shorten
 from toolbench.display.escape import visible
 from toolbench.errors import ended
 from toolbench.plain import clip
-from toolbench.runs.questions import Answer, Consent, Question, decline, presets
+from toolbench.runs.questions import Answer, ConsentLabels, Question, decline, presets
 from toolbench.runs.run import Run
 from toolbench.wording import words_of
 
@@ -24,12 +24,12 @@ _ARTICLE = re.compile(r"(?<= )(?:an?|the) (?=[^ ]+$)")
 _REMOVALS = {"delete", "remove", "erase", "drop", "purge", "clear", "wipe", "destroy"}
 
 
-def consent_to(
+def consent_labels(
     tool: ToolDefinition[Any, Any],
     arguments: Mapping[str, Any],
     *,
     can_be_remembered: bool,
-) -> Consent:
+) -> ConsentLabels:
     """Return the words of the question: may this call of *tool* run?
 
     Args:
@@ -39,15 +39,15 @@ def consent_to(
     """
     words = words_of(tool.name)
     verb = next(iter(words), "")
-    return Consent(
-        act=act(tool, arguments),
+    return ConsentLabels(
+        act=call_phrase(tool, arguments),
         refusal="Keep it" if verb in _REMOVALS else "Do not run",
         is_dangerous=tool.hints.effect == "destructive",
         can_be_remembered=can_be_remembered,
     )
 
 
-def act(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str:
+def call_phrase(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str:
     """Return a phrase for a call: `Delete volume 3` for `delete_volume(volume=3)`."""
     title = tool.title
     if title == tool.name:
@@ -280,7 +280,7 @@ def _question(run: Run, why: str, *, once: bool) -> Question:
     is_of_tool = why.startswith(run.tool.name)
     reason = why if is_of_tool else f"{why[:1].upper()}{why[1:]}"
     head = f"{reason}. Run {'it' if is_of_tool else run.tool.title}?"
-    consent = consent_to(run.tool, masked, can_be_remembered=once)
+    consent = consent_labels(run.tool, masked, can_be_remembered=once)
     question = Question.about("\n".join([head, *call]), None, "")
     return replace(question, consent=consent)
 

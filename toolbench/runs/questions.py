@@ -18,7 +18,7 @@ YES_OR_NO: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Consent:
+class ConsentLabels:
     """The two labels of a consent question: one lets the call run, the other refuses it."""
 
     act: str
@@ -42,7 +42,7 @@ class Question:
     """The tool or server that asks."""
     bare: bool = False
     """Whether the object only wraps the value that is asked for, as its `answer`."""
-    consent: Consent | None = None
+    consent: ConsentLabels | None = None
     """The words of the two answers, if the question is whether a call may run."""
     url: str = ""
     """The page a person has to visit first, if any; the view checks that it is safe."""

@@ -111,7 +111,7 @@ class TestATokenOfOAuth:
         ]  # fmt: skip
         assert not any(token in text for token in tokens for text in texts)
         inbox = session.connection.inbox
-        assert not any(token in inbox.told(f"it is {token}.") for token in tokens)
+        assert not any(token in inbox.safe_text(f"it is {token}.") for token in tokens)
         (file,) = state.iterdir()
         assert tokens[0] in file.read_text()
 

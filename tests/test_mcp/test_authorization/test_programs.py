@@ -66,7 +66,7 @@ class TestClientCredentials:
         assert SECRET not in text
         assert "token-of-a-program-1" not in text
         assert (
-            session.connection.inbox.told("token-of-a-program-1")
+            session.connection.inbox.safe_text("token-of-a-program-1")
             != "token-of-a-program-1"
         )
 

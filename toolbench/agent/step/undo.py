@@ -14,7 +14,7 @@ from toolbench.agent.events import (
 from toolbench.core.schema import Observation
 from toolbench.plain import sentence
 from toolbench.runs.input_prompt import ask_in_cell
-from toolbench.runs.questions import YES_OR_NO, Asker, Consent, Question, presets
+from toolbench.runs.questions import YES_OR_NO, Asker, ConsentLabels, Question, presets
 
 _DECLINED = "Nobody agreed to restore the saved version; `with answering(True):` agrees in advance."
 
@@ -161,5 +161,5 @@ def _question(edit: Edit) -> Question:
         f"{edit.call.tool_name} did this in the conversation that this one was loaded or forked "
         f"from. Put {path} back as it is written there?"
     )
-    consent = Consent("Put it back", "Leave it as it is", is_dangerous=True)
+    consent = ConsentLabels("Put it back", "Leave it as it is", is_dangerous=True)
     return Question(message, YES_OR_NO, edit.call.tool_name, bare=True, consent=consent)

@@ -104,22 +104,22 @@ def aliases_in(node: ast.stmt) -> Iterator[tuple[str, str]]:
                 yield from _pairs([target], _held(value))
 
 
-def surely_given(statements: Iterable[ast.stmt]) -> frozenset[str]:
+def names_always_set(statements: Iterable[ast.stmt]) -> frozenset[str]:
     """Return the names to which *statements* give a value on every path through them."""
-    return _NONE.union(*map(_surely_given_by, statements))
+    return _NONE.union(*map(_names_always_set_by, statements))
 
 
-def _surely_given_by(node: ast.stmt) -> frozenset[str]:
+def _names_always_set_by(node: ast.stmt) -> frozenset[str]:
     match node:
         case ast.If(body=body, orelse=other):
-            return surely_given(body) & surely_given(other)
+            return names_always_set(body) & names_always_set(other)
         case ast.With(body=body, items=items):
-            return surely_given(body) | _stored(items)
+            return names_always_set(body) | _stored(items)
         case ast.Try(body=body, handlers=handlers, orelse=other, finalbody=final):
-            whole = surely_given([*body, *other])
+            whole = names_always_set([*body, *other])
             for handler in handlers:
-                whole &= surely_given(handler.body)
-            return whole | surely_given(final)
+                whole &= names_always_set(handler.body)
+            return whole | names_always_set(final)
         case ast.For() | ast.AsyncFor() | ast.While() | ast.Match():
             return _NONE
         case ast.FunctionDef(name=name) | ast.ClassDef(name=name):

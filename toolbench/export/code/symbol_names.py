@@ -11,7 +11,7 @@ from toolbench.export.code.changes import (
     Effect,
     effect_now,
     effects_later,
-    surely_given,
+    names_always_set,
 )
 
 _NONE = frozenset[str]()
@@ -65,7 +65,7 @@ def names_of(node: ast.stmt, code: str) -> Names:
         frozenset(now - imported - _OF_MODULES),
         frozenset(later - imported - _OF_MODULES),
         frozenset(_quoted(node)),
-        surely_given([node]),
+        names_always_set([node]),
         effect_now(node),
         effects_later(node),
     )

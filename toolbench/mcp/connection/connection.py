@@ -21,7 +21,7 @@ from toolbench.mcp.connection.failure_messages import (
 )
 from toolbench.mcp.connection.freshness import lifetime_of
 from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
-from toolbench.mcp.connection.required_pages import visited
+from toolbench.mcp.connection.required_pages import pages_visited
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.redaction.library_logs import hide_in_logs_of
 
@@ -202,7 +202,7 @@ class Connection:
                 try:
                     raw, questions = await self._reply(send, responses, state)
                 except Exception as error:  # only a demand for a page is answered here
-                    if not await visited(error, self._inbox):
+                    if not await pages_visited(error, self._inbox):
                         raise
                     continue
                 if questions is None:
@@ -290,7 +290,7 @@ class Connection:
                 raise
             if isinstance(error, CallTimeoutError) and items:
                 return Pages(items, f"the list did not end within {seconds:.3g} s")
-            return Pages(items, self._inbox.told(sentence(error, call=call)))
+            return Pages(items, self._inbox.safe_text(sentence(error, call=call)))
         return Pages(items, f"the list does not end: {_MOST_PAGES} pages were read")
 
 

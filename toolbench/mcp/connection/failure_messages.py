@@ -98,7 +98,7 @@ def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError
         return CallFailedError(error.brief, error.asides)
     if (recorded := recorded_failure(error)) is not None:
         return CallFailedError(*recorded)
-    text = inbox.told(sentence(error, call=call))
+    text = inbox.safe_text(sentence(error, call=call))
     failed = CallFailedError(ended(f"{text[:1].upper()}{text[1:]}"))
     if call.http_failure is not None:
         failed.status_code = call.http_failure.status
@@ -274,8 +274,8 @@ def broken(
             f"the first: {inbox.noise[0]!r}."
         )
     last = inbox.stderr.last(_MAX_LINES, since=stderr_since)
-    quoted = [inbox.told(f"  {line[:300]}") for line in last]
-    return BrokenError(inbox.told("\n".join(lines)), quoted)
+    quoted = [inbox.safe_text(f"  {line[:300]}") for line in last]
+    return BrokenError(inbox.safe_text("\n".join(lines)), quoted)
 
 
 def ending(code: int) -> str:

@@ -230,7 +230,7 @@ class ReconnectingConnection:
     def _explained(self, error: Exception) -> str:
         name = self.inbox.server
         if isinstance(error, ServerError):  # about the entry itself
-            return self.inbox.told(f"Server {name!r}: {error}")
+            return self.inbox.safe_text(f"Server {name!r}: {error}")
         if isinstance(root := root_of(error), RecordedFailureError):
             return str(root)
         reason = self._advice(root) or sentence(error, call=self._call)
@@ -297,7 +297,7 @@ class ReconnectingConnection:
         except Exception as error:  # the SDK, anyio, httpx
             reason = sentence(error, call=call)
             msg = f"Server {self.inbox.server!r} did not {verb}: {ended(reason)}"
-            raise ServerError(self.inbox.told(msg)) from error
+            raise ServerError(self.inbox.safe_text(msg)) from error
 
     async def pages(self, key: str, send: SendPage, seconds: float) -> Pages:
         """Return all pages of a list; see `Connection.pages`.

@@ -14,8 +14,8 @@ from toolbench.mcp.connection.failure_messages import (
 from toolbench.mcp.monitoring.notifications import Inbox
 
 
-async def visited(error: Exception, inbox: Inbox) -> bool:
-    """Return whether *error* names pages, and the person has visited all of them.
+async def pages_visited(error: Exception, inbox: Inbox) -> bool:
+    """Return True if *error* names pages and the person agrees to visit each of them.
 
     Each page is a question to the handler of the running call.
     """

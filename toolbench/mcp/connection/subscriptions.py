@@ -52,7 +52,9 @@ class Subscriptions:
                 if not connection.is_alive:
                     raise
                 self.uris.remove(uri)
-                self.lost[uri] = self._connection.inbox.told(sentence(error, call=call))
+                self.lost[uri] = self._connection.inbox.safe_text(
+                    sentence(error, call=call)
+                )
 
     async def add(self, uri: str) -> None:
         """Subscribe to the resource *uri*."""

@@ -104,7 +104,7 @@ class Inbox:
         self.redactor = self.log.redactor = redactor
         self.stderr.redactor = self.traffic.redactor = redactor
 
-    def told(self, text: str) -> str:
+    def safe_text(self, text: str) -> str:
         """Return *text* with secrets hidden and control characters made visible."""
         return visible(self.redactor.text(text))
 

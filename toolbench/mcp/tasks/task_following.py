@@ -103,7 +103,7 @@ class TaskFollowing:
             verb = "know" if kind is UnknownTaskError else "give the state of"
             why = ended(sentence(error))
             text = f"The server does not {verb} task {self._state.id[:60]!r}: {why}"
-            raise kind(self._over.inbox.told(text)) from error
+            raise kind(self._over.inbox.safe_text(text)) from error
         return self._state
 
     async def _cancel_quietly(self) -> None:
@@ -113,7 +113,7 @@ class TaskFollowing:
                 await self.cancel()
             except Exception as error:  # noqa: BLE001 - the server may not be there any more
                 why = f"The task was not cancelled: {ended(sentence(error))}"
-                _log.info("%s", self._over.inbox.told(why))
+                _log.info("%s", self._over.inbox.safe_text(why))
 
     # --- to the end ---------------------------------------------------------------
 
@@ -170,7 +170,7 @@ class TaskFollowing:
         state = self._state
         if state.status == "cancelled":
             text = f"The task was cancelled at the server. {state.message}"
-            raise CallStoppedError(self._over.inbox.told(text).strip())
+            raise CallStoppedError(self._over.inbox.safe_text(text).strip())
         if state.status == "failed" and isinstance(state.raw.get("error"), Mapping):
             raise self._failed(state.raw["error"])
         result: Any = state.raw.get("result")
@@ -182,7 +182,7 @@ class TaskFollowing:
             raise self._failed({"message": state.message})
         if not isinstance(result, Mapping):
             msg = f"Task {state.id[:60]!r} is completed, but the server sent no result."
-            raise CallFailedError(self._over.inbox.told(msg))
+            raise CallFailedError(self._over.inbox.safe_text(msg))
         return dict(result)
 
     async def _older_result(self) -> dict[str, Any]:
@@ -202,7 +202,7 @@ class TaskFollowing:
         )
         code = f" (MCP error {error['code']})" if error.get("code") is not None else ""
         text = f"The task failed: {message.rstrip('.')}{code}."
-        return CallFailedError(self._over.inbox.told(text))
+        return CallFailedError(self._over.inbox.safe_text(text))
 
     # --- questions ----------------------------------------------------------------
 

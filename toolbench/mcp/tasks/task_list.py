@@ -178,7 +178,7 @@ class TaskList(ItemList[MCPTask]):
             except CallFailedError as error:
                 problem = problem or str(error)
         if problem is not None and not states:
-            problem = self._over.inbox.told(ended(problem))
+            problem = self._over.inbox.safe_text(ended(problem))
             msg = f"Server {self._caller.name!r} does not list its tasks: {problem}"
             raise ServerError(msg)
         return states
@@ -194,7 +194,7 @@ class TaskList(ItemList[MCPTask]):
             raise self._explained(error) from None
 
     def _task(self, state: TaskState, one: KeptTask) -> MCPTask:
-        visible = self._over.inbox.told
+        visible = self._over.inbox.safe_text
         return MCPTask(
             id=state.id,
             tool=one.tool,

@@ -55,7 +55,7 @@ class CellProgress:
         """Show *progress*, if there is any and it is time to draw."""
         now = monotonic()
         is_early = self._due is not None and now < self._due
-        if is_early or not self.is_here or not (text := progress.said):
+        if is_early or not self.is_here or not (text := progress.text):
             return
         if self._due is None:
             self._due = now + SOON

@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Any
 
 from toolbench.core.background_loop import portal
-from toolbench.runs.input_prompt import somebody_there
+from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.progress.cell_progress import SOON, line
 
 _STAGES = {
@@ -26,7 +26,7 @@ def connecting_stages(name: str, session: Callable[[], Any]) -> Iterator[None]:
         name: The name of the server.
         session: Returns the server's session; None if it does not exist yet.
     """
-    if not somebody_there():
+    if not can_ask_in_cell():
         yield
         return
     begun, key = monotonic(), object()

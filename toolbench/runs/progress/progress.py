@@ -35,7 +35,7 @@ class Progress:
         return _read(self.value) if self.value else ""
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """The message and the numbers."""
         return " · ".join(filter(None, (self.message, self.counted)))
 

@@ -12,7 +12,7 @@ from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import CODE_FONT, REMARK
 from toolbench.display.page import badge, notice, short
 from toolbench.errors import ToolbenchError
-from toolbench.runs.questions import Answer, Consent, Question
+from toolbench.runs.questions import Answer, ConsentLabels, Question
 from toolbench.serving.call import ServedCall
 from toolbench.serving.call_results import output_schema_of
 from toolbench.serving.served_view import printed_html, subject, tone, words
@@ -98,7 +98,7 @@ class LiveCall:
         return asking(question, reply, parts, self._asking)
 
     def _consenting(
-        self, question: Question, consent: Consent
+        self, question: Question, consent: ConsentLabels
     ) -> tuple[list[Any], Any]:
         """Return a sentence about the effect of the call, and the button that allows it."""
         parts = Parts()
@@ -150,7 +150,7 @@ def _head_html(call: ServedCall) -> Html:
     clock = f"{call.seconds:.0f} s"
     if patience is not None:
         clock = f"refused in {patience:.0f} s if nobody answers"
-    progress = call.run.progress_state.said
+    progress = call.run.progress_state.text
     facts = " · ".join(filter(None, (clock, progress)))
     return Html(
         f'<div>{badge(words(call), tone(call))}<span style="{CODE_FONT};overflow-wrap:anywhere">'

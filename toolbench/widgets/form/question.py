@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import ipywidgets as w
 
 from toolbench.display.escape import Html, escape, link
-from toolbench.runs.questions import YES_OR_NO, Answer, Consent, Question
+from toolbench.runs.questions import YES_OR_NO, Answer, ConsentLabels, Question
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import SUBMIT, Parts
@@ -124,7 +124,9 @@ def asking(
     return [parts.html(text), *body, parts.row(*buttons)]
 
 
-def _consenting(consent: Consent, answer: "Future[Answer]", parts: Parts) -> list[Any]:
+def _consenting(
+    consent: ConsentLabels, answer: "Future[Answer]", parts: Parts
+) -> list[Any]:
     """Make two buttons, one to run the call and one to refuse it; the second has the focus."""
     accept, *more = agreeing(consent, parts, lambda reply: settle(answer, reply))
     refuse = parts.button(consent.refusal, kind=KEEP)
@@ -133,7 +135,7 @@ def _consenting(consent: Consent, answer: "Future[Answer]", parts: Parts) -> lis
 
 
 def agreeing(
-    consent: Consent, parts: Parts, reply: Callable[[Answer], None]
+    consent: ConsentLabels, parts: Parts, reply: Callable[[Answer], None]
 ) -> list[Any]:
     """Return the button to agree, and a checkbox to remember this, if *consent* allows it.
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from toolbench.display.escape import Html
 from toolbench.runs.history.record import RunRecord
-from toolbench.runs.input_prompt import somebody_there
+from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.shell import running_shell
 
 _OUTPUT = ":is(.jp-OutputArea-child, .output_area)"
@@ -50,7 +50,7 @@ class SavedOutput:
         self._last_ids = frozenset(record.id for record in records)
         # last, since another thread may keep a run as soon as there is a cell
         cell = getattr(publisher, "parent_header", _CELL_OF_PAGE)
-        self._cell = dict(cell) if somebody_there() else None
+        self._cell = dict(cell) if can_ask_in_cell() else None
         publisher.publish(_content(still, ()), transient={"display_id": self._name})
 
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:

@@ -15,7 +15,7 @@ from toolbench.display.escape import Html
 from toolbench.display.objects import tool_bundle, tool_html
 from toolbench.display.sizes import estimate_tokens
 from toolbench.runs.history.record import RunRecord
-from toolbench.runs.input_prompt import somebody_there
+from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.questions import Asker, decline
 from toolbench.runs.run import Run
 from toolbench.widgets.form.form import SchemaForm
@@ -163,7 +163,7 @@ class ToolPanel(w.VBox):
             unchecked: Also send arguments that do not fit the schema, for a server to check.
             timeout: Seconds after which the run is cancelled; if left out, the panel's own limit.
         """
-        asker = self.runs.ask if somebody_there() else decline
+        asker = self.runs.ask if can_ask_in_cell() else decline
         return self._start(asker, timeout, confirm=confirm, unchecked=unchecked)
 
     def _run_by_click(self, unchecked: bool) -> bool:  # noqa: FBT001 - what the controls call

@@ -171,7 +171,7 @@ def _clock_html(run: Run, *, is_old: bool) -> Html:
         words += [run.reason] if run.reason.startswith("timed out") else []
     else:
         digits = 1 if seconds < _TENTHS else 0
-        words = [f"{seconds:.{digits}f} s", run.progress_state.said]
+        words = [f"{seconds:.{digits}f} s", run.progress_state.text]
     words += ["result from the previous version"] if is_old else []
     text = " · ".join(filter(None, words))
     return Html(f'<span style="{REMARK}">{escape(text)}</span>')

@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
-from toolbench.runs.input_prompt import somebody_there
+from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.parts import Parts
 
@@ -30,7 +30,7 @@ class StopButton:
     @contextmanager
     def display(self) -> Iterator[None]:
         """Show the button during the `with` block."""
-        if not (self._is_heard and somebody_there()):
+        if not (self._is_heard and can_ask_in_cell()):
             yield
             return
         parts = Parts()

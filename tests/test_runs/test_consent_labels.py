@@ -1,4 +1,4 @@
-"""The words of a consent name the act, whatever a tool or its arguments say."""
+"""The labels of a consent question name the call, for any tool and any arguments."""
 
 import pytest
 from hypothesis import given
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from test_runs import tools
 from toolbench import tool
 from toolbench.display.escape import visible
-from toolbench.runs.policy import act, consent_to
+from toolbench.runs.policy import call_phrase, consent_labels
 
 
 @tool(destructive=True)
@@ -42,21 +42,21 @@ def lend(title: str = "", days: int = 14) -> str:
 )
 def test_the_act_is_named(called, arguments, words):
     """By the tool's title, and what it is done to, where that is short."""
-    assert act(called, arguments) == words
+    assert call_phrase(called, arguments) == words
 
 
 def test_what_destroys_is_dangerous_and_can_be_kept():
     """The answer that does nothing says what becomes of the thing."""
-    consent = consent_to(delete_volume, {"volume": 3}, can_be_remembered=False)
+    consent = consent_labels(delete_volume, {"volume": 3}, can_be_remembered=False)
     assert (consent.is_dangerous, consent.refusal) == (True, "Keep it")
-    consent = consent_to(send, {"to": []}, can_be_remembered=True)
+    consent = consent_labels(send, {"to": []}, can_be_remembered=True)
     assert (consent.is_dangerous, consent.refusal) == (False, "Do not run")
 
 
 @given(st.text())
 def test_a_label_is_one_short_line_that_hides_nothing(text):
     """Whatever the argument holds."""
-    label = act(tools.erase, {"path": text})
+    label = call_phrase(tools.erase, {"path": text})
     assert label.startswith("Erase")
     assert len(label) <= 60
     assert label == visible(label)
