@@ -11,6 +11,7 @@ from toolbench.magics.completion.ipython_matcher import IDENTIFIER, matcher_for
 from toolbench.magics.mcp_magics import COMMANDS, MCPMagics, refresh_explorers, targets
 from toolbench.magics.tool_magics import ToolMagics
 from toolbench.runs.background import active
+from toolbench.runs.cancellation.cancellation import INTERRUPTED
 from toolbench.runs.engine import watch
 from toolbench.runs.output.cell_errors import CellErrors
 from toolbench.runs.output.descriptors import flush_descriptors
@@ -83,6 +84,9 @@ class Workbench:
 
     def unload(self) -> None:
         """Undo `load`, and stop runs and servers. Panels and history stay."""
+        if self._client is not None:  # first: the tasks of its servers go on there
+            self._client.sync_close()
+            self._client = None
         active.stop_all("stopped: toolbench was unloaded")
         forget_calls()
         lookup.find = None
@@ -102,9 +106,6 @@ class Workbench:
             served.close()
         self.catalog.close()
         front_end.close()
-        if self._client is not None:
-            self._client.sync_close()
-            self._client = None
 
     @property
     def _matchers(self) -> list[Any]:
@@ -135,7 +136,7 @@ def _served() -> list[Any]:
 def _after_cell(result: Any = None) -> None:
     """Update views with tools that the cell defined; if it was interrupted, stop all runs."""
     if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
-        active.stop_all("interrupted")
+        active.stop_all(INTERRUPTED)
     flush_descriptors()
     for panel in _open("open_panels", "widgets.panel.panel"):
         panel.staleness.check()

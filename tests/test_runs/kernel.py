@@ -53,6 +53,12 @@ class Kernel:
     def restart(self) -> None:
         """What Kernel > Restart does."""
         self._manager.restart_kernel()
+        self._subshell = None
+        self.client.wait_for_ready(timeout=SECONDS)
+
+    def shut_down(self) -> None:
+        """What Kernel > Shut Down does."""
+        self._manager.shutdown_kernel()
 
     def kill(self) -> None:
         """End it as the system does when memory runs out."""
@@ -103,6 +109,12 @@ class Kernel:
             for message in self.of(request)
             if message["msg_type"] == "stream"
         )
+
+    def shown(self, request: str) -> str:
+        """The plain text that a cell has shown so far, printed or as its value."""
+        parts = (m["content"].get("data", {}) for m in self.of(request))
+        texts = (data.get("text/plain", "") for data in parts)
+        return "\n".join([self.printed(request), *texts])
 
     def of(self, request: str) -> list[dict[str, Any]]:
         """The messages that belong to a cell."""

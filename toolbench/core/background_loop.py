@@ -42,6 +42,8 @@ class Portal:
         self._loop: AbstractEventLoop | None = None
         self._thread = 0
         self._to_close: set[Close] = set()
+        self.is_closing = False
+        """Whether the loop is about to stop, mostly because the process ends."""
 
     @property
     def loop(self) -> "AbstractEventLoop":
@@ -128,12 +130,14 @@ class Portal:
         """Cancel all tasks of the background loop and stop it; a later call starts a new loop."""
         with self._lock:
             to_close, self._to_close = self._to_close, set()
+            self.is_closing = True
             if self._portal is not None:
                 with suppress(RuntimeError):  # it is stopping already
                     self._portal.call(_close_all, to_close)
                     self._portal.call(self._portal.stop, True)  # noqa: FBT003 - anyio's
             self._stack.close()
             self._portal, self._loop, self._thread = None, None, 0
+            self.is_closing = False
 
     def leave_behind(self) -> None:
         """Forget the loop without stopping it, as in a forked process its thread does not exist."""

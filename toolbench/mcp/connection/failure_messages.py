@@ -122,6 +122,17 @@ def code_of(error: BaseException) -> int | None:
     return code if isinstance(code, int) else None
 
 
+def forgot_session(error: Exception, call: Call) -> bool:
+    """Tell whether *error* says that the server does not know the session of *call* any more.
+
+    An unknown method has the same HTTP status.
+    """
+    failure = call.http_failure
+    if failure is None or failure.status != 404:
+        return False
+    return not (failure.is_answer and code_of(error) == METHOD_NOT_FOUND)
+
+
 def sentence(error: BaseException, *, call: Call | None = None) -> str:
     """Return a sentence about *error*, without a full stop."""
     root = root_of(error)

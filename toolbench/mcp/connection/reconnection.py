@@ -17,12 +17,13 @@ from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.connection import Connection, Pages, Send, SendPage
 from toolbench.mcp.connection.failure_messages import (
     CONNECTION_CLOSED,
-    METHOD_NOT_FOUND,
     BrokenError,
     code_of,
+    forgot_session,
     root_of,
     sentence,
 )
+from toolbench.mcp.connection.last_requests import LastRequests
 from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
 from toolbench.mcp.elicitation import Answerer
 from toolbench.mcp.features.log_level import restore_log_level, set_log_level
@@ -75,6 +76,8 @@ class ReconnectingConnection:
         """Why the server could not be reached, and what to do."""
         self.notices: list[str] = []
         """Notes for the person in the next result of a call: the things that a restart lost."""
+        self.last_requests = LastRequests()
+        """The requests that are sent before it closes."""
         self._features = features
         self._greet = greet
         self._state: Status = "new"
@@ -133,6 +136,7 @@ class ReconnectingConnection:
 
     async def close(self) -> None:
         """Disconnect; the server's process ends."""
+        await self.last_requests.are_sent()
         async with self._lock:
             if self._later is not None:
                 self._later.cancel()
@@ -266,7 +270,7 @@ class ReconnectingConnection:
         try:
             raw = await connection.ask(send, call)
         except Exception as error:  # a forgotten session can be opened again
-            if _forgotten(call, error):
+            if forgot_session(error, call):
                 call.http_failure = None
                 if (recorder := self.inbox.recorder) is not None:
                     recorder.forgotten(call.token)
@@ -390,11 +394,3 @@ class ReconnectingConnection:
 def _died(error: BaseException) -> bool:
     root = root_of(error)
     return code_of(root) == CONNECTION_CLOSED and str(root) == "Connection closed"
-
-
-def _forgotten(call: Call, error: Exception) -> bool:
-    """Tell whether the server does not know the session; an unknown method has this status too."""
-    failure = call.http_failure
-    if failure is None or failure.status != 404:
-        return False
-    return not (failure.is_answer and code_of(error) == METHOD_NOT_FOUND)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import Any, Literal
 
+from anyio import sleep_forever
+
 from toolbench.display.escape import visible
 from toolbench.mcp.connection.open_calls import (
     Call,
@@ -31,6 +33,7 @@ from toolbench.mcp.recording.server_recorder import ServerRecorder
 from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.remembered_secrets import remembered
+from toolbench.runs.cancellation.kernel_end import kernel_ends
 
 _LISTS = {
     "notifications/tools/list_changed": "tools",
@@ -194,7 +197,10 @@ class Inbox:
         if answerer is None:
             return Answer("decline")
         async with call.waiting_for_person():
-            return await answer_of(answerer, question)
+            answer = await answer_of(answerer, question)
+            if call.task_id and answer.action == "cancel" and await kernel_ends():
+                await sleep_forever()  # a later kernel answers
+        return answer
 
 
 def _number(value: Any) -> float | None:

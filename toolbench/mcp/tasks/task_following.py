@@ -8,6 +8,7 @@ from typing import Any
 
 import anyio
 
+from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ended
 from toolbench.mcp.connection.failure_messages import (
     BrokenError,
@@ -21,6 +22,10 @@ from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.elicitation import OnProgress
 from toolbench.mcp.tasks.task_state import TaskState
 from toolbench.network_errors import PASSING_STATUSES, error_kind
+from toolbench.runs.cancellation.cancellation import INTERRUPTED
+from toolbench.runs.cancellation.kernel_end import kernel_ends
+from toolbench.runs.current_run import active_run
+from toolbench.runs.run import Run
 
 FIRST_PAUSE = 0.05  # seconds before the state is asked for; each pause doubles
 _ASK = 60.0  # seconds for one answer about the state
@@ -53,7 +58,7 @@ class TaskFollowing:
     async def result(self) -> dict[str, Any]:
         """Return the result of the tool; there is no time limit, since a task may take hours.
 
-        Cancelling this also cancels the task at the server.
+        Cancelling this also cancels the task at the server, unless the process ends.
 
         Raises:
             CallStoppedError: If the task was cancelled.
@@ -68,7 +73,7 @@ class TaskFollowing:
             with self._over.inbox.calls.reopen(call), call.limited():
                 return await self._to_the_end()
         except asyncio.CancelledError:
-            await self._cancel_quietly()
+            await self._cancel_or_leave()
             raise
         finally:
             call.on_progress = report
@@ -105,6 +110,17 @@ class TaskFollowing:
             text = f"The server does not {verb} task {self._state.id[:60]!r}: {why}"
             raise kind(self._over.inbox.safe_text(text)) from error
         return self._state
+
+    async def _cancel_or_leave(self) -> None:
+        """Cancel the task at the server, or leave it to a later kernel if this one ends."""
+        run = active_run()
+        reason = run.reason if isinstance(run, Run) else ""
+        with anyio.CancelScope(shield=True), self._over.last_requests.sending():
+            if portal.is_closing:
+                return
+            if reason in ("", INTERRUPTED) and await kernel_ends():
+                return
+            await self._cancel_quietly()
 
     async def _cancel_quietly(self) -> None:
         """Cancel the task at the server, also if this is cancelled; the run ends in any case."""

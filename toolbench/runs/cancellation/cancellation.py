@@ -15,6 +15,8 @@ from toolbench.runs.current_run import inherited_run
 from toolbench.runs.run import ENDED, Run
 from toolbench.threads import daemon_thread, have_threads
 
+INTERRUPTED = "interrupted"
+"""The reason of a cancel by Kernel > Interrupt, which comes also before a kernel ends."""
 GRACE = 1.0  # seconds between asking and the first use of force
 PATIENCE = 3  # uses of force before the run is given up
 CALLBACK_SECONDS = (

@@ -10,6 +10,7 @@ import threading
 from typing import Any
 
 from toolbench.runs.background import Active
+from toolbench.runs.cancellation.cancellation import INTERRUPTED
 from toolbench.runs.shell import running_shell
 
 AGAIN = 0.5  # seconds until the handler is checked again
@@ -65,7 +66,7 @@ class _Cover:
 
     def __call__(self, number: int, frame: Any) -> None:
         # not here: the interrupted code may hold the locks needed to stop a run
-        self._loop.call_soon_threadsafe(self._runs.stop_all, "interrupted")
+        self._loop.call_soon_threadsafe(self._runs.stop_all, INTERRUPTED)
         # a KeyboardInterrupt must not end the loop
         if callable(self.covered) and self.covered is not signal.default_int_handler:
             self.covered(number, frame)

@@ -1,0 +1,38 @@
+"""The requests that a connection sends before it closes, such as the cancel of a task."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import anyio
+
+from toolbench.core.background_loop import portal
+
+_SECONDS = 8.0  # for all of them together
+
+
+class LastRequests:
+    """The requests of one connection for which its closing waits, in the background loop."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._ends: set[asyncio.Event] = set()
+
+    @contextmanager
+    def sending(self) -> Iterator[None]:
+        """Let the closing of the connection, and of the loop, wait for the end of the `with` block."""
+        end = asyncio.Event()
+        self._ends.add(end)
+        portal.close_first(end.wait)
+        try:
+            yield
+        finally:
+            end.set()
+            self._ends.discard(end)
+            portal.is_closed(end.wait)
+
+    async def are_sent(self) -> None:
+        """Wait for the end of the requests that are being sent, but not for ever."""
+        with anyio.move_on_after(_SECONDS):
+            for end in list(self._ends):
+                await end.wait()

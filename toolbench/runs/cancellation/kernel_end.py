@@ -1,0 +1,25 @@
+"""Tell the end of a kernel from a mere interrupt: Jupyter interrupts a kernel before it ends it.
+
+Source: jupyter_client, `KernelManager.shutdown_kernel`, which also restarts a kernel.
+"""
+
+from asyncio import sleep
+
+from toolbench.core.background_loop import portal
+from toolbench.runs.shell import running_shell
+
+_LOOKS, _PAUSE = 40, 0.05  # two seconds: a busy machine takes long to ask for the end
+
+
+async def kernel_ends() -> bool:
+    """Tell whether this process ends; in a kernel, wait a moment for the request to end.
+
+    Await this in the background loop.
+    """
+    shell = running_shell()
+    for _ in range(_LOOKS if hasattr(shell, "kernel") else 0):
+        # `exit_now` is set by ipykernel when it is asked to end
+        if portal.is_closing or getattr(shell, "exit_now", False):
+            return True
+        await sleep(_PAUSE)
+    return portal.is_closing
