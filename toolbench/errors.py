@@ -20,8 +20,9 @@
     │   └── ToolStoppedError  ... and it was refused or stopped
     └── ToolNotFoundError     no tool, or no server, has that name
 
-Each is also the error of Python with the same meaning (`except ValueError` catches wrong arguments
-and unknown kinds, `except KeyError` unknown tools), as code for the reference SDK expects.
+Each class is also a subclass of the Python error with the same meaning: `except ValueError` catches
+wrong arguments and unknown kinds, `except KeyError` catches unknown tools. Code for the reference
+SDK expects this.
 
 A tool that ran and *failed* raises nothing: it returns an Observation with `is_error=True`.
 Only a magic turns that into an error, so that its cell is marked as failed.
@@ -85,7 +86,7 @@ class BodyError(ToolbenchError, ValueError):
 
 
 class CaseError(ToolbenchError, ValueError):
-    """A case of an evaluation, a file of cases, or the input of a sweep that cannot be used."""
+    """A case of an evaluation, a file of cases, or the input of a sweep cannot be used."""
 
 
 class ConsentError(ToolbenchError, PermissionError):
@@ -93,7 +94,7 @@ class ConsentError(ToolbenchError, PermissionError):
 
 
 class ExportError(ToolbenchError, ValueError):
-    """A tool, or a server's tools, cannot be written as code: the sentence says why."""
+    """A tool, or the tools of a server, cannot be written as code; the message says why."""
 
 
 class KindError(ToolbenchError, ValueError, LookupError):
@@ -113,7 +114,11 @@ class ModelConnectionError(ModelError, ConnectionError):
     """The host of a model could not be reached, or the connection broke."""
 
     def __new__(cls, *args: Any) -> Self:
-        """Make one; tblib, which dask pickles errors with, calls this. RuntimeError's refuses."""
+        """Make the error.
+
+        tblib, with which dask pickles errors, calls `__new__` directly. `RuntimeError.__new__`
+        would refuse this class.
+        """
         return ConnectionError.__new__(cls, *args)
 
 
@@ -138,7 +143,7 @@ class SchemaError(ToolbenchError, ValueError):
 
 
 class ServerError(ToolbenchError, ConnectionError):
-    """An MCP server that could not be reached, or refused."""
+    """An MCP server could not be reached, or it refused the request."""
 
 
 class ToolFailedError(ToolbenchError, RuntimeError):

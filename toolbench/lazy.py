@@ -11,13 +11,13 @@ def public_names(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return the `__getattr__`, `__dir__` and `__all__` of *package* (PEP 562).
 
-    The names are those that the package imports under `if TYPE_CHECKING:`, where type checkers
-    read them too, so that each is listed once. A name of an older version is another such import,
-    as in `from home import New as Old`.
+    The public names are the package's imports under `if TYPE_CHECKING:`. Type checkers read the
+    same imports, so each name is written only once. The name of an older version is also such
+    an import: `from home import New as Old`.
 
     Args:
         package: The `__name__` of the package.
-        packages: Packages below it that are attributes too.
+        packages: Subpackages that are attributes of the package too.
     """
     homes = dict(_declared(package))
 
@@ -43,8 +43,8 @@ def public_names(
 def _declared(package: str) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the names that *package* imports for type checkers, each with its module.
 
-    Each is written `from home import attribute as name`. The text is split into words, since
-    `ast` would be the largest import of `import toolbench`.
+    Each import is written `from home import attribute as name`. The source is split into words
+    without `ast`, which would be the largest import of `import toolbench`.
     """
     spec: Any = sys.modules[package].__spec__
     source = spec.loader.get_data(spec.origin).decode()  # `get_source` loads `tokenize`

@@ -1,7 +1,7 @@
 """Recognise errors of the network from any package, by names and numbers, without imports.
 
 httpx, requests, urllib, aiohttp, anyio, websockets, MCP's SDK and the packages of providers each have
-their own errors. They have only the names of their classes and their status in common.
+their own errors. Only the names of the classes and the status are similar in all of them.
 """
 
 import errno
@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Literal
 
 ErrorKind = Literal["timeout", "network", "permission"]
-"""The kinds: a timeout; a host that cannot be reached, breaks off or is busy; a missing permission."""
+"""The kinds: a timeout; a connection that fails, or a busy host; a missing permission."""
 
 PASSING_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
-"""The HTTP statuses of a refusal that may be over soon."""
+"""The HTTP statuses of temporary refusals: a later request may succeed."""
 UNREACHED = frozenset(
     {
         *("ConnectError", "ConnectTimeout", "ClientConnectorError"),
@@ -29,7 +29,7 @@ CONNECTION = frozenset(
         *("ConnectionClosed", "URLError", "gaierror", "herror", "TimeoutError"),
     }
 )
-"""Classes of errors on the way to a host, or back."""
+"""Classes of errors of the connection to a host."""
 
 _TIMEOUTS = ("Timeout", "TimeoutError", "TimeoutException", "TimeoutExpired")
 _MCP = frozenset({"McpError", "MCPError"})
@@ -55,7 +55,7 @@ def status_of(error: object) -> int | None:
 def error_kind(error: BaseException) -> ErrorKind | None:
     """Return the kind of *error*, if it is about the network or a permission; None for other errors.
 
-    Its cause (`raise ... from error`) counts too, and the first error of a group.
+    The cause of *error* (`raise ... from cause`) and the first error of a group count too.
     """
     for cause in _stated_causes(error):
         kind = _kind(cause)

@@ -101,7 +101,7 @@ def copied(value: Any) -> Any:
 
 
 def whole_characters(value: Any) -> Any:
-    """Return a JSON *value* with U+FFFD for each half of a character, which UTF-8 cannot hold."""
+    """Return a JSON *value* with U+FFFD for each lone surrogate, which UTF-8 cannot encode."""
     if isinstance(value, str):
         return value if value.isascii() else _HALF.sub("\ufffd", value)
     if isinstance(value, list):
@@ -115,7 +115,7 @@ def whole_characters(value: Any) -> Any:
 
 
 def sendable(value: Any) -> Any:
-    """Return *value* as JSON that every reader accepts: `plain`, and without half characters."""
+    """Return *value* as JSON that every reader accepts: `plain`, without lone surrogates."""
     return whole_characters(plain(value))
 
 
@@ -162,7 +162,7 @@ def _repr(value: Any) -> str:
 
 
 def _digits(value: int) -> int:
-    """Return the number of digits of *value*, or one more: Python refuses to count exactly."""
+    """Return the number of digits of *value*, perhaps one too many: Python refuses to write it."""
     return int(value.bit_length() * log10(2)) + 1
 
 
@@ -284,5 +284,5 @@ def same_json(left: Any, right: Any) -> bool:
     if isinstance(left, list):
         return len(left) == len(right) and all(map(same_json, left, right))
     if isinstance(left, float):
-        return repr(left) == repr(right)  # nan is itself, -0.0 is not 0.0
+        return repr(left) == repr(right)  # nan equals nan, -0.0 differs from 0.0
     return bool(left == right)

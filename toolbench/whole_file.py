@@ -20,7 +20,7 @@ def write_whole(
         errors: How to treat characters without bytes in UTF-8, as in `str.encode`.
 
     Raises:
-        OSError: If it cannot be written; no other file is left.
+        OSError: If the file cannot be written; no temporary file is left.
     """
     temporary = path.absolute().with_name(f".{token_hex(8)}.tmp")
     opener = partial(os.open, mode=0o600 if is_private else 0o666)
@@ -43,7 +43,7 @@ def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
     Only its owner can read a new file. Other programs may write to the file at the same time.
 
     Raises:
-        OSError: If it cannot be written; the file is unchanged.
+        OSError: If the text cannot be written; the file is unchanged.
     """
     data = text.encode("utf-8", errors)
     place = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -51,7 +51,7 @@ def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
         size = os.fstat(place).st_size
         try:
             rest = memoryview(data)
-            while rest:  # as a rule in one piece: others append too
+            while rest:  # usually in one piece: other programs may append too
                 rest = rest[os.write(place, rest) :]
         except OSError:
             os.ftruncate(place, size)

@@ -258,7 +258,7 @@ def test_options_of_the_wrong_kind_are_named_in_a_sentence(options):
 
 def test_a_model_in_the_place_of_an_agent_is_named():
     """What to give is said."""
-    with pytest.raises(TypeError, match="ScriptedModel is no agent: give Agent"):
+    with pytest.raises(TypeError, match="ScriptedModel is not an agent: give Agent"):
         Conversation(agent=ScriptedModel([]))
 
 

@@ -1,6 +1,6 @@
 """One background event loop, started on first use, for everything that is `async`.
 
-It is never the kernel's own loop: a cell, a button and a session can all wait for it at the same
+It is never the kernel's own loop. So a cell, a button and a session can wait for it at the same
 time. If a waiting caller is interrupted, its work is cancelled, and a server is notified.
 """
 
@@ -74,8 +74,8 @@ class Portal:
             timeout: Seconds to wait; None waits for ever.
 
         Raises:
-            TimeoutError: If the call takes longer. The task is then cancelled, as after an
-                interrupt of the waiting thread.
+            TimeoutError: If the call takes longer. The task is then cancelled; an interrupt of the
+                waiting thread cancels it too.
             ToolbenchError: If called from the background loop itself.
         """
         future = self.start(function, *args)
@@ -102,7 +102,7 @@ class Portal:
         """Raise an error if this is the background loop's thread, where a blocking call would never end.
 
         Args:
-            instead: The call to await there instead.
+            instead: The call to await in place of the blocking call, for the error message.
 
         Raises:
             ToolbenchError: If this is the loop's own thread.
@@ -140,7 +140,7 @@ class Portal:
             self.is_closing = False
 
     def leave_behind(self) -> None:
-        """Forget the loop without stopping it, as in a forked process its thread does not exist."""
+        """Forget the loop without stopping it: its thread does not exist in a forked process."""
         if self._portal is not None:
             with suppress(
                 StopIteration
@@ -165,7 +165,7 @@ class Portal:
                 "in `await tool.acall(action)`, or press Run in the panel of the tool."
             )
             raise ToolbenchError(msg)
-        # an interrupt ends the wait, but not the opening: anyio would wait for ever then
+        # in another thread: an interrupt while anyio starts the loop would make anyio wait for ever
         with ThreadPoolExecutor(1) as opener:
             return opener.submit(self._start).result()
 

@@ -49,7 +49,7 @@ class CallEvent(ConversationEvent, Protocol):
 
     @property
     def thought(self) -> str:
-        """The text that the model wrote beside its calls."""
+        """The text that the model wrote in addition to its calls."""
 
     @property
     def shown_arguments(self) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class ModelRequest(Protocol):
 
     @property
     def provider(self) -> str:
-        """The dialect of the messages."""
+        """The provider whose format the messages have."""
 
     @property
     def message_tokens(self) -> Sequence[int]:
@@ -120,7 +120,7 @@ class ModelRequest(Protocol):
 
 
 class ConversationLoop(Protocol):
-    """The worker behind a `Conversation`; see its methods of the same names."""
+    """The object that does the work of a `Conversation`; see its methods of the same names."""
 
     @property
     def events(self) -> Sequence[ConversationEvent]:

@@ -93,9 +93,10 @@ class ExecutableTool(Protocol):
 
 
 def _making(init: Callable[..., None]) -> Callable[..., None]:
-    """Return *init* in a version that afterwards marks the object as one that must be closed.
+    """Wrap *init*: the object must be closed only after *init* has succeeded.
 
-    If a subclass's `__init__` fails after that of its base class, the mark stays.
+    If the `__init__` of a subclass fails after that of its base class has succeeded, the object
+    must still be closed.
     """
 
     @wraps(init)
@@ -108,7 +109,7 @@ def _making(init: Callable[..., None]) -> Callable[..., None]:
 
 
 def _closing(close: Callable[..., Any]) -> Callable[..., Any]:
-    """Return *close* in a version that first marks the executor as closed, so that it stays closed."""
+    """Wrap *close*: it first marks the executor as closed, so a failure does not change that."""
 
     @wraps(close)
     def closing(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -144,7 +145,7 @@ class FunctionExecutor(ToolExecutor[Action, Observation]):
 
 
 def innermost(function: Callable[..., Any]) -> Any:
-    """Return the function inside *function*: a partial, a wrapper or a callable object."""
+    """Return the innermost function of *function*: a partial, a wrapper or a callable object."""
     by_name = _function_or_class(function)
     return unwrap(by_name if by_name is not type(function) else by_name.__call__)
 
@@ -166,8 +167,9 @@ def _function_or_class(function: Any) -> Any:
 def with_conversation(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     """Return a function of `(action, conversation)` that calls *function*; the signature is read once.
 
-    The conversation goes to the parameter `conversation`, else to a second parameter without a
-    default, else to `*args` or `**kwargs`; a function with none of these gets only the action.
+    The conversation goes to the second parameter if its name contains `conv` or if it has no
+    default. Otherwise it goes to a parameter called `conversation`, else to `*args` or `**kwargs`.
+    A function without any of these gets only the action.
     """
     match _place_of_conversation(function):
         case "second":

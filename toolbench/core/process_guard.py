@@ -1,8 +1,8 @@
 """Start a program that always ends with this process, even if a signal kills the process.
 
 Without this, a program that ignores SIGTERM and the end of its stdin would run for ever after the
-Jupyter kernel is killed. On Linux the operating system ends it; elsewhere on POSIX a small parent
-process watches ours. Windows has job objects for this (the MCP SDK uses them).
+Jupyter kernel is killed. On Linux the operating system ends the program. On other POSIX systems,
+a small parent process watches ours. Windows has job objects for this (the MCP SDK uses them).
 """
 
 import os
@@ -56,10 +56,10 @@ def guarded_quickly(program: str, args: Sequence[str]) -> list[str]:
 
 
 def death_signal(name: str) -> list[str]:
-    """Return a command prefix that sends the command the signal *name* when this process ends.
+    """Return a prefix for a command, which then gets the signal *name* when this process ends.
 
-    The prefix is empty if the system cannot do this. On Linux the end of the starting *thread*
-    counts.
+    The signal is sent when the *thread* that starts the command ends. The prefix is empty if the
+    system cannot do this.
     """
     setpriv = shutil.which("setpriv") if sys.platform.startswith("linux") else None
     return [setpriv, "--pdeathsig", name, "--"] if setpriv else []

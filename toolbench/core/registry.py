@@ -263,21 +263,23 @@ lookup = Lookup()
 
 
 def find_tool(name: str) -> ToolDefinition[Any, Any]:
-    """Return the tool called *name*: the one that `%tool` finds, or else the only registered one.
+    """Return the tool called *name*.
+
+    After `%load_ext toolbench` it is the tool that `%tool` finds; before, the registered tool.
 
     Raises:
         ToolNotFoundError: If there is no such tool.
-        ToolbenchError: If the name stands for several tools.
+        ToolbenchError: If several tools are registered under the name.
     """
     return resolve_one(name) if lookup.find is None else lookup.find(name)
 
 
 def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
-    """Return *tool* itself, or the tool that a name or a spec without parameters stands for.
+    """Return *tool* itself, or the tool with this name or spec.
 
     Raises:
         ToolNotFoundError: If there is no such tool.
-        ToolbenchError: If the name or spec stands for several tools.
+        ToolbenchError: If several tools have the name or spec.
         TypeError: If *tool* is none of these.
     """
     if isinstance(tool, ToolDefinition):
@@ -299,16 +301,16 @@ def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
         if isclass(tool)
         else indefinite(type(tool).__name__)
     )
-    msg = f"This is no tool, but {what}: {hint}."
+    msg = f"This is not a tool but {what}: {hint}."
     raise TypeError(msg)
 
 
 def resolve_one(name: str | Tool) -> ToolDefinition[Any, Any]:
-    """Return the one tool that *name*, perhaps a spec, stands for.
+    """Return the only tool that is registered under *name*, which may be a spec.
 
     Raises:
         ToolNotFoundError: If nothing is registered under that name.
-        ToolbenchError: If *name* stands for several tools.
+        ToolbenchError: If several tools are registered under *name*.
     """
     tools = resolve_tool(name)
     if len(tools) != 1:

@@ -27,10 +27,10 @@ from toolbench.redaction.remembered_secrets import remembered
 from toolbench.redaction.result_views import KIND_OF_REPR, hiding_repr
 
 _kinds: Kinds[type["Schema"]] = Kinds("schema")
-_OWN = "mcp_arg_"  # prefix of a field called `kind`, since the tag has that name
+_OWN = "mcp_arg_"  # prefix of a field called `kind`: saved objects use `kind` for their class
 _KINDS = re.compile(
     f"({_OWN})*kind"
-)  # a prefixed name gets the prefix again, so that none is lost
+)  # a name with the prefix gets it again, so that no two names become equal
 
 
 class Schema(Displayed, BaseModel):
@@ -53,7 +53,7 @@ class Schema(Displayed, BaseModel):
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        own = handler(source)  # most classes take this alone, which is fast
+        own = handler(source)  # enough for most classes, and fast
         return by_kind(cls, own) if cls.__module__ == __name__ else own
 
     @classmethod
@@ -74,7 +74,7 @@ class Schema(Displayed, BaseModel):
         it keeps its name. The module of the class is the module of the caller.
 
         Raises:
-            SchemaError: If *schema* is no valid JSON Schema, or refers to another document.
+            SchemaError: If *schema* is not a valid JSON Schema, or refers to another document.
         """
         caller = sys._getframe(1)
         module = caller.f_globals.get("__name__", "__main__")
@@ -108,7 +108,7 @@ class Schema(Displayed, BaseModel):
         Pydantic does the same for fields that are declared as Action or Observation.
 
         Raises:
-            KindError: If the kind is unknown, ambiguous, or no subclass of this class.
+            KindError: If the kind is unknown, ambiguous, or not a subclass of this class.
         """
         kind = data.get("kind", cls.__name__)
         own = kind in (cls.__name__, cls.kind_of())
@@ -177,7 +177,7 @@ class Schema(Displayed, BaseModel):
         """Return the class of this *kind*, a bare name or `module.qualname`.
 
         Raises:
-            KindError: If there is none, several modules use the name, or it is no subclass.
+            KindError: If there is none, several modules use the name, or it is not a subclass.
         """
         model_class = _kinds.resolve(kind)
         if not issubclass(model_class, cls):
@@ -227,7 +227,9 @@ def _secrecy_of(action_type: type[Action]) -> Secrecy:
     if secrecy is None:
         try:
             schema = action_type.to_mcp_schema()
-        except PydanticInvalidForJsonSchema:  # then only names show what is secret
+        except (
+            PydanticInvalidForJsonSchema
+        ):  # then only the names show which fields are secret
             schema = {}
         secrecy = _secrecies[action_type] = Secrecy(schema)
     return secrecy
@@ -268,7 +270,7 @@ class Observation(Schema):
     def model_copy(
         self, *, update: Mapping[str, Any] | None = None, deep: bool = False
     ) -> Self:
-        """Return a copy with the fields in *update*, which hides the same secrets."""
+        """Return a copy with the fields in *update* replaced; the copy hides the same secrets."""
         copy = super().model_copy(update=update, deep=deep)
         return self._hiding_the_same(copy)
 
@@ -312,7 +314,7 @@ class Observation(Schema):
         )
 
     def _structured(self) -> dict[str, Any] | None:
-        """Return the fields as a JSON object, if there are any beside the content."""
+        """Return the fields as a JSON object, if there are fields other than the content."""
         if type(self).model_fields.keys() == Observation.model_fields.keys():
             return None
         try:
@@ -340,7 +342,7 @@ class Observation(Schema):
 
     @property
     def _asides(self) -> Sequence[str]:
-        """Remarks beside the result, for a person only; no model gets them."""
+        """Remarks about the result for people; no model gets them."""
         return ()
 
 

@@ -1,4 +1,4 @@
-"""How risky one call of a tool is, as a model or a person rates it."""
+"""The risk of one call of a tool, as a model or a person rates it."""
 
 from enum import StrEnum
 

@@ -91,20 +91,17 @@ class Conversation:
         Args:
             state: The working directory and the secrets; made from *workspace* and *secrets* if
                 left out.
-            agent: A model and its tools, as `toolbench.agent.Agent`; without one, the conversation
-                only holds the state for tools.
+            agent: A model and its tools: a `toolbench.agent.Agent`. Without an agent, the
+                conversation only holds the state for tools.
             workspace: A directory, or an OpenHands workspace.
             secrets: Values that tools may use and that no model gets.
             callbacks: Called with each event, in the thread that made it.
 
         Raises:
-            TypeError: If *state* is given together with *workspace* or *secrets*, or *agent* is
-                no agent.
+            TypeError: If *state* is given together with *workspace* or *secrets*, or *agent* is not an agent.
         """
         if agent is not None and not callable(getattr(agent, "join", None)):
-            msg = (
-                f"{type(agent).__name__} is no agent: give Agent(llm=..., tools=[...])."
-            )
+            msg = f"{type(agent).__name__} is not an agent: give Agent(llm=..., tools=[...])."
             raise TypeError(msg)
         if state is None:
             state = ConversationState(workspace=workspace, secrets=secrets)
@@ -114,9 +111,9 @@ class Conversation:
         self.state = state
         self.agent = agent
         self.depth = 0
-        """The number of conversations above this one, through which its task was delegated."""
+        """The number of conversations above this one: how often its task was delegated."""
         self.parent: Conversation | None = None
-        """The conversation that delegated its task; it also counts this one's cost."""
+        """The conversation that delegated the task; the cost of this one is added to it."""
         self._loop = None if agent is None else agent.join(self, tuple(callbacks))
 
     @property
@@ -339,7 +336,7 @@ def money_left(conversation: Any) -> float | None:
 
 
 def secrets_of(conversation: Any) -> Secrets | None:
-    """Return the secrets of *conversation*, or of a state in its place; None if it has none.
+    """Return the secrets of *conversation*, which may also be a state; None if it has none.
 
     The conversation may come from another library; secrets that are not text are ignored.
     """

@@ -78,7 +78,7 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
         Type parameters are ignored: `X[A, B]` is `X`.
 
         Raises:
-            KindError: If there is none, several modules use the name, or it is no subclass.
+            KindError: If there is none, several modules use the name, or it is not a subclass.
         """
         tool_class = _kinds.resolve(kind.partition("[")[0])
         if not issubclass(tool_class, cls):
@@ -109,7 +109,7 @@ class ToolDefinition(
     source: ClassVar[str] = "native"
     """Where the tool comes from: `native`, or `mcp:` and the name of a server."""
     origin: ClassVar[Any] = None
-    """The details that identify the server of that name: those of its connection."""
+    """The details of the connection, which identify the server: names may be used again."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if not isinstance(cls.__dict__.get("name"), str):
@@ -226,7 +226,7 @@ class ToolDefinition(
     def latest(self) -> "ToolDefinition[Any, Any]":
         """Return the newest tool with this name from the same place, or this one.
 
-        A tool whose executor was made inside a function returns itself, as it is one of many.
+        It is this one if its executor was made inside a function, which may make many tools.
         """
         return _latest.get(self._place, self) if self.is_stale else self
 
@@ -251,7 +251,7 @@ class ToolDefinition(
         return self.model_copy(update={"executor": executor})
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
-        """Return a copy with the fields in *update* replaced; also its `title` and `schema`."""
+        """Return a copy with the fields in *update* replaced; also `title` and `schema`."""
         return replace(self, **field_changes(self, update or {}))
 
     def __reduce__(self) -> Any:  # for executors that work in other processes
@@ -342,12 +342,12 @@ class ToolDefinition(
 
         Args:
             action: An object of `action_type`, or a mapping that becomes one.
-            conversation: Goes to the executor; its secrets are masked in the result.
+            conversation: The conversation for the executor; its secrets are masked in the result.
 
         Raises:
             ArgumentsError: If a mapping does not fit.
             NotImplementedError: If the tool has no executor.
-            TypeError: If *action* is something else, or the result is no observation.
+            TypeError: If *action* is something else, or the result is not an observation.
         """
         __tracebackhide__ = True
         try:
@@ -355,7 +355,7 @@ class ToolDefinition(
                 action = self.action_of(action)
             result: ObservationT = self._invoke(action, conversation)
             if conversation is None and type(result) is self.observation_type:
-                return result  # nearly always: one call less
+                return result  # the usual case, made quick
             return self._observed(result, conversation)
         except Exception as error:  # its message may hold a secret
             masked = masked_error(error, conversation)

@@ -59,7 +59,7 @@ def foreign_model(
         place: Its qualified name in the module.
 
     Raises:
-        SchemaError: If *schema* is no valid JSON Schema, or refers to another document.
+        SchemaError: If *schema* is not a valid JSON Schema, or refers to another document.
     """
     if not isinstance(schema, Mapping):
         msg = f"An input schema must be a JSON object, not {schema!r}."

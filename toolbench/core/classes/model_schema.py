@@ -1,7 +1,7 @@
 """The complete JSON Schema of a pydantic model, without pydantic's noise.
 
-Noise is a title that pydantic made from a name, and the `null` of an optional field, which
-callers leave out instead. Constraints, defaults, enums, unions and recursion stay.
+Noise means titles that pydantic made from names, and the `null` of optional fields: callers leave
+out the field instead. Constraints, defaults, enums, unions and recursion stay.
 """
 
 from json import dumps
@@ -50,7 +50,7 @@ class _Untitled(GenerateJsonSchema):
         return schema_of_default
 
     def encode_default(self, dft: Any) -> Any:
-        # no error: pydantic would put the repr of the default into a message, and it may raise
+        # no error: pydantic would put the repr of the default into a message, and a repr may raise
         try:
             # pydantic makes an adapter for each; most defaults are JSON values anyway
             encoded = dft if type(dft) in _SIMPLE else super().encode_default(dft)

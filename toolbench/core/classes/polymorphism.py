@@ -24,7 +24,7 @@ def untagged(cls: type[Any], value: Any) -> Any:
 
 
 def takes_kind(cls: type[Any]) -> bool:
-    """Whether objects of *cls* are saved with their `kind`."""
+    """Tell whether *cls* has its own field `kind`, or accepts a field of any name."""
     names = {f.validation_alias or name for name, f in cls.model_fields.items()}
     return bool(names & {"kind"}) or cls.model_config.get("extra") == "allow"
 

@@ -66,7 +66,7 @@ _MAGIC = (
 
 
 def _image_kind(data: Any) -> str | None:
-    """Return the kind of image that *data* is; None if it is no image."""
+    """Return the kind of image that *data* is; None if it is not an image."""
     if not _is_binary(data):
         return None
     return next((kind for magic, kind in _MAGIC if magic.match(data)), None)
@@ -197,12 +197,14 @@ class ResultObservation(Observation):
 def observation_of(
     result: Any, observation_type: type[Observation] | None, tool: str
 ) -> Observation:
-    """Return *result* as an observation, of the class *observation_type* unless it is None.
+    """Return *result* as an observation of the class *observation_type*, if it is not None.
 
-    The fields come from a dict, a model or a dataclass. Without a class, a dict with the keys of an
-    observation becomes an observation; a dict from `to_dict` becomes an object of the class in its
-    `kind`. All other values become content: a str becomes text, an image (bytes, PIL, matplotlib)
-    an image block, any other value JSON; a list of content blocks is kept.
+    A dict, a model or a dataclass gives the fields of the class. Without a class, a dict with the
+    keys of an observation becomes an observation. A dict from `to_dict` becomes an object of the
+    class that its `kind` names.
+
+    All other values become content: a str becomes text, an image (bytes, PIL, matplotlib) becomes
+    an image block, any other value becomes JSON. A list of content blocks is kept.
 
     Raises:
         TypeError: If *result* cannot become an observation of that class.

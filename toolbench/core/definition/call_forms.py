@@ -65,10 +65,11 @@ class CallForms:
         """Return the tool as a plain function, for libraries that take functions as tools.
 
         The function has the name, the description and the typed parameters of the tool, and
-        returns the observation. It takes arguments by keyword, or by position in the order of the
-        schema. Two kinds are keyword-only: arguments that are keyword-only in the tool's own
-        function; and, if a required argument follows an optional one, this argument and all
-        after it. Each call is checked and recorded like any call of the tool.
+        returns the observation. Each call is checked and recorded like any call of the tool.
+
+        Arguments can be passed by keyword, or by position in the order of the schema. Keyword-only
+        are: arguments that are keyword-only in the tool's own function; and a required argument
+        after an optional one, with all arguments after it.
         """
 
         def call(*positional: Any, **arguments: Any) -> Any:
@@ -93,7 +94,7 @@ class CallForms:
         return call
 
     def _signature_parameters(self) -> list[Parameter]:
-        """Return the arguments as parameters; `**` takes those with a name that Python does not allow."""
+        """Return the arguments as parameters; `**` takes names that Python does not allow."""
         kind: Any = Parameter.POSITIONAL_OR_KEYWORD
         by_name = self._names_by_keyword()
         parameters, others = list[Parameter](), False

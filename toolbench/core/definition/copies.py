@@ -62,9 +62,9 @@ def _with_schema(
 
 
 class TranslatingExecutor(ToolExecutor[Action, Observation]):
-    """The executor of a copy with another schema: it passes the arguments to the first tool.
+    """The executor of a copy with another schema: it passes the arguments to the original tool.
 
-    It does not close the first tool.
+    It does not close the original tool.
     """
 
     def __init__(self, tool: "ToolDefinition[Any, Any]") -> None:
@@ -72,7 +72,7 @@ class TranslatingExecutor(ToolExecutor[Action, Observation]):
         self.tool = tool
 
     def __call__(self, action: Action, conversation: Any = None) -> Any:
-        """Call the tool with the arguments; those it does not take are an error of the call."""
+        """Call the tool with the arguments; the call fails if the tool does not take one of them."""
         return self.tool.execute(action.to_arguments(), conversation)
 
     def interrupt(self) -> None:

@@ -52,7 +52,7 @@ class Exports:
 
     @property
     def callers(self) -> frozenset[str]:
-        """Who may call it beside a person: `model`, `app`, or both, which is the default.
+        """The callers it may have in addition to people: `model`, `app`, or both (the default).
 
         Source: MCP Apps, SEP-1865, `_meta.ui.visibility`.
         """

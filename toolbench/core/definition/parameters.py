@@ -70,7 +70,11 @@ class Parameters:
     def get(
         self, *, security_risk: bool = False, summary: bool = False
     ) -> dict[str, Any]:
-        """Return the schema for a caller; the flags add questions about the call itself.
+        """Return the schema for a caller.
+
+        *security_risk* and *summary* each add a property about the call itself, unless the tool has
+        an argument of that name.
+
 
         Defaults and examples that hold a secret are left out, so that the model and its provider do
         not get them.

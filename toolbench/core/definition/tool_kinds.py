@@ -1,4 +1,4 @@
-"""What kind a tool is, in a word or two; and names of tools that are told apart by it."""
+"""The kind of a tool, in a word or two, and unique labels for tools with the same name."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ AnyTool = ToolDefinition[Any, Any]
 
 
 def kind_of(tool: AnyTool) -> str:
-    """Return what runs *tool*: a function, the name of its class, or `mcp:` and its server."""
+    """Return the kind of *tool*: `function`, the name of its class, or `mcp:` and its server."""
     if tool.source != ToolDefinition.source:
         return tool.source
     own = type(tool)
@@ -18,7 +18,10 @@ def kind_of(tool: AnyTool) -> str:
 
 
 def names_apart(tools: Sequence[AnyTool]) -> list[str]:
-    """Return the names of *tools*; where two are equal, each with its kind, or with a number."""
+    """Return a label for each of *tools*: its name.
+
+    Tools with the same name also get their kind; if the kind is the same too, a number.
+    """
     names = [tool.name for tool in tools]
     kinds = [f"{tool.name} ({kind_of(tool)})" for tool in tools]
     by_name, by_kind, numbers = Counter(names), Counter(kinds), Counter[str]()

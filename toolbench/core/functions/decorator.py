@@ -46,9 +46,9 @@ def tool(
 
     Types, defaults and `Annotated[..., Field(...)]` become the schema; the docstring (Google,
     NumPy or Sphinx style) describes the tool and each parameter. `**kwargs` takes any further
-    argument, `**kwargs: Unpack[SomeTypedDict]` its keys. A parameter called `conversation` is
-    not an argument for the model: it receives the conversation. If the function is annotated to
-    return an Observation class, the tool returns objects of that class.
+    argument; `**kwargs: Unpack[SomeTypedDict]` takes the keys of the TypedDict. A parameter called
+    `conversation` is not an argument for the model: it receives the conversation. If the function is
+    annotated to return an Observation class, the tool returns objects of that class.
 
     Args:
         function: The function, plain or `async`.

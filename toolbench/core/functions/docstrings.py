@@ -21,7 +21,7 @@ def parse(docstring: str | None) -> Doc:
         return Doc()
     import griffe  # noqa: PLC0415 - only where a function becomes a tool
 
-    silent = {"warnings": False}  # a faulty docstring is no error here
+    silent = {"warnings": False}  # a faulty docstring is not an error here
     quiet: Any = dict.fromkeys(("google", "numpy", "sphinx"), silent)
     sections = griffe.parse_auto(
         griffe.Docstring(cleandoc(docstring)),

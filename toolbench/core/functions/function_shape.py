@@ -25,7 +25,7 @@ class Shape:
 
     action_type: type[Action]
     names: Mapping[str, str]
-    """The parameter that each attribute of the action is for, in order."""
+    """The parameter for each attribute of the action, in order."""
     only_if_set: frozenset[str]
     """The attributes that are passed to the function only if they were set."""
     by_position: frozenset[str]
@@ -209,7 +209,7 @@ def _field(field: _Argument, attribute: str, about: str | None) -> tuple[Any, An
         options["alias"] = field.name
     if about and not _is_described(hint):
         options["description"] = about
-    if default is _UNSET:  # a factory shows in no schema
+    if default is _UNSET:  # schemas do not show a default factory
         default = Field(default_factory=lambda: None)
     # a default that is a Field(...) has priority
     value = ... if default is Parameter.empty else default

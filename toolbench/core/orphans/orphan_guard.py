@@ -1,4 +1,4 @@
-"""End programs once this process is gone, even by SIGKILL, with all that they have started.
+"""End the programs of this process, and all that they started, when it is gone, also by a SIGKILL.
 
 A launcher (`npx`, `uvx`, `sh -c`) starts the program that matters, so it is not enough that the
 launcher ends. One small process for all programs waits for the end of this one.
@@ -33,11 +33,13 @@ class OrphanGuard:
                 self._leaders, self._watch, self._owner = set(), None, os.getpid()
             self._leaders.add(leader)
             if self._watch is None or not self._tell(f"+{leader}"):
-                with suppress(OSError):  # no process more: the program works without
+                with suppress(
+                    OSError
+                ):  # no watch can start: the program works without it
                     self._start()
 
     def discard(self, leader: int) -> None:
-        """Forget the process *leader*, which has ended; after the last one, end the watch."""
+        """Forget the process *leader*, which has ended; after the last process, end the watch."""
         with self._lock:
             if leader not in self._leaders or self._owner != os.getpid():
                 return
@@ -48,7 +50,7 @@ class OrphanGuard:
 
     def _start(self) -> None:
         """Start the watch, and tell it all programs."""
-        self._end()  # one that somebody killed
+        self._end()  # the earlier watch, which may have been killed
         if not sys.executable:  # Python inside of another program
             return
         psutils_place = str(Path(psutil.__file__).parents[1])

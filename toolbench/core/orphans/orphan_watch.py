@@ -2,8 +2,8 @@
 
 This file is run as a script: `orphan_watch.py PARENT FOLDER`, with the process id of the other
 process and the folder that has `psutil`. It reads lines from its stdin: `+PID` adds a program,
-`-PID` takes it away. It acts when stdin ends, or when its parent is another process: stdin may be
-held open by a fork of the parent.
+`-PID` takes it away. It ends the programs when stdin ends, or when
+its parent is another process: a fork of the first parent may keep stdin open.
 """
 
 import os
@@ -22,7 +22,7 @@ _PATIENCE = 1.0  # seconds after the end of stdin, and again after SIGTERM
 
 
 def main(parent: int) -> None:
-    """Read programs until *parent* is gone; then end them."""
+    """Read the lines about programs until *parent* is gone; then end the programs."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # this process always ends by itself
     leaders: dict[int, Process] = {}
@@ -53,7 +53,7 @@ def _take(line: str, leaders: "dict[int, Process]") -> None:
 
 
 def _end(leaders: "Iterable[Process]") -> None:
-    """End the sessions of *leaders*: their stdin is closed, then they are asked, then killed."""
+    """End the sessions of *leaders*: wait (their stdin has ended), then SIGTERM, then SIGKILL."""
     from psutil import NoSuchProcess, wait_procs  # noqa: PLC0415 - see below
 
     victims = {process for leader in leaders for process in _members(leader)}
@@ -65,7 +65,7 @@ def _end(leaders: "Iterable[Process]") -> None:
     late = {process for leader in leaders for process in _members(leader)}
     for process in victims | late:
         with suppress(NoSuchProcess):
-            process.kill()  # psutil checks that it is no other process of the same number
+            process.kill()  # psutil checks that it is not another process with the same number
 
 
 def _members(leader: "Process") -> "set[Process]":
