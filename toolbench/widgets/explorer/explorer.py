@@ -1,4 +1,4 @@
-"""The explorer widget: lists of what a server offers, the picked item, and the server."""
+"""The explorer widget: the lists of a server, the picked item, and details of the server."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -44,7 +44,7 @@ class Explorer(w.VBox):
 
         Args:
             client: A client, or servers by name. Servers added later are shown after `look`.
-            server: The server to show first; if left out, the first of them.
+            server: The name of the server to show first. By default it is the first server.
         """
         self._lock = RLock()
         self.servers = client.servers if isinstance(client, MCPClient) else client
@@ -189,7 +189,7 @@ def server_view(session: Any, **options: Any) -> Any:
 
 
 def _has_widgets() -> bool:
-    """Return whether this is a kernel, which can show widgets; a terminal cannot."""
+    """Return whether Python runs in a kernel. A terminal cannot show widgets."""
     return hasattr(running_shell(), "kernel")
 
 

@@ -116,10 +116,10 @@ def status_words(session: MCPServerSession) -> str:
 
 
 def _may_be_the_protocol(session: MCPServerSession) -> bool:
-    """Return whether there is another protocol to use.
+    """Return whether to offer the other protocol.
 
-    A server that knows the older one only has none, nor one that never sent a message: `auto`
-    has tried both protocols. If one was chosen, the server may not know it.
+    Not for a server that knows only the older protocol. If no message arrived, `auto` has tried
+    both protocols, so neither works. Any other mode tried one protocol; the other may work.
     """
     if session.status in ("new", "closed"):
         return False

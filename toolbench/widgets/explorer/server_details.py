@@ -23,8 +23,8 @@ class ServerDetails(TabSet):
 
         Args:
             session: The server.
-            lock: Held while something is shown.
-            use_tool: Opens one of the server's tools, filled with arguments.
+            lock: A lock that is held while something is shown.
+            use_tool: A function that opens a tool of the server, filled with arguments.
         """
         traffic = partial(TrafficPane, use_tool=use_tool)
         super().__init__(

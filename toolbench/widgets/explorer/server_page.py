@@ -1,4 +1,4 @@
-"""One server in three panes: what it offers, the picked item, and the server itself."""
+"""One server in three panes: its lists, the picked item, and details of the server."""
 
 from typing import Any, cast
 
@@ -29,7 +29,7 @@ class ServerPage:
             {kind: kind for kind in (ToolsPane, ResourcesPane, PromptsPane)},
             when_turned=self._place,
         )
-        """The tabs with the lists of tools, resources and prompts, and of skills if there are any."""
+        """The tabs with the lists of tools, resources, prompts, and skills if there are any."""
         self.details = ServerDetails(session, lock, self._use_tool)
         """The tabs about the server, with its log and traffic."""
         self._offer_skills()
@@ -38,7 +38,7 @@ class ServerPage:
         self._place()
 
     def hear(self, names: frozenset[str]) -> None:
-        """Update the visible panes; mark the others as changed."""
+        """Update the visible panes for the changes *names*; mark changed tabs that are not open."""
         change, self._last_change = self._last_change, self.session.tools.last_change
         real = names if change is not self._last_change else names - {"tools"}
         self._offer_skills()

@@ -26,7 +26,7 @@ class ServerView:
         Args:
             session: The server.
             lock: A reentrant lock.
-            use_tool: Opens one of the server's tools, filled with arguments.
+            use_tool: A function that opens a tool of the server, filled with arguments.
         """
         self._details = details = ServerDetails(session, lock, use_tool)
         self._updates = PendingUpdates(session, partial(_hear, details, lock))
@@ -50,7 +50,7 @@ def server_view_of(
     lock: AbstractContextManager[Any],
     use_tool: UseTool,
 ) -> ServerView | None:
-    """Return the view of the server that runs *tool*; None if it is not a tool of a server."""
+    """Return the view of the server that runs *tool*; None if *tool* is not from a server."""
     executor = tool.executor
     caller = executor.caller if isinstance(executor, MCPToolExecutor) else None
     if not isinstance(caller, MCPServerSession):

@@ -27,9 +27,9 @@ class TabSet:
 
         Args:
             session: The server.
-            lock: Held while something is shown.
-            kinds: The classes of panes, each with the function that makes one.
-            when_turned: Called when another tab is opened.
+            lock: A lock that is held while something is shown.
+            kinds: The classes of panes, each with a function that makes a pane.
+            when_turned: A function that is called when another tab is opened.
         """
         self.session = session
         self._lock = lock
@@ -49,7 +49,7 @@ class TabSet:
     def hear(
         self, names: frozenset[str], changed: frozenset[str] = frozenset()
     ) -> None:
-        """Update the panes for the changes *names*; mark tabs in *changed* that are not open."""
+        """Update the panes that show the changes *names*; mark closed tabs named in *changed*."""
         if self._closed:
             return
         open_tab = self._kinds[self._index].title.lower()

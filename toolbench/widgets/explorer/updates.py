@@ -55,7 +55,7 @@ class Failure:
 class ServerRequest(Generic[T]):
     """A request to a server in its own thread, so that the page does not wait.
 
-    If several are started, only the result of the last is shown.
+    If several requests are started, only the result of the last request is shown.
     """
 
     def __init__(self, shared: AbstractContextManager[Any]) -> None:

@@ -1,1 +1,1 @@
-"""The panes of a server: tools, resources, prompts, log, recording and changes."""
+"""The panes of a server: tools, resources, prompts, skills, log, recording and changes."""

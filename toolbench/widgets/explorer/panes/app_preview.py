@@ -1,4 +1,4 @@
-"""Show the app of a tool, the HTML its server offers to chats, with what the app asks for."""
+"""Show the app of a tool, which is HTML from its server, with the calls of the app."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -46,8 +46,8 @@ class Panel(Protocol):
 class AppView:
     """A button that shows the app with the panel's arguments and last result.
 
-    Below it stand the questions and calls of the app. Without the front-end module it stays a
-    preview that can only read.
+    Below the app are its questions and calls. Without the front-end module the app is only a
+    preview: it cannot send requests.
     """
 
     def __init__(self, session: MCPServerSession, panel: Panel) -> None:
@@ -138,7 +138,7 @@ class AppView:
         ticker.watch(self._look)
 
     def _look(self) -> bool:
-        """Show the calls and messages of the app; nothing more until the next change."""
+        """Show the calls and messages of the app. Return False: a change calls this again."""
         bridge = self._bridge
         if bridge is not None and self._calls.comm is not None:
             put(self._calls, _calls_html(bridge))

@@ -58,7 +58,7 @@ class ChangesPane(Pane):
             description="Compare with",
             placeholder="a snapshot, a recording, or a server",
             options=self._proposals(),
-            continuous_update=False,  # as below
+            continuous_update=False,  # for the same reason as below
         )
         self._compare = parts.button("Compare")
         self._snapshot = parts.button(
@@ -200,7 +200,7 @@ def compare(session: MCPServerSession, other: str) -> Comparison:
     elif isinstance(server := servers.get(other), MCPServerSession):
         before = server.snapshot()
     else:
-        msg = f"{other!r} is no file, and no server of that name is connected."
+        msg = f"{other!r} is not a file, and no server of that name is connected."
         raise ServerError(msg)
     after = session.snapshot()
     calls = check_calls(after, history(), before=before, server=session.name)

@@ -34,14 +34,14 @@ class Feed(Generic[T]):
         self.widget = parts.column(self._head, self._box)
 
     def restart(self, items: Sequence[T]) -> None:
-        """Show *items* in place of the old ones."""
+        """Replace all lines by *items*."""
         old = self._widgets
         self._pieces, self._widgets, self._dropped = [], [], 0
         self.add(items)  # replaces the old widgets in one step
         self._parts.drop(old)
 
     def add(self, items: Sequence[T]) -> None:
-        """Add *items* at the end; only the pieces that get one are sent."""
+        """Add *items* at the end. Only widgets that get a new item are sent to the page."""
         room = PIECE * PIECES
         self._dropped += len(items) - len(items[-room:])
         changed: dict[int, None] = {}

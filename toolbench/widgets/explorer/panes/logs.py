@@ -11,7 +11,7 @@ from toolbench.widgets.explorer.panes.feed import Feed
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 
 _LONGEST = 2_000  # characters of one line
-_FOLDED = 300  # characters; of a longer line only the beginning shows
+_FOLDED = 300  # characters; a longer line shows only its beginning
 _BEGIN = 200  # characters of this beginning
 _COLORS = {
     "warning": on_page((160, 110, 0)),
@@ -101,7 +101,7 @@ def _line_html(line: str) -> Html:
 
 
 def _text_html(text: str) -> Html:
-    """Return *text*; of a long one only the beginning, and a click shows the rest."""
+    """Return *text*. Of a long text only the beginning is visible; a click shows the rest."""
     rest = len(text) - _LONGEST
     text = text if rest <= 0 else f"{text[:_LONGEST]}… {rest:,} more characters"
     if len(text) <= _FOLDED:

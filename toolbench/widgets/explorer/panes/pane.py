@@ -15,7 +15,7 @@ from toolbench.widgets.kit.parts import Parts
 from toolbench.wording import listed
 
 MOST = 6
-"""The most names that one notice lists."""
+"""The maximum number of names in one notice."""
 Lock = AbstractContextManager[Any]
 """A reentrant lock."""
 
@@ -25,7 +25,7 @@ class Pane(ABC):
 
     title: ClassVar[str]
     hears: ClassVar[frozenset[str]]
-    """The changes it shows, by name; see `toolbench.mcp.monitoring.change_listeners`."""
+    """The names of changes that the pane shows; see `toolbench.mcp.monitoring.change_listeners`."""
     widget: Any
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
@@ -64,7 +64,7 @@ class Pane(ABC):
 
 
 class ListPane(Pane):
-    """A pane with a list, and the picked item in another place."""
+    """A pane with a list. The picked item is shown in another place."""
 
     detail: Any
     """The widget of the picked item."""
@@ -80,7 +80,7 @@ def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> ToolsDiff:
 
 
 def changes_html(change: ToolsDiff | None) -> Html:
-    """Return *change* as a notice, of many names the first; empty if there is none."""
+    """Return *change* as a notice with its first names; empty without a change."""
     if not change:
         return Html("")
     parts = {

@@ -29,7 +29,7 @@ _MESSAGES = 100
 
 
 class PromptsPane(ListPane):
-    """A list of prompts; the picked one has a form, and its messages are shown."""
+    """A list of prompts. For the picked prompt it shows a form and the messages."""
 
     title = "Prompts"
     hears: ClassVar[frozenset[str]] = frozenset({"prompts", "status"})

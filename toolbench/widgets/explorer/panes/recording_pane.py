@@ -97,7 +97,7 @@ class RecordingPane(Pane):
         self.refresh()
 
     def close(self) -> None:
-        """Close the tab; a recording goes on."""
+        """Close the tab; a running recording continues."""
         self._server_request.forget()
         super().close()
 

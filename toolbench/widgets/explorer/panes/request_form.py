@@ -19,7 +19,10 @@ from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.ticker import ticker
 
 Propose = Callable[[str, str, Mapping[str, str]], Completions]
-"""A function of an argument's name, its typed text and the other arguments; gives proposals."""
+"""A function that returns proposals for an argument.
+
+It gets the argument's name, the typed text and the values of the other arguments.
+"""
 
 _PAUSE = 0.25  # seconds without a key before the server is asked
 _MAX_PROPOSALS = 8  # arguments with proposals
@@ -27,7 +30,7 @@ _RANK = 95  # above every built-in rule
 
 
 class RequestForm:
-    """A SchemaForm of texts; *propose*, if given, fills a list under each."""
+    """A SchemaForm with text fields. *propose* gives proposals for the first few fields."""
 
     def __init__(self, schema: Mapping[str, Any], propose: Propose | None) -> None:
         """Make the form for *schema*, an object of strings."""
@@ -62,7 +65,7 @@ class RequestForm:
         return True
 
     def when_quiet(self, act: Callable[[], object]) -> None:
-        """Call *act* once the last typed keys have arrived, perhaps in another thread."""
+        """Call *act* when the last typed keys have arrived. It may run in another thread."""
         self._debounce.then(act)
 
     def _box(self, slot: Slot) -> "Proposed":
@@ -136,7 +139,7 @@ class Proposed(Line):
         self._others = ""
 
     def options(self) -> dict[str, Any]:
-        """Return the proposals so far, as state of the widget."""
+        """Return the latest proposals as state of the widget."""
         return {"options": self._proposals}
 
     @property
@@ -158,7 +161,7 @@ class Proposed(Line):
 
 
 def _others(values: Completions) -> str:
-    """Return a remark about the proposals that the server did not send; empty without."""
+    """Return a remark about the proposals that the server did not send; empty if there are none."""
     if not values.has_more:
         return ""
     known = "" if values.total is None else f" of {values.total:,}"

@@ -92,7 +92,7 @@ class ResourcesPane(ListPane):
         self._list.offer([_item(o) for o in offers.values()], "No resources.")
         self._list.pick_first()
 
-    # --- one of them ----------------------------------------------------------------
+    # --- the picked item -------------------------------------------------------------
 
     def _pick(self, key: str) -> None:
         offer = (self._offers or {})[key]
@@ -125,7 +125,7 @@ class ResourcesPane(ListPane):
         return self._uri
 
     def _when_quiet(self, act: Callable[[], None]) -> None:
-        """Call *act* once the typed keys have arrived, unless another item was picked since."""
+        """Call *act* when the typed keys have arrived, unless another item is picked before."""
         form = self._form
         if form is None:
             act()
@@ -153,7 +153,7 @@ class ResourcesPane(ListPane):
             self._result.value = contents_html(result)
         self._show_subscription()
 
-    # --- its news -------------------------------------------------------------------
+    # --- its updates -----------------------------------------------------------------
 
     def _subscribe(self) -> None:
         uri = self._wanted()

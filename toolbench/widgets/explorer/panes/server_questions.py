@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class ServerQuestions:
-    """The questions of one request; those of an earlier request are cancelled."""
+    """The questions of one request. Questions of an earlier request are cancelled."""
 
     def __init__(self, parts: Parts) -> None:
         """Make the place for questions; it is empty until there is one."""
@@ -21,7 +21,7 @@ class ServerQuestions:
         self._left = Event()
 
     def around(self, ask: Callable[[], T]) -> Callable[[], T]:
-        """Return *ask* with its questions shown here; cancel those of the earlier request."""
+        """Return *ask* as a function that shows its questions here; cancel older questions."""
         self.leave()
         self._left = left = Event()
 
@@ -35,5 +35,5 @@ class ServerQuestions:
         return answered
 
     def leave(self) -> None:
-        """Cancel the open question, as its request is over."""
+        """Cancel the open question."""
         self._left.set()

@@ -1,4 +1,4 @@
-"""The tab of a server's skills: read their files, which are checked by their digests."""
+"""The tab of a server's skills. Their files can be read; they are checked by digests."""
 
 from functools import partial
 from typing import ClassVar
@@ -27,7 +27,7 @@ _MAIN = "SKILL.md"
 
 
 class SkillsPane(ListPane):
-    """A list of skills; of the picked one a person reads a file. Nothing of it is run."""
+    """A list of skills. A person can read the files of the picked skill. No file is run."""
 
     title = "Skills"
     hears: ClassVar[frozenset[str]] = frozenset({"skills", "resources", "status"})

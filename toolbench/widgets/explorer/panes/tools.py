@@ -29,7 +29,7 @@ _WITHOUT_TOOLS = {"connected": "No tools.", "incomplete": "No list of tools came
 
 
 class ToolsPane(ListPane):
-    """A list of tools; each opens in its normal panel, which keeps its values."""
+    """A list of tools. A picked tool opens in its normal panel, and the panel keeps its values."""
 
     title = "Tools"
     hears: ClassVar[frozenset[str]] = frozenset({"tools", "status"})
@@ -77,7 +77,7 @@ class ToolsPane(ListPane):
     def use(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
         """Open the tool *name*, filled with *arguments*, and run it if *is_run*.
 
-        Return whether the server lists it.
+        Return whether the server lists the tool.
         """
         if not self._list.pick(name):
             return False
@@ -101,7 +101,7 @@ class ToolsPane(ListPane):
 
 
 class OpenTool(Pane):
-    """The panel of one tool, a note if the server changes it, and its app if it has one."""
+    """The panel of one tool, its app, and a note after the server has changed the tool."""
 
     title = "Tool"
     hears: ClassVar[frozenset[str]] = frozenset()
@@ -126,14 +126,14 @@ class OpenTool(Pane):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the panel, above it the tool's icon, and below it the app, if there are any."""
+        """Show the panel, with the tool's icon above it and the tool's app below it."""
         put(self._icon, icon_html(getattr(self.panel.tool, "icons", ())))
         above = [self._updates, *([self._icon] if self._icon.value else [])]
         below = [self._app.widget] if self._app is not None else []
         self.widget.children = [*above, self.panel, *below]
 
     def compare(self, newest: ToolDefinition[Any, Any] | None) -> None:
-        """Show a note if *newest*, the tool in the server's list now, differs or is None."""
+        """Show a note if the server now lists *newest*, another version, or no such tool (None)."""
         self._newer = None
         if newest is None:
             self._notice.value = notice(
@@ -198,7 +198,7 @@ def _disabled_html(tools: list[DisabledTool]) -> Html:
 
 
 def _cost_html(bill: TokenBill) -> str:
-    """Return what the tools cost a model, in all, and opened: each tool, the dearest first."""
+    """Return the tokens of all tools. A click shows the tokens of each tool, the dearest first."""
     if not bill.tools:
         return ""
     rows = "".join(

@@ -42,8 +42,8 @@ class OpenMessage:
         Args:
             parts: The factory of its widgets.
             session: The server to which requests are sent.
-            lock: Held while something is shown.
-            use_tool: Opens a tool; its panel asks for consent and adds calls to the history.
+            lock: A lock that is held while something is shown.
+            use_tool: A function that opens a tool in its panel, which asks for consent to a call.
         """
         self._session, self._lock = session, lock
         self._debounce = Debounce()
@@ -86,7 +86,7 @@ class OpenMessage:
         self.widget.children = [self._head, self._buttons, self._message, self._cards]
 
     def refresh(self) -> None:
-        """Show the exchange again, as its answer may have arrived."""
+        """Show the exchange again, because its answer may have arrived."""
         exchange = self._exchange
         if exchange is None:
             return
@@ -106,7 +106,7 @@ class OpenMessage:
             self._request(exchange.message.method, params_of(exchange.message))
 
     def start_editing(self) -> None:
-        """Show the parameters for editing; those of a tool call in the form of its tool."""
+        """Show the parameters for editing. A tool call is edited in the form of its tool."""
         exchange = self._exchange
         if exchange is None:
             return
@@ -121,7 +121,7 @@ class OpenMessage:
         ]
 
     def send_edited(self) -> None:
-        """Send the request with the edited parameters, once the last typed keys have arrived."""
+        """Send the request with the edited parameters, after the last typed keys have arrived."""
         self._debounce.then(partial(self._send_edited, self._exchange))
 
     def _send_edited(self, exchange: Exchange | None) -> None:
@@ -142,7 +142,7 @@ class OpenMessage:
         self._request(method, params)
 
     def _holds_secret(self, message: Message) -> bool:
-        """Return whether *message* has a hidden secret, which cannot be sent again; show a note then."""
+        """Return whether *message* has a hidden secret. If so, show why it cannot be sent again."""
         is_hidden = MARK in message.text
         if is_hidden:
             text = f"The message holds a secret, shown as {MARK}. Edit and send it: type the secret again."

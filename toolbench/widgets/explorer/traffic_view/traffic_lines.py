@@ -1,4 +1,4 @@
-"""The lines of the traffic: a request and its answer on one."""
+"""The lines of the traffic. A request and its answer share one line."""
 
 from toolbench.display.escape import Html
 from toolbench.mcp.monitoring.exchanges import Exchange
@@ -8,7 +8,7 @@ from toolbench.widgets.lines.message_lines import MessageLines, columns
 
 
 def traffic_lines(parts: Parts) -> MessageLines[Exchange]:
-    """Return the lines of exchanges, made by *parts*; none is shown at first."""
+    """Return an empty list of lines for exchanges. *parts* makes its widgets."""
     return MessageLines(
         parts, line_html, noun="exchange", nothing="No message matches."
     )
