@@ -1,1 +1,1 @@
-"""The transcript of a conversation while it goes on."""
+"""The transcript of a conversation while the conversation runs."""

@@ -6,7 +6,7 @@ from toolbench.redaction.remembered_secrets import remembered
 
 EVERY = 0.5  # seconds from one drawing to the next
 _TAIL = 2_000  # characters that are shown
-_SEARCH_LENGTH = 20_000  # characters; of a longer secret the end could show
+_SEARCH_LENGTH = 20_000  # characters; the end of a longer secret could be visible
 
 
 class ComingText:
@@ -17,14 +17,14 @@ class ComingText:
         self._text = ""
 
     def add(self, chunk: Chunk) -> None:
-        """Add a piece of the text; after a retry, which is a new event, start again without text."""
+        """Add a piece of the text. If the request is sent again (a retry), remove the text."""
         if chunk.kind == "text":
             self._text = (self._text + chunk.text)[-_SEARCH_LENGTH:]
         elif chunk.kind == "retry":
             self._text = ""
 
     def clear(self) -> None:
-        """Remove the text, when the message has become an event."""
+        """Remove the text: its message is an event now."""
         self._text = ""
 
     @property

@@ -46,9 +46,9 @@ class ConversationPanel(w.VBox):
 
         Args:
             conversation: The conversation.
-            variables: The variables for forks and results; those of the notebook if left out.
+            variables: The variables for forks and results. By default those of the notebook.
         """
-        loop: Any = conversation.loop  # the agent's own
+        loop: Any = conversation.loop  # the loop of the agent
         self._conversation, self._loop = conversation, loop
         self._lock = RLock()
         self._parts = parts = Parts()
@@ -141,7 +141,7 @@ class ConversationPanel(w.VBox):
             self._conversation.ask()
 
     def decide(self, act: Callable[[], object]) -> None:
-        """Do *act* with a waiting call; if no call waits after that, ask the model again."""
+        """Call *act*, a decision on a waiting call. If no call waits then, ask the model."""
 
         def job() -> None:
             act()
@@ -164,7 +164,7 @@ class ConversationPanel(w.VBox):
         try:
             with self._here():
                 job()
-        except Exception as error:  # noqa: BLE001 - nobody sees what a thread raises
+        except Exception as error:  # noqa: BLE001 - an error of a thread is not shown
             put(self._problem, notice(sentence(error), "danger"))
 
     @contextmanager

@@ -9,7 +9,7 @@ from toolbench.display.html.css import REMARK
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import Parts
 
-_STEM = "chat"  # of the name of a fork whose conversation is in no variable
+_STEM = "chat"  # the name of a fork begins so if its conversation has no variable
 
 
 class ForkPanel(Protocol):
@@ -17,7 +17,7 @@ class ForkPanel(Protocol):
 
     @property
     def is_busy(self) -> bool:
-        """Whether work goes on in the panel."""
+        """Whether the model or a tool is at work in the panel."""
 
     @property
     def still(self) -> Html:
@@ -63,7 +63,7 @@ class Forks:
 
     @property
     def is_busy(self) -> bool:
-        """Whether work goes on in one of the forks."""
+        """Whether the model or a tool is at work in one of the forks."""
         return any(panel.is_busy for _, panel in self._panels)
 
     @property

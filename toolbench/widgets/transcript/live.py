@@ -16,19 +16,19 @@ from toolbench.llm.models.protocol import Chunk
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.coming_text import EVERY, ComingText
 
-_LAST = 20  # events that are drawn again and again; the whole comes at the end
+_LAST = 20  # events; only the last are drawn while it runs, and all at the end
 
 
 class LiveTranscript:
-    """The drawing of a conversation in the running cell, also while the cell waits."""
+    """A drawing of a conversation in the running cell, updated while the cell runs."""
 
     def __init__(self, conversation: Conversation, shell: Any) -> None:
         """Draw *conversation*, which has an agent, in *shell*.
 
-        Without a kernel the conversation is drawn once, at the end, as a terminal cannot update
-        its text.
+        Without a kernel the conversation is drawn once, at the end, because a terminal
+        cannot update its text.
         """
-        loop: Any = conversation.loop  # the agent's own
+        loop: Any = conversation.loop  # the loop of the agent
         self._loop: Loop = loop
         self._publisher = publisher = shell.display_pub
         self._is_live = hasattr(shell, "kernel")
@@ -92,7 +92,7 @@ class LiveTranscript:
         publisher = self._publisher
         if current_thread() is main_thread() or not hasattr(publisher, "pub_socket"):
             publisher.publish(data, transient=transient, update=self._is_shown)
-        else:  # the publisher would take the cell of another thread for its own
+        else:  # on this thread the publisher would use another cell
             publisher.session.send(
                 publisher.pub_socket,
                 "update_display_data",

@@ -37,7 +37,7 @@ class OpenedCall:
             value=variable_name(f"{tool.name}_result"),
         )
         self._name.observe(lambda _: self._debounce.edited(), "value")
-        keep = parts.button("Keep", tip="Put what came out into a variable")
+        keep = parts.button("Keep", tip="Put the result into a variable")
         keep.on_click(lambda _: self._debounce.then(self._keep))
         self._outcome = parts.html()
         self.widget = parts.column(
@@ -80,11 +80,11 @@ class CallButton:
         """Make the button.
 
         Args:
-            new_button: Returns a button with a label and a tooltip.
+            new_button: A function that returns a button with a label and a tooltip.
             labels: The labels to open and to close the panel.
             tool: The name of the called tool.
-            open_call: Returns a new panel of the call.
-            arrange: Called when the panel was opened or is to be closed, to show or hide it.
+            open_call: A function that returns a new panel of the call.
+            arrange: A function that shows the opened panel, or hides it before it is closed.
         """
         self._labels = labels
         self._tips = (

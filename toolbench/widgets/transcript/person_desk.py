@@ -18,7 +18,7 @@ from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts
 
-_LOOK = 0.05  # seconds between looks whether the request is to stop
+_LOOK = 0.05  # seconds between two checks for a stop
 _TEXT_ONLY = "no tool: text alone"
 _LIMIT = 50_000  # characters of the messages
 
@@ -105,7 +105,7 @@ class _RequestView:
 
 
 def _request_html(request: PersonRequest) -> Html:
-    """Return all that a model would get, and nothing else: the messages, and the rest folded."""
+    """Return the whole request that a model would get: the messages, and the rest folded."""
     messages = "".join(_message_html(message) for message in request.messages)
     sent = SentRequest(request.messages, request.tools, "you", request.provider)
     return Html(

@@ -10,13 +10,14 @@ from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.parts import Parts
 
 _FEATURE = "kernel subshells"
-"""The kernel's name (JEP 91) of the feature that lets a click arrive while a cell runs."""
+"""The name of the kernel's feature (JEP 91) that lets a click arrive while a cell runs."""
 
 
 class StopButton:
     """A button that stops the work of a cell of *shell*; without it, Kernel > Interrupt stops the work.
 
-    It is shown only if a click arrives in time: a person watches, and the kernel has subshells.
+    It is shown only if a click can arrive while the cell runs. So the cell must run in a front end
+    that a person uses, and the kernel must have subshells.
     """
 
     def __init__(self, shell: Any, stop: Callable[[], object]) -> None:
@@ -55,7 +56,7 @@ class StopButton:
 def _hear_while_busy(button: Any) -> None:
     """Let the front end choose the thread for a click on *button*, as ipykernel 7.0 to 7.3 do.
 
-    From ipykernel 7.4 on, a click arrives on the thread that made the button, and that thread waits.
+    From ipykernel 7.4 on, a click goes to the thread that made the button. That thread is busy.
     """
     with suppress(AttributeError):
         del button.comm._reply_subshell_id

@@ -28,9 +28,9 @@ from toolbench.widgets.transcript.opened_call import CallButton, OpenedCall
 from toolbench.wording import counted
 
 Fork = Callable[[int, int], object]
-"""Begins another conversation at an event, given by its number and that of its step."""
+"""A function that begins a fork. It gets the number of an event and the number of its step."""
 
-_MOST = 200  # rows; all are in `to_html()`
+_MOST = 200  # rows; `to_html()` has all of them
 
 
 class Rows:
@@ -56,7 +56,7 @@ class Rows:
 
         Args:
             events: All events of the conversation.
-            waiting: The numbers of the waiting calls, which are shown elsewhere for a person.
+            waiting: The numbers of the waiting calls, which are shown in another place.
         """
         masking = Masking(self._loop.known_secrets)
         answers = {e.action_id: e for e in events if isinstance(e, AnswerEvent)}
@@ -132,7 +132,7 @@ class Rows:
 
 
 def _steps(events: Sequence[Event]) -> dict[int, int]:
-    """Return the step of each call and text of the model, by the number of its event."""
+    """Return a dict from the numbers of the model's events to their steps."""
     steps, step = {}, 0
     for event in events:
         begins = begins_answer(event)
@@ -166,7 +166,7 @@ class _Row:
         return self._own if opened is None else [*self._own, opened.widget]
 
     def offer(self, call: ToolCall, opened: Callable[[], OpenedCall]) -> None:
-        """Add a button that opens the panel of the finished *call* by *opened*."""
+        """Add a button that opens the panel of the finished *call*; *opened* makes the panel."""
         if self._call is None and call.tool is not None:
             self._call = CallButton(
                 self._button, ("Open", "Close"), call.name, opened, self._arrange
@@ -176,7 +176,8 @@ class _Row:
         """Add a button that begins another conversation from *event*, in the step *step*."""
         if self._fork is None:
             tip = (
-                f"Begin another conversation at step {step}: its calls wait there again"
+                f"Begin another conversation from step {step}. "
+                "The calls of this step wait for your decision again."
             )
             self._fork = self._button("Fork", tip)
             self._fork.on_click(lambda _: fork(event, step))

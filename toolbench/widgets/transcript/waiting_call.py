@@ -27,7 +27,7 @@ _REASONS: dict[Effect, str] = {
 
 
 Decide = Callable[[Callable[[], object]], object]
-"""Carries out a person's decision in a separate thread."""
+"""A function that carries out a person's decision in a separate thread."""
 
 
 class WaitingCall:
@@ -40,9 +40,9 @@ class WaitingCall:
         conversation: Conversation,
         decide: Decide,
     ) -> None:
-        """Show *call*, the one with *number*, which waits in *conversation*.
+        """Show *call*, which has this *number* and waits in *conversation*.
 
-        A decision of the person goes to *decide*.
+        *decide* carries out the decision of the person.
         """
         self.call, self._conversation, self._decide = call, conversation, decide
         self._parts = parts = Parts()
@@ -156,7 +156,7 @@ def _line_html(call: ActionEvent, number: int) -> Html:
 
 
 def _reason_html(call: ActionEvent) -> Html:
-    """Return what a person should know of the tool before it runs; empty if it only reads."""
+    """Return a warning about the effect of the tool; empty if the tool only reads."""
     tool = call.tool_call.tool
     reason = _REASONS.get(tool.hints.effect, "") if tool is not None else ""
     return Html(f'<div style="{REMARK}">{reason}</div>') if reason else Html("")
