@@ -1,4 +1,4 @@
-"""Load our JavaScript module into the page, once: keys in a panel, descriptions of fields.
+"""Load our JavaScript module into the page once, for keys in panels and other additions.
 
 `module.js` does what ipywidgets cannot do. It is built from `frontend/src` of the repository
 and loaded through anywidget. If it cannot be loaded, everything still works, in plain form.
@@ -33,7 +33,7 @@ class FrontEnd:
 
     @property
     def key(self) -> str:
-        """The name by which frames of apps find this kernel; empty if no module was sent."""
+        """The name that frames of apps use to find this kernel; empty if no module was sent."""
         with self._lock:
             widget = self._widget
             return "" if widget is None or widget.comm is None else str(widget.key)

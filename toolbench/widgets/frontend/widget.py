@@ -15,10 +15,10 @@ class ModuleWidget(AnyWidget):
 
     _esm = Path(__file__).with_name("module.js").read_text(encoding="utf-8")
     key = Unicode().tag(sync=True)
-    """The name by which frames of apps in the page find this kernel."""
+    """The name that frames of apps in the page use to find this kernel."""
 
     def __init__(self) -> None:
-        """Send the module, and listen to what apps in the page ask for."""
+        """Send the module, and listen to messages of apps in the page."""
         super().__init__(key=token_hex(16))
         self.on_msg(lambda _, content, buffers: self._hear(content))
 

@@ -8,7 +8,7 @@ class CellPanel(Protocol):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a run goes on in the panel."""
+        """Whether a run is active in the panel."""
 
     def close(self) -> None:
         """Close the panel and all its widgets."""
@@ -17,8 +17,8 @@ class CellPanel(Protocol):
 class CellPanels:
     """The open panels of each cell.
 
-    The page drops a panel with the output of its cell; without this class, the widgets would
-    stay in the kernel and in the page.
+    When a cell runs again, the page removes its old output with the panel. Without this class
+    the widgets of that panel would stay in the kernel and in the page.
     """
 
     def __init__(self) -> None:

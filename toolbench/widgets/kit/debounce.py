@@ -1,7 +1,7 @@
 """Delay the effect of a click until the last typed keys have arrived.
 
-With our JavaScript module the page does it (`frontend/src/clicks.ts`): it holds a click back until the
-kernel has answered all changes of fields. Such a click is marked as settled and takes effect at once.
+With our JavaScript module the page delays the click (`frontend/src/clicks.ts`) until the kernel has
+answered all changes of fields. The page marks such a click as settled, and it takes effect at once.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +22,7 @@ _settled: ContextVar[bool] = ContextVar("settled", default=False)
 
 @contextmanager
 def message_of_page(content: Mapping[str, Any]) -> Iterator[None]:
-    """Handle the message *content* of a widget: inside, no `Debounce` waits if the page has waited."""
+    """Handle the message *content* of a widget. No `Debounce` waits if the page has waited."""
     token = _settled.set(content.get("settled") is True)
     try:
         yield
@@ -39,7 +39,7 @@ class HeldButton(Button):
 
 
 class Debounce:
-    """A delay of actions until a form was not edited for a moment.
+    """A delay of actions until no field has been edited for a moment.
 
     ipywidgets sends a field's change only after the kernel has answered the change before,
     but it sends a click at once. So a quick click arrives before the last typed keys.
@@ -56,11 +56,10 @@ class Debounce:
         self._last_edit = monotonic()
 
     def then(self, act: Callable[[], object]) -> None:
-        """Call *act* once there are no edits: at once, or later in another thread.
+        """Call *act* after the last edit: now, or later in another thread.
 
-        It is called at once in `message_of_page` of a message for which the page has waited.
-
-        Do nothing while an earlier call waits, as a second click asks for the same.
+        If the page has waited already (see `message_of_page`), *act* is called now.
+        If an earlier *act* still waits, do nothing: a second click asks for the same action.
         """
         is_settled = _settled.get()
         with self._lock:

@@ -1,6 +1,6 @@
 """How panels look: the style sheet of everything but forms, for light and dark pages.
 
-Colours are JupyterLab's where it has them. The names that begin with `--tb-` are ours.
+If JupyterLab defines a colour, that colour is used. The names that begin with `--tb-` are ours.
 """
 
 from toolbench.display.ansi.colors import MUTED, on_page

@@ -16,7 +16,7 @@ class Variables:
     """The variables of the notebook's cells; usable from any thread."""
 
     def __init__(self, namespace: MutableMapping[str, Any] | None = None) -> None:
-        """Use the variables in *namespace*, or those of the notebook if it is None."""
+        """Use the variables in *namespace*; if it is None, the variables of the notebook."""
         if namespace is None:
             shell = running_shell()
             namespace = (

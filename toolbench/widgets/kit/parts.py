@@ -15,7 +15,7 @@ SUBMIT = "toolbench-submit"
 
 
 def put(widget: Any, html: Html) -> None:
-    """Show *html* in *widget*; send nothing if it shows it already."""
+    """Show *html* in *widget*; send nothing if *widget* shows it already."""
     if widget.value != html:
         widget.value = html
 
@@ -44,7 +44,7 @@ class Parts(Pool):
         )
 
     def html(self, content: str = "", *, kind: str = "", **state: Any) -> Any:
-        """Return a widget for our own HTML; text of others must be escaped first.
+        """Return a widget for our own HTML. Text from tools or servers must be escaped first.
 
         *kind* is another CSS class.
         """

@@ -26,7 +26,7 @@ class Pool:
     """A factory for widgets that share one Layout, and one Style of each kind.
 
     Usually a widget costs the front end three models: itself, its Layout and its Style.
-    Here the last two are shared, which makes a form fast; CSS classes give the looks.
+    The pool shares Layouts and Styles, so a form is fast. CSS classes set the appearance.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Pool:
         return widget
 
     def adopt(self, widget: Widget) -> None:
-        """Add *widget*, made elsewhere, to the widgets that `close` closes."""
+        """Let `close` also close *widget*, which was made elsewhere."""
         names = ("layout", "style")
         for part in (widget, *(getattr(widget, name, None) for name in names)):
             if isinstance(part, Widget):

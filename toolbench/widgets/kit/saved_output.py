@@ -24,7 +24,7 @@ _STYLE = Html(f"""<style>
 </style>""")
 
 _CELL_OF_PAGE = {"msg_type": "execute_request"}
-"""The header of a cell in a page, whose kernel tells none."""
+"""The header of a cell in JupyterLite, whose kernel gives no header."""
 
 
 class SavedOutput:
@@ -41,14 +41,14 @@ class SavedOutput:
 
         Args:
             still: The panel as HTML.
-            records: The runs that are part of it.
+            records: The runs that *still* contains already.
         """
         publisher = _publisher()
         if publisher is None:
             return
         self._name = f"toolbench-{uuid4().hex}"
         self._last_ids = frozenset(record.id for record in records)
-        # last, since another thread may keep a run as soon as there is a cell
+        # set last: another thread may call `keep` as soon as there is a cell
         cell = getattr(publisher, "parent_header", _CELL_OF_PAGE)
         self._cell = dict(cell) if can_ask_in_cell() else None
         publisher.publish(_content(still, ()), transient={"display_id": self._name})
@@ -56,8 +56,8 @@ class SavedOutput:
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:
         """Add the later *records* to the output; callable from any thread.
 
-        Do nothing outside a kernel, or if no page was open when the panel was shown, as a notebook
-        that runs for a comparison must not change.
+        Do nothing without a kernel, or if no page was open when the panel was shown: a notebook
+        that runs without a page must not change.
         """
         publisher = _publisher()
         news = [record for record in records if record.id not in self._last_ids]
@@ -73,7 +73,9 @@ class SavedOutput:
 
     def _update(self, publisher: Any, data: Mapping[str, str]) -> None:
         transient = {"display_id": self._name}
-        if not hasattr(publisher, "pub_socket"):  # a page finds the cell by the name
+        if not hasattr(
+            publisher, "pub_socket"
+        ):  # JupyterLite finds the cell by the name
             publisher.publish(data, transient=transient, update=True)
             return
         # like update_display(), but for a cell that has ended
@@ -101,7 +103,7 @@ def _content(still: str, records: Sequence[RunRecord]) -> dict[str, str]:
 
 
 def _publisher() -> Any:
-    """Return the display publisher of a kernel, ipykernel's or a page's; None without a kernel."""
+    """Return the display publisher of ipykernel or JupyterLite; None without a kernel."""
     publisher = getattr(running_shell(), "display_pub", None)
     kinds = ("pub_socket", "update_display_data_callback")
     return publisher if any(hasattr(publisher, kind) for kind in kinds) else None

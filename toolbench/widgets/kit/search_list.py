@@ -31,11 +31,11 @@ class Item:
     about: str = ""
     also: str = ""
     title: str = ""
-    """A name for people, if there is one besides *name*."""
+    """A name for people; empty if the item has only *name*."""
     mark: str = ""
-    """Its effect or state in a word, drawn as a small mark."""
+    """A word for the effect or state of the item, drawn as a small mark."""
     group: str = ""
-    """The heading above it, if the list has headings."""
+    """The heading above the item, if the list has headings."""
 
     @property
     def label(self) -> str:
@@ -86,9 +86,9 @@ class PickList:
         Args:
             parts: The factory of its widgets.
             label: The name of the list.
-            pick: Called with the key of the picked item, while *lock* is held.
-            lock: A reentrant lock, as any thread may call the callbacks.
-            rows: The most lines of the plain list that are visible at once.
+            pick: A function that is called with the key of the picked item, while *lock* is held.
+            lock: A reentrant lock, because any thread may call the callbacks.
+            rows: The maximum number of visible lines in the plain list.
             search: The name of the search field.
         """
         self._pick = pick
@@ -181,10 +181,10 @@ class PickList:
             self._count.value = more if self._matches else notice(text, "neutral")
 
     def _fill(self, items: tuple[Item, ...]) -> None:
-        """Show *items* in the second list, in place of the first.
+        """Show *items* in the second list, and hide the first list.
 
-        A click reports only its line number. If the list changes before the click arrives, the
-        number is for the old list, which therefore stays unchanged.
+        A click reports only a line number. If the click arrives after this change, its number
+        is for the old list. So the old list stays unchanged.
         """
         fresh, old = reversed(self._lines)
         self._lines = [fresh, old]
@@ -218,13 +218,13 @@ class PickList:
                 self._take(lines.items[index].key)
 
     def _chosen_by_module(self) -> None:
-        """Pick the item whose key came from the list that our module draws."""
+        """Pick the item with the key that our JavaScript module has sent."""
         with self._lock:
             if self._key.value:
                 self._take(self._key.value)
 
     def _next(self) -> None:
-        """Pick the next match after Enter: without our module, JupyterLab takes the arrow keys."""
+        """Pick the next match. Enter calls this: JupyterLab takes the arrow keys for itself."""
         with self._lock:
             keys = [self._offered[0][n].key for n in self._matches]
             if keys:
@@ -265,7 +265,7 @@ def _ranges(numbers: Sequence[int]) -> list[list[int]]:
 
 
 def below(index: int | None, count: int) -> int:
-    """Return the line below *index* of *count*; the first line below the last or for None."""
+    """Return the line after *index* of *count* lines. The first line follows None and the last."""
     return 0 if index is None else (index + 1) % count
 
 

@@ -1,6 +1,6 @@
-"""Update views of running work ten times a second, and when it ends, all from one thread.
+"""Update the views of running work ten times a second, and when work ends, in one thread.
 
-Without threads the kernel's loop updates them.
+Without threads the kernel's event loop updates the views.
 """
 
 import logging
@@ -12,7 +12,7 @@ from toolbench.runs.kernel_loop.loop_timer import later
 from toolbench.threads import daemon_thread, have_threads
 
 PERIOD = 0.1  # seconds
-_FASTER = 5  # times as many ticks, at most, while runs end
+_FASTER = 5  # while runs end, there are at most so many times more ticks
 _log = logging.getLogger(__name__)
 
 
@@ -43,9 +43,9 @@ class Ticker:
                 later(self._period, self._tick_in_loop)
 
     def look_now(self) -> None:
-        """Let the next tick come at once: some work is over, and its result is ready.
+        """Start the next tick now, because the result of some work is ready.
 
-        Without threads the next tick comes at its time.
+        Without threads the next tick starts at its usual time.
         """
         self._over.set()
 
@@ -54,7 +54,7 @@ class Ticker:
         return self._idle.wait(timeout)
 
     def reset(self) -> None:
-        """Forget all watchers, for tests: the loop that would call them may have ended."""
+        """Remove all watchers. For tests: the loop that calls the watchers may have ended."""
         with self._lock:
             self._watchers.clear()
             self._is_ticking = False
@@ -63,7 +63,7 @@ class Ticker:
     def _tick(self) -> None:
         self._wait(self._period)
         while self._look():
-            time.sleep(self._period / _FASTER)  # however many runs end now
+            time.sleep(self._period / _FASTER)  # not sooner, even if many runs end now
             self._wait(self._period - self._period / _FASTER)
 
     def _wait(self, seconds: float) -> None:

@@ -1,1 +1,1 @@
-"""Lists of messages and calls with a line for each, also very long ones, and their styles."""
+"""Long lists with one line for each message or call, and their styles."""

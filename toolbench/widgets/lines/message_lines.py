@@ -1,7 +1,7 @@
-"""A long list of lines in columns, sent to the page in pieces, each only once.
+"""A long list of lines in columns. Only new and changed pieces are sent to the page.
 
 Each line is text in columns. If the page has our JavaScript module, `frontend/src/traffic.ts` draws
-the lines, also very many of them; else the page shows the text.
+the lines, even if there are very many. Without the module the page shows the text.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,11 +15,11 @@ from toolbench.wording import counted
 
 PIECE = 100  # lines of one widget
 PIECES = 100  # widgets
-_WIDTHS = (6, 8, 1, 40, 30)  # characters of the columns, but the last
+_WIDTHS = (6, 8, 1, 40, 30)  # characters of each column except the last
 
 
 class Numbered(Protocol):
-    """An object that has a line in the list, and a number of its own."""
+    """An object with a number, such as an exchange. It gets one line in the list."""
 
     @property
     def id(self) -> int:
@@ -45,7 +45,7 @@ class MessageLines(Generic[T]):
 
         Args:
             parts: The factory of the widgets.
-            line: Returns the line of an item; see `columns`.
+            line: A function that returns the line of an item; see `columns`.
             noun: The word for one item, as in "3 messages".
             nothing: The text if there are no items.
             pieces: The number of pieces to keep.
@@ -63,14 +63,14 @@ class MessageLines(Generic[T]):
         """The widgets to show, one below the other."""
 
     def restart(self, items: Iterable[T]) -> None:
-        """Show *items* in place of all earlier items."""
+        """Replace all earlier items by *items*."""
         old = self._widgets
         self._pieces, self._widgets, self._place, self._dropped = [], [], {}, 0
         self.add(items)
         self._parts.drop(old)
 
     def add(self, items: Iterable[T]) -> None:
-        """Show *items*: update those that are shown already, and add the others at the end."""
+        """Show *items*: update items that are shown already, and add new items at the end."""
         changed: dict[int, list[T]] = {}
         for item in items:
             piece = self._place.get(item.id)
@@ -124,7 +124,7 @@ def columns(texts: Sequence[str], *, at: float, is_failed: bool) -> Html:
 
     Args:
         texts: The texts of the six columns.
-        at: The moment, in seconds since the epoch.
+        at: The time of the event, in seconds since the epoch.
         is_failed: Whether the line is drawn as a failure.
     """
     fields = [_field(text) for text in texts]
