@@ -1,1 +1,1 @@
-"""A form for cases, and reports of evaluations whose failures can be opened as panels."""
+"""A form for cases, and reports of evaluations in which failures open as panels."""

@@ -32,8 +32,8 @@ class CallFields:
             parts: The factory of the widgets.
             tools: The tools to choose from, by name; a call of another tool can be shown too.
             call: The expected call.
-            may_lack: Tells whether an argument needs no value.
-            edited: Called after each change.
+            may_lack: A function that returns True if an argument needs no value.
+            edited: A function that is called after each change.
         """
         self._tools, self._may_lack, self._edited = tools, may_lack, edited
         other = [call.name] if call is not None and call.name not in tools else []
@@ -68,14 +68,14 @@ class CallFields:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the form has a value that cannot be expected; such values are marked."""
+        """Whether the form has an invalid value. Such values are marked."""
         if self.form is None or not (self.form.errors or self.form.blocked):
             return False
         self.form.reveal_errors(focus=True)
         return True
 
     def recheck(self) -> None:
-        """Check the form again, after a rule has changed."""
+        """Check the form again, because a rule has changed."""
         if self.form is not None:
             self.form.show_problems([])
 
@@ -95,7 +95,7 @@ class CallFields:
             old.close()
 
     def _problems(self, value: dict[str, Any]) -> list[Problem]:
-        """List the problems of the call; an argument whose rule needs no value may be missing."""
+        """List the problems of the call. An argument may be missing if its rule needs no value."""
         tool = self._tools.get(self.name or "")
         if tool is None:
             return []

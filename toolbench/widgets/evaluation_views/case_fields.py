@@ -26,12 +26,12 @@ _PROMPT = {
 
 
 class CaseFields:
-    """The fields to type or change a case; `case` is the typed case."""
+    """The fields to type or change a case; `case()` returns the typed case."""
 
     def __init__(
         self, case: Case | None, tools: Tools, edited: Callable[[], None]
     ) -> None:
-        """Show *case*, or nothing yet; *edited* is called after each change."""
+        """Show *case*, or empty fields if it is None. *edited* is called after each change."""
         self._parts = parts = Parts()
         self._tools, self._edited = tools, edited
         self.is_changed = False
@@ -82,7 +82,7 @@ class CaseFields:
         self._rules.show(name for call in self._calls for name in call.arguments)
 
     def _recheck(self) -> None:
-        """Check the calls again, as an argument whose rule needs no value may be missing."""
+        """Check the calls again: an argument may be missing if its rule needs no value."""
         self._changed()
         for call in self._calls:
             call.recheck()
@@ -94,12 +94,12 @@ class CaseFields:
         self._edited()
 
     def case(self) -> Case | None:
-        """Return the typed case; None if a field is wrong, which is then marked."""
+        """Return the typed case. If a field is wrong, mark the field and return None."""
         for form in (self._prompt, self._about):
             if form.errors or form.blocked:
                 form.reveal_errors(focus=True)
                 return None
-        if any([call.is_wrong for call in self._calls]):  # noqa: C419 - each marks its own
+        if any([call.is_wrong for call in self._calls]):  # noqa: C419 - each marks its fields
             return None
         values = self._about.value
         calls = [call.call for call in self._calls if call.call is not None]
@@ -147,7 +147,7 @@ def _schema(tools: Tools, case: Case | None) -> dict[str, Any]:
         "name": {
             "type": "string",
             "title": "Name of the case",
-            "description": "Reports call it so; without a name, by what the person says.",
+            "description": "The name in reports. Without a name, reports show the prompt.",
         },
         **({"forbid": forbid} if names else {}),
         "tags": {

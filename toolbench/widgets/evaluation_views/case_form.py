@@ -1,4 +1,4 @@
-"""A form for cases: a list of the cases, and the fields of the one that is typed or changed."""
+"""A form for cases: a list of the cases, and the fields of the open case."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ from toolbench.widgets.kit.three_panes import STYLE, Panes
 from toolbench.wording import counted
 
 _NEW = ""
-"""The key of the case that is typed and not added yet."""
+"""The key of a new case, which is typed but not added yet."""
 
 
 class CaseForm(w.VBox):
@@ -77,13 +77,13 @@ class CaseForm(w.VBox):
 
     @property
     def is_busy(self) -> bool:
-        """False: no run goes on in the form."""
+        """False: the form runs nothing."""
         return False
 
     # --- what the buttons do ----------------------------------------------------------
 
     def save(self) -> None:
-        """Add the typed case, or replace the opened case by it."""
+        """Add the typed case, or replace the opened case by the typed case."""
         with self._lock:
             case = self._fields.case()
             if case is None:
@@ -98,7 +98,7 @@ class CaseForm(w.VBox):
             self._leave(_NEW if place is None else self._keys()[place])
 
     def confirm(self) -> None:
-        """Note that a person agrees with the opened proposal."""
+        """Mark the opened proposal as confirmed by a person."""
         with self._lock:
             place, case = self._place_of(self._open_key), self._fields.case()
             if place is not None and case is not None:
@@ -116,7 +116,7 @@ class CaseForm(w.VBox):
                 self._leave(_NEW)
 
     def new(self) -> None:
-        """Show empty fields for one more case; texts typed in other fields are kept."""
+        """Show the fields for a new case. Unsaved changes of other cases are kept."""
         with self._lock:
             self._open(_NEW)
             self._say("")
@@ -129,7 +129,7 @@ class CaseForm(w.VBox):
     # --- what it shows ------------------------------------------------------------------
 
     def _open(self, key: str) -> None:
-        """Show the case called *key*; unsaved changes of the one before stay as they are."""
+        """Show the case with this *key*; unsaved changes of the earlier case are kept."""
         before = self._drafts.get(self._open_key)
         if before is not None and not before.is_changed:
             self._drafts.pop(self._open_key).close()
@@ -137,7 +137,7 @@ class CaseForm(w.VBox):
         self._refresh()
 
     def _leave(self, key: str) -> None:
-        """Forget the typed case, which is saved now, and show the case called *key*."""
+        """Close the fields of the case, which is saved or removed; show the case with *key*."""
         old = self._drafts.pop(self._open_key, None)
         self._open_key = key
         self._refresh()
@@ -156,7 +156,7 @@ class CaseForm(w.VBox):
         return self._drafts[key]
 
     def _keys(self) -> list[str]:
-        """Return a key for each case; it stays the same while the list changes around it."""
+        """Return a key for each case. It stays the same if other cases are added or removed."""
         times: Counter[int] = Counter()
         keys = []
         for case in self.cases:

@@ -50,7 +50,7 @@ class ReportPanel(w.VBox):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a call runs."""
+        """Whether a call of the open failure runs."""
         return self._opened is not None and self._opened.is_busy
 
     def show_failure(self, place: int) -> None:
@@ -81,7 +81,7 @@ class ReportPanel(w.VBox):
 
 
 def _items(report: EvalReport) -> list[Item]:
-    """Return the failures as items; if there are several models, under the name of the model."""
+    """Return the failures as items. If there are several models, each model is a group."""
     has_groups = len(report.models) > 1
     items = [
         Item(

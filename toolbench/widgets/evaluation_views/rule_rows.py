@@ -1,4 +1,4 @@
-"""The rules to compare the fields of an expected call, in a row for each argument."""
+"""The rules to compare the arguments of an expected call, one row for each argument."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -52,7 +52,7 @@ class RuleRows:
                 rule = self._match.pop(name, "equal")
                 row = _RuleRow(self._parts, f"Compare {name}", rule, self._edited)
                 self._rows[name] = row
-        for path in list(self._match):  # inside of arguments
+        for path in list(self._match):  # the paths inside arguments
             self._add_path(path, self._match.pop(path))
         self._arrange()
 
@@ -87,12 +87,12 @@ class RuleRows:
             return True
         try:
             return name in self._rows and not self._rows[name].needs_value
-        except CaseError:  # it is said when the case is made
+        except CaseError:  # the person sees this error when the case is made
             return False
 
 
 class _RuleRow:
-    """A rule, with a field for its value if it takes one."""
+    """A rule, with a field for its value if the rule takes a value."""
 
     def __init__(
         self, parts: Parts, label: str, rule: Any, edited: Callable[[], None]
@@ -133,7 +133,7 @@ class _RuleRow:
 
 
 class _PathRow(_RuleRow):
-    """A rule for a part of an argument, whose path is typed."""
+    """A rule for a part of an argument. A person types the path of the part."""
 
     def __init__(
         self, parts: Parts, path: str, rule: Any, edited: Callable[[], None]
@@ -156,7 +156,7 @@ class _PathRow(_RuleRow):
 
 
 def _number(text: str) -> Any:
-    """Return *text* read as JSON, or *text* itself if it is not JSON; the rule then reports the problem."""
+    """Return the JSON value of *text*, or *text* itself if it is not JSON."""
     try:
         return json.loads(text)
     except ValueError:
