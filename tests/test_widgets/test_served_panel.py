@@ -113,7 +113,7 @@ class TestConsent:
     def test_says_how_long_there_is(self, served, panel):
         """Until the call is refused."""
         caller = Caller(served, "erase", {"what": "disk"})
-        seen(panel, "if nobody answers")
+        seen(panel, "without an answer")
         served.calls[-1].refuse()
         caller.result()
 

@@ -25,14 +25,14 @@ AnyTool = ToolDefinition[Any, Any]
 
 
 def bench(*tools: AnyTool | Tool | str | Iterable[AnyTool]) -> w.Widget:
-    """Return the panel of a tool, or a searchable bench of several.
+    """Return the panel of one tool, or a searchable bench of several tools.
 
     Args:
         *tools: Tools, specs or registered names of tools, and collections of them, such
             as an MCPClient.
 
     Raises:
-        ToolbenchError: If there is no tool among them.
+        ToolbenchError: If *tools* has no tool.
         ToolNotFoundError: If a name is not registered.
     """
     all_tools = [tool for item in tools for tool in _tools(item)]
@@ -65,9 +65,9 @@ class ServerView(Protocol):
 
 
 def _items(tools: Sequence[AnyTool]) -> list[Item]:
-    """Return *tools* as items of a list; if there are several sources, in a group for each source.
+    """Return *tools* as items of a list. If there are several sources, each source is a group.
 
-    Where tools of one source have the same name, their names say of what class they are.
+    If tools of one source have the same name, `names_apart` makes their labels different.
     """
     sources = list(dict.fromkeys(tool.source for tool in tools))
     names = {source: _heading(source) for source in sources} if len(sources) > 1 else {}
@@ -127,7 +127,7 @@ class Bench(w.VBox):
         self._panes.fill(main=(self._panels[number],), aside=self._server_of(tool))
 
     def _server_of(self, tool: AnyTool) -> tuple[w.Widget, ...]:
-        """Return the view of the server that runs *tool*; empty if no server does."""
+        """Return the view of the server that runs *tool*; empty if *tool* is not from a server."""
         if tool.source == ToolDefinition.source:
             return ()
         if tool.source not in self._servers:

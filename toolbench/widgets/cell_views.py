@@ -19,7 +19,7 @@ class CellViews:
     def __init__(
         self, shell: Any, tools: Callable[[], Mapping[str, ToolDefinition[Any, Any]]]
     ) -> None:
-        """Prepare for *shell*; `load` changes it. *tools* returns the tools of the notebook."""
+        """Prepare for *shell*, which `load` changes. *tools* returns the tools of the notebook."""
         self._shell = shell
         self._tools = tools
         self._panels = CellPanels()
@@ -30,7 +30,7 @@ class CellViews:
             Observation: _plain(observation_bundle),
             Conversation: self._conversation,
         }
-        # of modules that are imported with their first use
+        # classes of modules that are imported at their first use
         self._named_formats: dict[tuple[str, str], Any] = {
             ("toolbench.mcp.session", "MCPServerSession"): _server,
             ("toolbench.mcp.client", "MCPClient"): _client,
@@ -50,7 +50,7 @@ class CellViews:
             self._formatter.for_type_by_name(*place, show)
 
     def unload(self) -> None:
-        """Remove the views of `load`, and restore the ones that it replaced."""
+        """Remove the views that `load` added, and restore the views that it replaced."""
         for place in self._named_formats:
             self._formatter.pop(".".join(place), None)
         for kind, show in self._displaced.items():
@@ -132,5 +132,5 @@ def _sweep(report: Any, **options: Any) -> Any:
 
 
 def _imported(module: str, name: str) -> Any:
-    """Import a view when it is first shown, as `%load_ext` must not load its packages."""
+    """Import a view when it is first shown, because `%load_ext` must not load its packages."""
     return getattr(import_module(f"toolbench.widgets.{module}"), name)

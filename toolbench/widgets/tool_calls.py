@@ -47,7 +47,7 @@ class CallsView(w.VBox):
     """All calls of one message, in their order."""
 
     def __init__(self, calls: Sequence[ToolCall]) -> None:
-        """Show *calls*: a panel for each, or an error if there is no such tool."""
+        """Show *calls*: a panel for each call, or an error if its tool does not exist."""
         self._parts = parts = Parts()
         self.calls = tuple(calls)
         self._answers = [

@@ -1,1 +1,1 @@
-"""The live view of tools served to agents: each call while it waits, runs and ends."""
+"""The live view of tools served to agents: each call that waits, runs or has ended."""

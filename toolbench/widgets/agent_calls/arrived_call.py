@@ -1,4 +1,4 @@
-"""An opened call: the whole call and, after its end, the panel of its tool with its values."""
+"""An opened call: all its details and, after its end, the panel of its tool with its values."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ class ArrivedCall:
     def __init__(
         self, call: ServedCall, variables: Variables, close: Callable[[], object]
     ) -> None:
-        """Show *call*; its result can be kept in *variables*, and a button calls *close*."""
+        """Show *call*. Its result can be kept in *variables*. A button calls *close*."""
         self.call, self._variables = call, variables
         self._parts = parts = Parts()
         self._whole = parts.html()

@@ -8,7 +8,7 @@ from toolbench.serving.served_view import outcome, subject, written_once
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.lines.message_lines import MessageLines, columns
 
-_PIECES = 10  # of 100 lines each: as many calls as are kept
+_PIECES = 10  # of 100 lines each, so 1,000 calls: the server keeps no more
 _NOTHING = "No call has arrived yet."
 
 
@@ -21,7 +21,7 @@ _lines: WeakKeyDictionary[ServedCall, Html] = WeakKeyDictionary()
 
 
 def line_html(call: ServedCall) -> Html:
-    """Return *call* as a line; after the end of the call it is not made again."""
+    """Return *call* as a line. After the end of the call, the line is not made again."""
     return written_once(_lines, call, _line_html)
 
 

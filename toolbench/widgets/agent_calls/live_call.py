@@ -1,4 +1,4 @@
-"""A call that waits for a person, or that runs for long: answer its question, or the call itself."""
+"""A call that waits for a person or runs for long, with fields to answer it or its question."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -44,7 +44,7 @@ class LiveCall:
         self._hand = self._button(
             "Answer by hand",
             self._by_hand.ask_for_answer,
-            tip="Say what the tool would have said",
+            tip="Write the result in place of the tool",
         )
         self._refusal = self._button("", self._ask_for_reason)
         self._buttons = parts.row(self._hand, self._refusal)
@@ -57,7 +57,7 @@ class LiveCall:
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the present state of the call; only changes are sent."""
+        """Show the present state of the call; only changes are sent to the page."""
         question = next(iter(self.call.questions), None)
         if question is not self._question:
             self._question = question
@@ -126,7 +126,7 @@ class LiveCall:
         self._by_hand.ask_for_reason(f"{self._refusal.description} it")
 
     def _refuse(self, reason: str) -> None:
-        """Refuse the question that was shown when the button was pressed; stop a running call."""
+        """Refuse the shown question if it asks for consent; else stop the call."""
         question = self._question
         if question is not None and question.consent is not None:
             self._reply(question, Answer("decline", {"reason": reason}))
@@ -149,7 +149,7 @@ def _head_html(call: ServedCall) -> Html:
     patience = call.patience
     clock = f"{call.seconds:.0f} s"
     if patience is not None:
-        clock = f"refused in {patience:.0f} s if nobody answers"
+        clock = f"refused in {patience:.0f} s without an answer"
     progress = call.run.progress_state.text
     facts = " · ".join(filter(None, (clock, progress)))
     return Html(
@@ -159,5 +159,5 @@ def _head_html(call: ServedCall) -> Html:
 
 
 _BRIEF = 200  # characters of the call
-_LINES = 8  # the last that it printed
-_LIMIT = 2_000  # characters of them
+_LINES = 8  # the last lines that the tool printed
+_LIMIT = 2_000  # characters of these lines

@@ -25,8 +25,8 @@ from toolbench.widgets.lines.message_style import STYLE as MESSAGE_STYLE
 from toolbench.wording import counted
 
 MOST = 10
-"""The most waiting or running calls with buttons; if there are more, the oldest have them."""
-_SOON = 0.5  # seconds a call runs before it gets buttons
+"""The maximum number of calls with buttons. Waiting calls come before running calls."""
+_SOON = 0.5  # seconds that a call runs before it gets buttons
 _SAVE_EVERY = 2.0  # seconds from one renewal of the saved output to the next
 
 
@@ -41,11 +41,13 @@ class ServedPanel(w.VBox):
 
         Args:
             served: The server.
-            variables: The variables that keep results; those of the notebook if left out.
+            variables: The variables that keep results. By default those of the notebook.
         """
         self._served, self._variables = served, variables or Variables()
         self._lock = RLock()
-        self._news_lock = Lock()  # alone: who brings news may hold locks of a run
+        self._news_lock = (
+            Lock()
+        )  # a second lock: threads that call `_heard` may hold locks
         self._parts = parts = Parts()
         self._saved_output = SavedOutput()
         self._is_saved, self._save_at = True, 0.0
@@ -90,7 +92,7 @@ class ServedPanel(w.VBox):
 
     @property
     def is_busy(self) -> bool:
-        """False: the panel can be closed at any time, as the calls go on."""
+        """False: the panel can be closed at any time; the calls go on."""
         return False
 
     def _button(self, label: str, act: Callable[[], object]) -> w.Button:
@@ -130,11 +132,11 @@ class ServedPanel(w.VBox):
             return self._is_watched
 
     def refresh(self) -> None:
-        """Show the present state; only changes are sent."""
+        """Show the present state; only changes are sent to the page."""
         with self._news_lock:
             news, self._news, self._has_news = self._news, {}, False
         with self._lock:
-            if self._is_closed:  # while the ticker was on its way here
+            if self._is_closed:  # the panel was closed after the ticker called this
                 return
             self._is_saved = self._is_saved and not news
             for call in news.values():
@@ -179,7 +181,7 @@ class ServedPanel(w.VBox):
                 self._live[id_].refresh()
             else:
                 self._live[id_] = LiveCall(call)
-        # those that were there stay where they are
+        # views that are shown already keep their places
         children = tuple(live.widget for live in self._live.values())
         if self._calls.children != children:
             self._calls.children = children
@@ -222,7 +224,7 @@ class ServedPanel(w.VBox):
     # --- as a widget ------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close all widgets; the server runs on."""
+        """Close all widgets; the server keeps running."""
         self._forget()
         with self._lock:
             self._is_closed = True

@@ -1,1 +1,1 @@
-"""Views of what resources of servers hold, and of links to them."""
+"""Views of the contents of resources, and of links to resources."""

@@ -1,4 +1,4 @@
-"""The resources that a result links to: a button for each, and below them what was read.
+"""The resources that a result links to: a button for each link, and the contents below.
 
 Nothing is read without a click. The texts of a link and of a resource are hostile.
 """
@@ -26,7 +26,7 @@ from toolbench.widgets.resource_views.resource_contents import contents_html
 from toolbench.wording import counted
 
 MOST_LINKS = 20
-"""The most links of a result that have a button."""
+"""The maximum number of links that have a button."""
 
 
 class _Link(NamedTuple):
@@ -35,10 +35,10 @@ class _Link(NamedTuple):
 
 
 class LinkedResources:
-    """The links of one result at a time."""
+    """The links of the latest result."""
 
     def __init__(self, parts: Parts, lock: AbstractContextManager[Any]) -> None:
-        """Make the place for links, without any; callbacks hold *lock*."""
+        """Start without links; callbacks run while *lock* is held."""
         self._parts = parts
         self._lock = lock
         self._reading: ServerRequest[MCPResourceObservation] = ServerRequest(lock)
@@ -80,7 +80,7 @@ class LinkedResources:
             put(self._more, notice(text, "neutral"))
 
     def clear(self) -> None:
-        """Remove the links and what was read; a reading that goes on is ignored."""
+        """Remove the links and the contents. Ignore the result of a reading that still runs."""
         self.leave()
         self._row.children = ()
         self._parts.drop(self._buttons)
@@ -89,7 +89,7 @@ class LinkedResources:
         put(self._contents, Html(""))
 
     def leave(self) -> None:
-        """Ignore the reading that goes on, and cancel its question."""
+        """Ignore the result of a reading that still runs, and cancel its question."""
         self._reading.forget()
         self._questions.leave()
 

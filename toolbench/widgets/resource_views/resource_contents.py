@@ -1,4 +1,4 @@
-"""The view of what was read of a resource."""
+"""The view of the contents of a resource."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ from toolbench.redaction.redactor import Redactor, results
 def contents_html(
     observation: MCPResourceObservation, redactor: Redactor | None = None
 ) -> Html:
-    """Return what was read as safe HTML; an app as a preview.
+    """Return the contents of *observation* as safe HTML; an app is a preview.
 
-    The secrets of the observation are hidden, and those that *redactor* knows.
+    The secrets of the observation and the secrets that *redactor* knows are hidden.
     """
     html = results.redactor_of(observation).html(_html(observation))
     return Html(redactor.html(html) if redactor else html)
