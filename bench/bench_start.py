@@ -17,6 +17,12 @@ import ipykernel.kernelapp, ipykernel.ipkernel, ipykernel.zmqshell, ipywidgets
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
 """
+NEEDED = f"""{KERNEL}
+import pydantic, pydantic.types, rich.console, rich.table, rich.text
+
+class Model(pydantic.BaseModel):
+    n: int
+"""
 LOAD = f"{KERNEL}shell.run_line_magic('load_ext', 'toolbench')\n"
 TOOL = "def echo(text: str, count: int = 1) -> str:\n    'Return the text.'\n    return text * count\n"
 BY_HAND = (
@@ -45,6 +51,14 @@ with create_mcp_tools({SERVERS!r}) as client:
     [
         ("%load_ext toolbench", LOAD, KERNEL, "a kernel with ipywidgets", 1.15, CPU),
         ("%load_ext toolbench", LOAD, KERNEL, "a kernel with ipywidgets", 1.15, WALL),
+        (
+            "%load_ext toolbench, beside what its tools are made of",
+            LOAD,
+            NEEDED,
+            "a kernel with ipywidgets, rich and a pydantic model",
+            None,
+            CPU,
+        ),
         (
             "%load_ext toolbench and the first panel",
             LOAD + PANEL,

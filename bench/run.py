@@ -8,6 +8,7 @@ python bench/run.py --course "a call"  # what this work took in every run in his
 """
 
 import argparse
+import compileall
 import os
 import signal
 import subprocess
@@ -119,6 +120,8 @@ def measured(name: str, of: Path = ROOT, limit: float = SECONDS) -> list[Row]:
     ROWS.mkdir(parents=True, exist_ok=True)
     sink = ROWS / f"{name}.jsonl"
     sink.write_text("")
+    # as pip does, also for the peers; else a fresh process may compile each module it imports
+    compileall.compile_dir(of / "toolbench", quiet=1)
     path = os.environ.get("PATH", os.defpath)
     program = peers.PLACE / "ripgrep" / "bin"
     env = {

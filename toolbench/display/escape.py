@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from functools import cache
 from typing import Any, NewType
 
 Html = NewType("Html", str)
@@ -66,14 +67,13 @@ def _join(pair: re.Match[str]) -> str:
 
 
 def _spell(hidden: re.Match[str]) -> str:
-    return _SPELLED[hidden[0]]
+    return _spelled(hidden[0])
 
 
-_SPELLED = {
-    chr(code): f"^{chr(code ^ 0x40)}" if code <= 0x7F else f"⟨U+{code:04X}⟩"
-    for a, b in _RANGES
-    for code in range(a, b + 1)
-}
+@cache
+def _spelled(character: str) -> str:
+    code = ord(character)
+    return f"^{chr(code ^ 0x40)}" if code <= 0x7F else f"⟨U+{code:04X}⟩"
 
 
 def escape(text: str) -> Html:

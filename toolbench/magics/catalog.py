@@ -13,7 +13,7 @@ from toolbench.core.registry import Registered, ToolRegistry, default_registry
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolNotFoundError, did_you_mean
-from toolbench.llm.calls.parser import meant_by
+from toolbench.llm.calls.alias_names import meant_by
 from toolbench.tools.tool_names import STEMS
 
 if TYPE_CHECKING:

@@ -4,9 +4,7 @@ A call that can mean two things is an error, never a guess. All repairs are list
 `call.repairs`.
 """
 
-import re
-from collections.abc import Collection, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from toolbench.core.schema import Action
@@ -14,6 +12,7 @@ from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ArgumentsError, Problem
 from toolbench.llm.answers import respond, respond_all
+from toolbench.llm.calls.alias_names import ALIASES, meant_by
 from toolbench.llm.calls.call_errors import (
     FunctionCallNotExistsError,
     FunctionCallValidationError,
@@ -47,23 +46,6 @@ _UNQUOTED = (
 
 AnyTool = ToolDefinition[Any, Any]
 Tools = Iterable[AnyTool] | Mapping[str, AnyTool]
-
-ALIASES: Mapping[str, str] = MappingProxyType(
-    {
-        "bash": "terminal",
-        "execute_bash": "terminal",
-        "run_command": "terminal",
-        "shell": "terminal",
-        "ipython": "execute_ipython_cell",
-        "run_ipython": "execute_ipython_cell",
-        "str_replace_editor": "file_editor",
-        "str_replace_based_edit_tool": "file_editor",
-    }
-)
-"""Names that models know from other systems, and our tools for them. Source: OpenHands SDK."""
-
-_PREFIX = re.compile(r"(functions?|tools?|default_api)[.:/]", re.IGNORECASE)
-_TAIL = re.compile(r"[\s<(].*", re.DOTALL)
 
 
 class Offer:
@@ -101,29 +83,6 @@ class Offer:
                 tool_name(n, self._provider): t for n, t in self._tools.items()
             }
         return self._sent
-
-
-def meant_by(
-    name: str, known: Collection[str], aliases: Mapping[str, str] = ALIASES
-) -> str | None:
-    """Return the name in *known* that *name* is an alias or another spelling of."""
-    bare = _TAIL.sub("", _PREFIX.sub("", name.strip()))
-    folded = _folded(bare)
-    stems = (folded, folded.removesuffix("_tool"))  # `BashTool` is `bash`
-    for called in (bare, *(aliases.get(other) for other in (name, bare, *stems))):
-        if called in known:
-            return called
-    for stem in stems:
-        alike = [own for own in known if _folded(own) == stem]
-        if len(alike) == 1:
-            return alike[0]
-    return None
-
-
-def _folded(name: str) -> str:
-    """Return *name* in one spelling, the same for `grepFiles`, `grep-files` and `Grep_Files`."""
-    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    return re.sub(r"[^a-z0-9]+", "_", snake.lower()).strip("_")
 
 
 def parse_tool_calls(
