@@ -45,7 +45,7 @@ AGENTS = [
     ),
 ]
 AGENTS_PLACE = PEERS / "py" / "agents"
-TASKS = ["fastmcp==4.1.2", "fastmcp-tasks==4.1.2"]  # the newest that resolve together
+TASKS = ["fastmcp==4.1.4", "fastmcp-tasks==4.1.4"]  # the newest that resolve together
 TASKS_PLACE = PEERS / "py" / "tasks"
 SDK_PYTHONS = ("3.12", "3.13")
 SECONDS = 600  # for one command: npm tries an unreachable registry for longer

@@ -2,8 +2,7 @@
 
 import pytest
 from fastmcp import FastMCP
-from fastmcp.server.providers.skills import SkillsDirectoryProvider
-from fastmcp.skills.extension import SkillsExtension
+from fastmcp.skills.provider import SkillsDirectoryProvider
 
 from toolbench.errors import ToolNotFoundError
 
@@ -15,9 +14,7 @@ def test_lists_skills_and_reads_one(shell, tmp_path):
     text = "---\nname: forms\ndescription: Fill in forms.\n---\n# Forms\n"
     (folder / "SKILL.md").write_text(text)
     server = FastMCP("office")
-    provider = SkillsDirectoryProvider(tmp_path, experimental_skills=True)
-    server.add_provider(provider)
-    server.add_extension(SkillsExtension(providers=[provider]))
+    server.add_provider(SkillsDirectoryProvider(tmp_path))
     shell.user_ns["office"] = server
     shell.run_line_magic("mcp", "connect office office")
     try:

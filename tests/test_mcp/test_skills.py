@@ -5,8 +5,7 @@ from hashlib import sha256
 
 import pytest
 from fastmcp import FastMCP
-from fastmcp.server.providers.skills import SkillsDirectoryProvider
-from fastmcp.skills.extension import SkillsExtension
+from fastmcp.skills.provider import SkillsDirectoryProvider
 
 from test_mcp.peers import good, scripted
 from toolbench.errors import ServerError, ToolNotFoundError
@@ -26,9 +25,7 @@ def skills(client, tmp_path):
     (folder / "SKILL.md").write_text(ABOUT)
     (folder / "scripts" / "fill.py").write_bytes(SCRIPT)
     server = FastMCP("office")
-    provider = SkillsDirectoryProvider(folder.parent, experimental_skills=True)
-    server.add_provider(provider)
-    server.add_extension(SkillsExtension(providers=[provider]))
+    server.add_provider(SkillsDirectoryProvider(folder.parent))
     return client.connect("office", server).skills
 
 

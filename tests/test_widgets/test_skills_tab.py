@@ -2,8 +2,9 @@
 
 import pytest
 from fastmcp import FastMCP
-from fastmcp.server.providers.skills import SkillsDirectoryProvider
-from fastmcp.skills.extension import SkillsExtension
+from fastmcp.resources import ResourceResult
+from fastmcp.server.middleware import Middleware
+from fastmcp.skills.provider import SkillsDirectoryProvider
 
 from test_widgets.front import receive
 from test_widgets.panes import choose, listed, press
@@ -12,6 +13,22 @@ from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
 
 ABOUT = "---\nname: forms\ndescription: Fill in <b>forms</b>.\n---\n# Filling\n"
+
+
+class Altered(Middleware):
+    """A server's resources as they are, or *text* in place of each of them."""
+
+    text: str | None = None
+
+    async def on_read_resource(self, context, call_next):
+        result = await call_next(context)
+        return result if self.text is None else ResourceResult(self.text)
+
+
+@pytest.fixture
+def altered():
+    """What the server answers in place of its resources."""
+    return Altered()
 
 
 @pytest.fixture
@@ -26,12 +43,10 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def pane(folder):
+def pane(folder, altered):
     """The tab of the skills of a server of FastMCP."""
-    server = FastMCP("office")
-    provider = SkillsDirectoryProvider(folder, experimental_skills=True)
-    server.add_provider(provider)
-    server.add_extension(SkillsExtension(providers=[provider]))
+    server = FastMCP("office", middleware=[altered])
+    server.add_provider(SkillsDirectoryProvider(folder))
     with MCPClient(timeout=20) as client:
         client.connect("office", server)
         explorer = Explorer(client)
@@ -58,10 +73,10 @@ def test_a_skill_is_listed_and_its_files_are_read(pane):
     until(lambda: "print(" in shown(pane.detail))
 
 
-def test_a_file_that_is_not_the_listed_one_is_a_sentence(pane, folder):
+def test_a_file_that_is_not_the_listed_one_is_a_sentence(pane, altered):
     """Nothing of it is shown."""
     choose(pane, "forms")
-    (folder / "forms" / "SKILL.md").write_text("# Another\n")
+    altered.text = "# Another\n"
     press(pane, "Read")
     until(lambda: "It was not used" in shown(pane.detail))
     assert "Another" not in shown(pane.detail)
