@@ -268,7 +268,7 @@ def each_once(
     if len(value) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        msg = f"the key {clip(twice)} stands there twice"
+        msg = f"the key {clip(twice)} is there twice"
         raise error(msg)
     return value
 

@@ -250,7 +250,7 @@ class TestMistakes:
             ("frob", UsageError, "invalid choice: 'frob'"),
             ("connect", UsageError, "Give the server a name"),
             ("connect x", UsageError, "Where is 'x'?"),
-            ("connect x nonsense", UsageError, "'nonsense' is no URL"),
+            ("connect x nonsense", UsageError, "'nonsense' is not a URL"),
             ("connect x nonsense", UsageError, "No program on the PATH"),
             ("connect x python", UsageError, "%mcp connect x -- python"),
             ("connect x python -m me", UsageError, "%mcp connect x -- python -m me"),

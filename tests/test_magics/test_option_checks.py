@@ -26,10 +26,10 @@ from toolbench.errors import BodyError
         ("%tool add a=1 --bg -o x", "give only one of them"),
         ("%tool_history 5 --rerun 1", "--rerun N repeats one run"),
         ("%tool_history --json --rerun 1", "--rerun N repeats one run"),
-        ("%tool add --schema mcp --schema openai", "--schema stands there twice"),
-        ("%tool add a=1 -o x --out y", "--out stands there twice"),
+        ("%tool add --schema mcp --schema openai", "--schema is there twice"),
+        ("%tool add a=1 -o x --out y", "--out is there twice"),
         ('%tool add --schema mcp -o ""', "-o has no value"),
-        ('%tool add {"a": 1, "a": 2}', 'the key "a" stands there twice'),
+        ('%tool add {"a": 1, "a": 2}', 'the key "a" is there twice'),
         ("%tools add > f.json", "unrecognized arguments: > f.json"),
     ],
 )
@@ -51,7 +51,7 @@ def test_a_dry_run_takes_nothing_of_a_run(shell, option):
 def test_a_body_says_each_name_once(shell, options):
     """Of two values the last would win in silence; the line refuses that too."""
     bodies = {"": '{"a": 1, "a": 2}', "-f yaml": "a: 1\na: 2"}
-    with pytest.raises(BodyError, match='the key "a" stands there twice'):
+    with pytest.raises(BodyError, match='the key "a" is there twice'):
         cell(shell, f"add {options}", bodies[options])
 
 

@@ -162,7 +162,7 @@ class TestSnapshots:
         """A file that is no snapshot, and a name that is nothing, are told."""
         shell.user_ns["shop"] = looser()
         mcp("connect shop shop")
-        with pytest.raises(ServerError, match="is no file, and no server"):
+        with pytest.raises(ServerError, match="is not a file, and no server"):
             mcp("diff shop nowhere.json")
         (tmp_path / "x.json").write_text(dumps([]))
         with pytest.raises(ServerError, match="is no snapshot"):

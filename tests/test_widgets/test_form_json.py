@@ -35,7 +35,7 @@ class TestJsonText:
         [
             ('{"a": ', "Not JSON yet"),
             ("[1]", "The arguments must be an object"),
-            ('{"a": 1, "a": 2}', "stands there twice"),
+            ('{"a": 1, "a": 2}', "is there twice"),
             ('{"a": NaN}', "NaN is not JSON"),
         ],
     )

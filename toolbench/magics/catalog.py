@@ -27,14 +27,14 @@ _SENTENCE_END = re.compile(r"""(?<=[\w)`'"]{2}[.!?])\s+(?=[^\W\d_a-z]|[`'"])""")
 
 
 class Entry(NamedTuple):
-    """A tool by name; `make` returns the tool, which is created at the first call if it is registered."""
+    """A tool by name. `make` returns it; a registered tool is created at the first call of `make`."""
 
     name: str
     source: str
     """Where it is from: `notebook`, `registry`, or `mcp:` and the name of a server."""
     description: str
     kind: str
-    """What runs it: `function`, the name of its class, `mcp:` and a server, or not known: empty."""
+    """Its kind: `function`, the name of its class, or `mcp:` and a server; empty if unknown."""
     make: Callable[[], AnyTool]
 
     @property
@@ -253,7 +253,11 @@ def _holds_tools(value: Any) -> bool:
 
 
 def matching(pattern: str) -> Callable[[str], bool]:
-    """Return what tells whether a text contains *pattern*, or matches it if it has `*`, `?` or `[`."""
+    """Return a function that tests a text.
+
+    A *pattern* with `*`, `?` or `[` must match the whole text. Any other pattern must be a part of the
+    text; case is ignored.
+    """
     if any(c in pattern for c in "*?["):
         return lambda text: fnmatchcase(text, pattern)
     part = pattern.lower()

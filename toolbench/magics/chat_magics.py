@@ -101,7 +101,7 @@ def _with_one_line(error: KeyboardInterrupt, name: str) -> KeyboardInterrupt:
 
 
 def _check_nothing_waits(conversation: Conversation, name: str) -> None:
-    """Refuse a message while calls wait for a person, as these would run before the model reads it."""
+    """Refuse a message while calls wait for a person: they would run before the model reads it."""
     if waiting := len(conversation.pending):
         msg = (
             f"{counted(waiting, 'call')} of {name} must be decided first: {name}.run_pending() runs all, "
@@ -115,7 +115,7 @@ def _why(error: Exception) -> str:
     if isinstance(error, NameError):
         return f"{error}: import or define it first"
     if isinstance(error, SyntaxError):
-        return f"it is no expression of Python ({error.msg}), and no URL"
+        return f"it is not a Python expression ({error.msg}), and not a URL"
     return sentence_of(error)
 
 

@@ -18,7 +18,7 @@ _NO_SERVERS = (
 
 
 def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
-    """List servers: state, what the tools cost a model, the reason of a failure, disabled tools."""
+    """List servers: state, the tokens of the tools, the reason of a failure, disabled tools."""
     return Listing(
         ("server", "status", "protocol", "tools", "tokens", "note"),
         [
@@ -119,7 +119,7 @@ def _lines(what: str) -> "Callable[[MCPServerSession], Listing]":
 
 LOOKS: "dict[str, tuple[str, Callable[[MCPServerSession], Listing]]]" = {
     "tools": ("its tools", tools),
-    "resources": ("its resources, and templates of some", resources),
+    "resources": ("its resources and resource templates", resources),
     "prompts": ("its prompts", prompts),
     "log": ("what it logged", _lines("log")),
     "stderr": ("what it wrote to stderr", _lines("stderr")),
@@ -129,7 +129,7 @@ LOOKS: "dict[str, tuple[str, Callable[[MCPServerSession], Listing]]]" = {
 
 
 def add_parsers(commands: Any) -> None:
-    """Add the sub-commands of `LOOKS`, and `read`, to *commands*, what `add_subparsers` returned."""
+    """Add `read` and the sub-commands of `LOOKS` to *commands*, the result of `add_subparsers`."""
     read = commands.add_parser("read", help="read a resource, listed or linked to")
     read.add_argument("name")
     read.add_argument("uri")
@@ -138,19 +138,21 @@ def add_parsers(commands: Any) -> None:
         parser.add_argument("name")
         if name == "log":
             parser.add_argument(
-                "--level", metavar="LEVEL", help="ask for it from here on"
+                "--level",
+                metavar="LEVEL",
+                help="ask the server for log messages of this level and above",
             )
 
 
 def look(options: Any, session: "MCPServerSession") -> Listing:
-    """Return what the sub-command in *options* shows of *session*."""
+    """Return the listing that the sub-command in *options* shows for *session*."""
     if level := getattr(options, "level", None):
         session.log.set_level(level)
     return LOOKS[options.command][1](session)
 
 
 def token_bill(session: "MCPServerSession") -> "TokenBill":
-    """Return what the tools of a server cost a model."""
+    """Return the tokens that a model needs for the tools of a server."""
     from toolbench.mcp.token_bill import TokenBill  # noqa: PLC0415 - once one is connected
 
     return TokenBill.of(session.tools)

@@ -301,7 +301,7 @@ def _check_target(words: list[str], names: dict[str, Any]) -> None:
     ):
         return
     line = f"%mcp connect {name[0]} -- "
-    msg = f"{target[0]!r} is no URL (http://… or https://…) and no object of this notebook. "
+    msg = f"{target[0]!r} is not a URL (http://… or https://…) and not an object of this notebook. "
     if target[0].endswith(".py"):
         msg += f"To start it: {line}python {shlex.join(target)}"
     elif len(target) > 1 or _is_program(target[0]):

@@ -107,7 +107,7 @@ def check_history(options: Namespace) -> None:
     """Check the line of `%tool_history`.
 
     Raises:
-        UsageError: If a count or --json is there with --rerun.
+        UsageError: If a count or --json is used with --rerun.
     """
     if options.rerun is not None and (options.json or options.count is not None):
         msg = "--rerun N repeats one run: a count or --json has no meaning there."

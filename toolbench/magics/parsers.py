@@ -97,7 +97,7 @@ class HelpWanted(Exception):  # noqa: N818 - no error: the line asks for help
 
 
 class _Option(argparse.Action):
-    """An option with a value; twice the same option is an error, as argparse would drop the first."""
+    """An option with a value. The same option twice is an error; argparse would ignore the first."""
 
     def __call__(
         self,
@@ -113,7 +113,7 @@ class _Option(argparse.Action):
         """
         if option_string is not None:
             if getattr(namespace, self.dest, self.default) != self.default:
-                parser.error(f"{option_string} stands there twice: leave one out")
+                parser.error(f"{option_string} is there twice: leave one out")
             if values == "":
                 parser.error(
                     f"{option_string} has no value: add a value, or leave the option out"

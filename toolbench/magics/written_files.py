@@ -1,4 +1,4 @@
-"""Write files from magics, without overwriting files of other origin."""
+"""Write files from magics, without overwriting files that they did not write."""
 
 from hashlib import sha256
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Wait for a coroutine in the thread that needs its result, and answer its questions there.
 
-`input()` works only in the main thread, and a run knows its own thread.
+Questions are answered in this thread because `input()` works only in the main thread.
 """
 
 import asyncio

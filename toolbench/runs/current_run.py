@@ -85,7 +85,9 @@ class NoRun:
 
 
 _here: ContextVar[CurrentRun | None] = ContextVar("toolbench_run", default=None)
-_INHERITED = "_toolbench_run"  # what a thread got from the one that started it
+_INHERITED = (
+    "_toolbench_run"  # attribute of a thread: the run of the thread that started it
+)
 
 
 def current_run() -> CurrentRun:

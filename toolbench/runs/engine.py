@@ -57,9 +57,9 @@ def run_tool(
             toolbench`, the name of any tool that `%tool` finds.
         arguments: Its arguments, as a model sends them; or an action of the tool, which is not
             changed.
-        conversation: The executor's second argument: the tool may use its secrets, which are
-            masked in the result. By position only: `conversation=` is an argument of the
-            tool.
+        conversation: The second argument of the executor. The tool may use its secrets; they are
+            masked in the result. Pass it by position: the keyword `conversation` would be an
+            argument for the tool.
         **kwargs: More arguments.
 
     Returns:
@@ -69,7 +69,7 @@ def run_tool(
     Raises:
         ToolNotFoundError: If there is no tool of that name.
         NotImplementedError: If the tool has no executor.
-        TypeError: If *tool* is no tool, or *arguments* have another type; if an action comes
+        TypeError: If *tool* is not a tool, or *arguments* have another type; if an action comes
             with *kwargs*.
         ToolbenchError: If the name stands for several tools.
     """
@@ -84,7 +84,7 @@ def run_tool(
         call = {**call, **kwargs}
     try:
         return perform(run_here(tool, call, conversation=conversation))
-    except BaseException as error:  # missing memory alone becomes an answer
+    except BaseException as error:  # only a lack of memory becomes an observation
         if not is_lack_of_memory(error):
             raise
         return Observation.from_text(sentence_of(error), is_error=True)
@@ -233,7 +233,7 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
 
 
 def _as_ended(run: Run, observation: Observation) -> Observation:
-    """Return *observation* with a note if the run was stopped: its error then is not a failure."""
+    """Return *observation*; if the run was stopped, add a note, and its error is not a failure."""
     is_late = run.reason.startswith("timed out")
     if not (is_late or (run.cancelled and observation.is_error and not run.is_plain)):
         return observation
@@ -308,8 +308,8 @@ def start(
         timeout: Seconds after which it is cancelled.
         confirm: Ask first if the policy requires it.
         work: As in `perform`.
-        then: Called with the run when it is over, in its thread; its error, if any, is added to
-            the output of the run.
+        then: Called with the run when it is over, in the thread of the run. If *then* raises an
+            error, the error is added to the output of the run.
     """
 
     def body() -> None:

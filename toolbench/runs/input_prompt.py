@@ -18,7 +18,7 @@ _BOOLEANS = {"y": True, "yes": True, "n": False, "no": False}
 
 
 def ask_in_cell(question: Question) -> Answer:
-    """Ask field by field; decline if there is no input.
+    """Ask the person for each field by `input()`; decline if there is no input.
 
     There is no input in some front ends (nbconvert, nbval, papermill), and in every thread but the
     main one: there `input()` would wait for ever.
@@ -75,7 +75,7 @@ def _remark(field: Node, *, optional: bool) -> str:
 def _typed_text(prompt: str, name: str, field: Node) -> str:
     hidden = any(is_secret(name, node.schema) for node in field.alternatives)
     ask = getpass if hidden else input
-    return ask(visible(prompt))  # a terminal would obey control codes of a server
+    return ask(visible(prompt))  # a terminal would execute control codes of a server
 
 
 def _value(text: str, field: Node) -> Any:

@@ -44,15 +44,17 @@ def run_tools(
         calls: Pairs of a tool and its arguments.
         max_parallel: The most calls to run at once.
         executor: Does the work in other processes or on a cluster: a process pool, or the
-            executor of `dask` or `ipyparallel`. Tools, arguments and results are sent there and
-            back; locks and records stay here. For another process they are pickled, so the classes
-            of a tool must be defined in a module. A tool made by `@tool` cannot be pickled.
+            executor of `dask` or `ipyparallel`. Tools, arguments and results are sent to the other
+            process and back; locks and records stay in this process. Objects are pickled to be
+            sent, so the classes of a tool must be defined in a module. A tool made by `@tool`
+            cannot be pickled.
 
     Raises:
         ValueError: If *max_parallel* is less than 1.
         ToolNotFoundError: If no tool is registered under one of the names.
         NotImplementedError: If a tool has no executor.
-        TypeError: If a tool is none, or arguments are neither a mapping nor an action.
+        TypeError: If *calls* has something else in place of a tool, or arguments that are neither a
+            mapping nor an action.
     """
     runs = [_run(tool, call) for tool, call in calls]
     perform_together(runs, max_parallel=max_parallel, executor=executor)
@@ -73,7 +75,7 @@ def perform_together(
         runs: The runs, of tools that have executors.
         max_parallel: The most runs at once.
         executor: Does the work elsewhere.
-        work_in: Returns the context manager for each run in its thread, as `redirect_to`.
+        work_in: Returns the context manager for each run in its thread, such as `redirect_to`.
         is_left: Called regularly; returns whether to stop waiting. Then the started runs
             continue on their own, and the others never start.
 

@@ -30,7 +30,7 @@ def consent_labels(
     *,
     can_be_remembered: bool,
 ) -> ConsentLabels:
-    """Return the words of the question: may this call of *tool* run?
+    """Return the labels for the question whether this call of *tool* may run.
 
     Args:
         tool: The tool.
@@ -73,7 +73,7 @@ AnyTool = ToolDefinition[Any, Any] | str
 _MAX_ARGUMENT = 300  # characters of each argument in the question
 _AGENT_SOURCES = ("model", "agent")  # they read why a call was refused
 _OWN_SOURCES = ("button", "magic")  # the person who declined reads the result
-_NEVER_ALONE = ("agent", "app")  # if nobody answers, their calls do not run
+_NEVER_ALONE = ("agent", "app")  # without an answer, their calls do not run
 _WHY = "Why not? The model gets your reason; leave it empty to give none."
 _REASON = {
     "type": "object",
@@ -88,11 +88,11 @@ _DECLARED = frozenset(
 
 
 class Refusal(NamedTuple):
-    """Why a run may not start.
+    """The reason why a run may not start.
 
     Attributes:
         text: A sentence for the model and for the record.
-        for_person: A sentence for the person who declined; empty if the same one will do.
+        for_person: A sentence for the person who declined; empty if *text* is for the person too.
     """
 
     text: str
@@ -100,23 +100,25 @@ class Refusal(NamedTuple):
 
 
 class Policy:
-    """The rules that decide before a run from a button or a magic; plain Python calls always run.
+    """The rules for the start of a run from a button or a magic; plain Python calls always run.
 
-    The tool's own entry counts first, then the risk rating of the call, then the hints of the
-    tool. If a server's tool does not say whether it destroys data, MCP's default is "destructive":
-    its first call asks, if a person can answer. A yes counts for the session, or until the
-    server changes the tool's description, or another server gets its name. If no person can
-    answer, the call runs, unless it comes from an agent outside (see `serve`) or from an app.
+    The entry of the tool itself counts first, then the risk rating of the call, then the hints of
+    the tool.
 
-    A name in `allow` does not allow a server's tool. A name in `ask` or `deny` means
-    servers' tools of that name too, unless they have their own entry. `allow` of a server's tool
-    does not count for another server of the same name; `ask` and `deny` do.
+    If a server's tool does not say whether it destroys data, its first call asks a person: MCP's
+    default is "destructive". A yes counts for the session. It ends earlier if the server changes
+    the description of the tool, or if another server gets the same name. If no person can answer,
+    such a call runs, unless it comes from an agent outside (see `serve`) or from an app.
+
+    A name in `allow` does not allow a server's tool. A name in `ask` or `deny` counts for servers'
+    tools too, unless they have their own entry. If you `allow` a server's tool, this does not count
+    for another server with the same name; `ask` and `deny` do count.
 
     Attributes:
-        by_tool: Verdicts by the source and the name of a tool; `allow`, `ask` and `deny` add some.
+        by_tool: Verdicts by the source and the name of a tool; `allow`, `ask` and `deny` set them.
         by_risk: Verdicts by the rating of the call; by default, HIGH asks.
         destructive: The verdict on a tool that declares itself destructive; by default, ask.
-        undeclared: The verdict on a server's tool that does not say whether it destroys; by
+        undeclared: The verdict on a server's tool that does not say whether it destroys data; by
             default, ask until the person has agreed.
     """
 
@@ -189,7 +191,7 @@ class Policy:
         return "allow", "no confirmation needed"
 
     def check(self, run: Run, *, confirm: bool = True) -> "Refusal | None":
-        """Ask if needed; return None if *run* may start, else why it may not.
+        """Ask if needed; return None if *run* may start, else the refusal.
 
         The decision is kept in `run.decision`.
 
@@ -232,7 +234,7 @@ class Policy:
         return Refusal(text, f"You declined; {run.tool.name} was not run." * is_reader)
 
     def question(self, run: Run) -> Question | None:
-        """Return the question that `check` would ask before *run*; None if it would ask none."""
+        """Return the question that `check` would ask before *run*; None if it would not ask."""
         verdict, why = self.verdict(run)
         if verdict != "ask" or presets.asker is not None:
             return None

@@ -22,11 +22,11 @@ class ConsentLabels:
     """The two labels of a consent question: one lets the call run, the other refuses it."""
 
     act: str
-    """What the call does, as `Delete volume 3`."""
+    """The label that lets the call run, such as `Delete volume 3`."""
     refusal: str
-    """The words for a no, as `Keep it`."""
+    """The label that refuses the call, such as `Keep it`."""
     is_dangerous: bool = False
-    """Whether the act may destroy something."""
+    """Whether the call may destroy something."""
     can_be_remembered: bool = False
     """Whether a yes may count for the session; the answer then has the field `remember`."""
 
@@ -41,9 +41,9 @@ class Question:
     asked_by: str = ""
     """The tool or server that asks."""
     bare: bool = False
-    """Whether the object only wraps the value that is asked for, as its `answer`."""
+    """Whether the schema is an object that only wraps the wanted value, as its `answer`."""
     consent: ConsentLabels | None = None
-    """The words of the two answers, if the question is whether a call may run."""
+    """The labels of the two answers, if the person is asked whether a call may run."""
     url: str = ""
     """The page a person has to visit first, if any; the view checks that it is safe."""
 
@@ -91,9 +91,9 @@ class Answer:
     action: Reply
     content: Mapping[str, Any] | None = None
     by_somebody: bool = field(default=True, compare=False)
-    """Whether there was a person to answer."""
+    """False if no person could answer."""
     absence: str = field(default="no person could be asked", compare=False)
-    """The words for the absence of a person, if there was none to answer."""
+    """The reason why no person answered; it counts only if `by_somebody` is false."""
 
     def __bool__(self) -> bool:
         return self.action == "accept"
@@ -174,8 +174,8 @@ def answering(*answers: Any) -> Iterator[None]:
     """Answer the questions of runs in the `with` block with *answers*, in turn; then decline.
 
     Args:
-        *answers: A dict answers a form; `True` a yes-or-no question; any other value a question
-            for one value or a form with one field. `None` declines.
+        *answers: A dict answers a form; `True` answers a yes-or-no question; any other value
+            answers a question for one value, or a form with one field. `None` declines.
     """
     with presets.added(preset(*answers)):
         yield

@@ -60,13 +60,13 @@ class Run:
         Args:
             tool: The tool.
             call: An action of the tool, or its arguments as a model sends them. A `security_risk`
-                that is no argument of the tool is the rating of the call.
+                that is not an argument of the tool is the rating of the call.
             source: Where the run was started.
             action: The action, if it was made from these arguments already.
             asker: The function that answers questions.
             conversation: The second argument of the executor.
             risk: The rating of the call, if any.
-            is_plain: Whether it is `tool(call)`: the call is unchanged, and errors are raised.
+            is_plain: Whether it is `tool(call)` in Python: *call* stays unchanged, errors are raised.
         """
         self.id = numbers.take()
         self.tool = tool
@@ -92,18 +92,22 @@ class Run:
         self.state: State = "new"
         self.observation: Observation | None = None
         self.problems: tuple[Problem, ...] = ()
-        """What is wrong with the arguments, if that is why it failed."""
-        self.unchecked = False  # send what does not fit too: a server checks it
+        """The problems of the arguments, if the run failed because of them."""
+        self.unchecked = (
+            False  # send arguments that do not fit too: the server checks them
+        )
         self.traceback = self.decision = ""
-        self.asks_because = ""  # why a person is asked even where the policy allows it
-        self.error_kind: ErrorKind | None = None  # of what the tool raised
+        self.asks_because = (
+            ""  # the reason to ask a person although the policy allows it
+        )
+        self.error_kind: ErrorKind | None = None  # of the error that the tool raised
         self.progress_state = Progress()
         self.is_of_a_cell = False
-        """Whether the cell of the thread in which it was made waits for it."""
+        """Whether a cell waits for it: the cell that runs in the thread that made it."""
         self._cell_progress: CellProgress | None = None
         self.done = Event()
         self.is_stuck = False
-        """Whether it still runs though it was stopped: it is in a call that cannot be stopped."""
+        """Whether it was stopped but still runs, inside a call that cannot be interrupted."""
         self.version = 0
         """The number of changes so far; views of the run watch it."""
         self.work = Interruptible(RunCancelled)
@@ -118,7 +122,7 @@ class Run:
 
     @property
     def output(self) -> Output:
-        """Its printed and displayed output; most runs of a cell print to the cell and have none."""
+        """Its printed and displayed output; most runs of a cell print to the cell instead."""
         with self._lock:
             if self._output is None:
                 self._output = Output()
@@ -213,7 +217,7 @@ class Run:
         return self.show_progress if is_here else None
 
     def hide_progress(self) -> None:
-        """Remove what `show_progress` showed."""
+        """Remove the progress that `show_progress` showed."""
         if self._cell_progress is not None:
             self._cell_progress.erase()
 
@@ -370,7 +374,7 @@ def run_here(
 ) -> Run:
     """Return a run of *tool* for `perform` in this thread, as a part of the current run, if any.
 
-    In a cell its questions go through `input()`, inside another run the way of that run's questions.
+    In a cell, it asks questions by `input()`. Inside another run, it asks in the way of that run.
 
     Args:
         tool: The tool.

@@ -29,7 +29,7 @@ def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:
     for word in words:
         name, _, text = word.partition("=")
         if name in grid:
-            msg = f"{name!r} stands there twice."
+            msg = f"{name!r} is there twice."
             raise UsageError(msg)
         grid[name] = _values(name, text) if "=" in word else None
         if grid[name] is None:

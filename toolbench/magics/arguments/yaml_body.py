@@ -95,7 +95,7 @@ def _parts(node: yaml.Node) -> Iterator[tuple[Any, yaml.Node]]:
                 if name.tag != f"{_TAG}merge":
                     name.tag = f"{_TAG}str"
                     if name.value in names:
-                        msg = f"the key {clip(name.value)} stands there twice"
+                        msg = f"the key {clip(name.value)} is there twice"
                         raise ValueError(msg)
                     names.add(name.value)
                 yield name.value, part

@@ -133,7 +133,7 @@ def roots_of(options: Namespace) -> list[str]:
     """Return the folders of `--root`, as file URLs.
 
     Raises:
-        UsageError: If one is not there.
+        UsageError: If a folder does not exist.
     """
     return [Path(_folder("--root", word)).as_uri() for word in options.root or ()]
 

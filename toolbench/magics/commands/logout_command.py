@@ -1,4 +1,4 @@
-"""%mcp logout: forget the tokens of a server, and have them revoked."""
+"""%mcp logout: revoke the tokens of a server and delete them."""
 
 from argparse import Namespace
 from collections.abc import Callable

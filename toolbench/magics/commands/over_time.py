@@ -132,7 +132,7 @@ def _other(other: str, name: str, server: Server) -> "Snapshot":
     try:
         return server(other).snapshot()
     except ToolNotFoundError:
-        msg = f"{other!r} is no file, and no server of that name is connected."
+        msg = f"{other!r} is not a file, and no server of that name is connected."
         raise ServerError(msg) from None
 
 

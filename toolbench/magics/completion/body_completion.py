@@ -12,7 +12,7 @@ from toolbench.magics.completion.cursor import Place, place_in_json, place_in_ya
 
 
 def offer_in_json(schema: Any, text: str, rest: str) -> SimpleMatcherResult | None:
-    """Offer what can follow *text*, the beginning of a JSON object.
+    """Offer the continuations of *text*, the beginning of a JSON object.
 
     Args:
         schema: The schema of the arguments.
@@ -27,7 +27,7 @@ def offer_in_json(schema: Any, text: str, rest: str) -> SimpleMatcherResult | No
 
 
 def offer_in_yaml(schema: Any, text: str, rest: str) -> SimpleMatcherResult | None:
-    """Offer what can follow *text*, the beginning of a YAML block; see `offer_in_json`."""
+    """Offer the continuations of *text*, the beginning of a YAML block; see `offer_in_json`."""
     place = place_in_yaml(text)
     return _offer(place, schema, rest, _yaml) if place else None
 

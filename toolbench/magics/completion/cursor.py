@@ -1,4 +1,4 @@
-"""Find the name or value of a call at which the cursor is."""
+"""Find which name or value of a call the cursor is in."""
 
 import re
 from dataclasses import dataclass, field

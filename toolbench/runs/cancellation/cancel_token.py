@@ -1,7 +1,7 @@
-"""Stop a piece of work from any thread: a token asks it, an exception breaks in.
+"""Stop a piece of work from any thread, by a token or by an exception.
 
-`CancelToken` is for work that looks at it or adds a callback; `Interruptible` raises an exception in
-the thread of work that does not.
+`CancelToken` is for work that checks the token or adds a callback. For all other work,
+`Interruptible` raises an exception in the thread of the work.
 """
 
 import ctypes
@@ -96,8 +96,8 @@ def raise_in(thread: int, error: type[BaseException]) -> None:
 def _wait_for_started_threads(thread: int) -> None:
     """Wait while *thread* starts another thread.
 
-    Before Python 3.12 a new thread has the identifier of its parent at first. It would get the
-    exception and end, and its parent would wait for ever until it begins.
+    Before Python 3.12, a new thread has the identifier of its parent at first. It would get the
+    exception and end. Then its parent would wait for the start of the thread for ever.
     """
     if sys.version_info >= (3, 12):
         return
@@ -111,13 +111,14 @@ def _wait_for_started_threads(thread: int) -> None:
 
 
 def receive(raise_here: Callable[[], object]) -> None:
-    """Wait for an exception that another thread may have sent to this one.
+    """Make sure that no exception of another thread can reach this thread later.
 
-    The exception may be on its way, and CPython cannot take it back without making the process
-    slower for ever. So this function sends another exception, which replaces it, and waits for that.
+    The other thread may have sent one already. CPython cannot take it back without making the
+    process slower for ever. So this function sends a second exception, which replaces the first
+    one, and waits for the second.
 
     Args:
-        raise_here: Sends the other exception to this thread, where it is raised.
+        raise_here: Sends the second exception to this thread, which raises it.
     """
     raise_here()
     for _ in range(_SOON):
@@ -171,4 +172,4 @@ class Interruptible:
         raise_in(thread, self._error)
 
     def _disallow(self) -> None:
-        """Undo what a subclass did in order to receive exceptions."""
+        """Undo the changes that a subclass made to receive exceptions."""

@@ -59,7 +59,7 @@ def _ask(run: Run, callbacks: list[Callable[[], object]]) -> None:
 
 def _insist(run: Run, insist: Callable[[], object]) -> None:
     for times in count(1):
-        # more and more seldom after it was given up: each time wakes the process
+        # less and less often after it was given up: each time wakes the process
         if run.done.wait(GRACE * max(1, times - PATIENCE)):
             return
         if times > PATIENCE and not run.is_stuck:

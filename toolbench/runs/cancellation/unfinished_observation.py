@@ -10,9 +10,10 @@ from toolbench.core.schema import Observation
 
 
 class UnfinishedObservation(Observation):
-    """An observation that says why a run did not start or not end: a person refused or stopped it.
+    """The observation of a run that was refused or stopped; its text gives the reason.
 
-    `is_error` is true, as there is no full result; the header of a failed call is left out.
+    `is_error` is true because there is no full result. The model does not get the header of a
+    failed call.
     """
 
     is_error: bool = True

@@ -60,8 +60,8 @@ class RunHistory(Sequence[RunRecord]):
     def persist(self, path: str | Path) -> None:
         """Read the records at *path*, and append every new record to it, one line of JSON each.
 
-        A line that was cut off, for example by a crash, is skipped. So is a run that is already
-        in the history, so that the cell can be run again.
+        A line that was cut off, for example by a crash, is skipped. A run that is already in the
+        history is skipped too, so the cell can be run again.
 
         Raises:
             ToolbenchError: If *path* cannot be written.
@@ -86,7 +86,7 @@ class RunHistory(Sequence[RunRecord]):
             self._journal = None
 
     def find(self, number: int) -> RunRecord | None:
-        """Return the record of run *number*, the newest if several have it."""
+        """Return the record of run *number*; the newest one if several records have this number."""
         with self._lock:
             return next((r for r in reversed(self._records) if r.id == number), None)
 

@@ -63,16 +63,18 @@ class Journal:
             yield from file
 
     def write(self, record: RunRecord) -> None:
-        """Append *record*; an error, as of a full disk, is only a warning."""
+        """Append *record*; an error, such as a full disk, is only a warning."""
         try:
             line = f"{self._begin}{json.dumps(record.to_dict())}\n".encode()
-            self._begin = "\n"  # until all of it is written: the next line begins anew
+            self._begin = (
+                "\n"  # in case the write fails: the next record then starts a new line
+            )
             with self.path.open("ab", buffering=0) as file:
                 rest = memoryview(line)  # at once: two kernels' lines must not mix
                 while rest:
                     rest = rest[file.write(rest) or 0 :]
             self._begin = ""
-        # SystemError: json of Python 3.12 where memory is missing
+        # SystemError: json of Python 3.12 without enough memory
         except (OSError, MemoryError, SystemError) as error:
             why = getattr(error, "strerror", None) or "there is too little memory"
             msg = f"Run {record.id} was not written to {str(self.path)!r}: {why}."

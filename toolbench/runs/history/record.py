@@ -24,7 +24,7 @@ from toolbench.runs.run import Run, Source, run_here
 from toolbench.runs.shell import running_shell
 from toolbench.wording import duration
 
-_DATA = {str, int, float, dict, list}  # the classes of results that are no table
+_DATA = {str, int, float, dict, list}  # the classes of results that are not tables
 LIMIT = 1_000_000  # bytes of one observation, and of one text among the arguments
 MAX_RESULT = (
     20_000  # characters of a result: displays of records are saved in notebooks
@@ -186,7 +186,7 @@ class RunRecord:
         """Return the record as HTML that needs no kernel: the call and its result.
 
         Args:
-            limit: The most characters of the result, in the view for people and that of models.
+            limit: The most characters of the result, in the view for people and in that for models.
         """
         return call_html(
             self.definition or self.tool,
@@ -212,7 +212,7 @@ class RunRecord:
 
 
 def kept_of(observation: Observation) -> Observation:
-    """Return *observation* for a record: without Python objects, and only a part if it is too large."""
+    """Return *observation* for a record: without Python objects, and cut if it is too large."""
     if isinstance(observation, ResultObservation):
         observation = observation.model_copy(update={"result": None})
     size = _size(observation)
@@ -250,7 +250,7 @@ def _shortened(value: Any) -> Any:
 
 
 def is_lost(value: Any) -> bool:
-    """Tell whether a part of *value* is lost, as records keep no secrets and no very long texts."""
+    """Tell whether a part of *value* was not kept: a secret, or a very long text."""
     if isinstance(value, Mapping):
         return any(is_lost(item) for item in value.values())
     if isinstance(value, list):

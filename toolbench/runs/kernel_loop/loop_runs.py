@@ -35,8 +35,8 @@ async def outcome_of(
 ) -> Callable[[Run], Observation]:
     """Await the async tool of *run*; return a function for `perform` that returns the outcome.
 
-    If the arguments do not fit or the call may not run, no call is made: `perform` finds the
-    same reason.
+    If the arguments do not fit, or the policy refuses, the tool is not called. `perform` checks both
+    again and reports the reason.
 
     Args:
         run: The run.
@@ -63,7 +63,7 @@ async def outcome_of(
     relax = later(timeout, stop, run, limit) if timeout else lambda: None
     try:
         await asyncio.wait([task])
-    except asyncio.CancelledError:  # of the caller
+    except asyncio.CancelledError:  # the caller was cancelled
         task.cancel()
         stop(run, "cancelled")
     finally:
@@ -84,8 +84,8 @@ def _raise(error: BaseException, _: Run) -> Observation:
 
 
 def already_answered(answer: Answer) -> Asker:
-    """Return an asker that gives *answer* to the question of consent, and declines all others."""
-    absence = f"nobody could be asked during the run, since {NO_THREADS}"
+    """Return an asker that gives *answer* to the consent question, and declines other questions."""
+    absence = f"no person could be asked during the run, since {NO_THREADS}"
 
     def ask(question: Question) -> Answer:
         if question.consent is not None:

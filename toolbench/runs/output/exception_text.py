@@ -22,7 +22,7 @@ _MAX_ERRORS = 3  # errors of a group in its sentence
 
 def is_lack_of_memory(error: BaseException) -> bool:
     """Tell whether *error* means that there was too little memory, also if Rust code raised it."""
-    # pyo3's class of that name is no Exception, and can be imported from nowhere
+    # pyo3's class of that name is not an Exception, and no module exports it
     return isinstance(error, MemoryError) or type(error).__name__ == "PanicException"
 
 
@@ -47,7 +47,7 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 def _sentence(error: BaseException) -> str:
     text = sentence(error).strip()
     if isinstance(error, ToolbenchError) and text:
-        return text  # our own sentences need no class in front
+        return text  # our own messages need no class name in front
     if not text and isinstance(error, MemoryError):
         text = "there is too little memory for this. Free some, and try again."
     if text.startswith(_OTHER_THREAD):

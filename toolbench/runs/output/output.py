@@ -31,7 +31,7 @@ class Output:
         """Keep *limit* characters, or up to 50 % more so that no piece is cut."""
         self._half = limit // 2
         self._head, self._tail = _End(), _End()
-        self._is_flood = False  # then the head is complete
+        self._is_flood = False  # if true, the head is complete
         self.omitted = 0
         self._coming: deque[Chunk] = deque()
         self._taking_in = False
@@ -89,7 +89,7 @@ class Output:
             self._to_tail(self._affordable(chunk))
 
     def _replaced(self, chunk: Chunk) -> bool:
-        """Replace the earlier chunk of the same name with *chunk*, or only remove it without room."""
+        """Replace the earlier chunk of the same name with *chunk*; without room, only remove it."""
         for end in (self._head, self._tail):
             index = end.index(chunk.name)
             if index is not None:

@@ -82,7 +82,7 @@ class _Installed:
         self._patches = Patches()
         self._known = _KnownOutputs()
         self.lasts = False
-        """Whether the patches of the process's streams and displays stay after the last one."""
+        """Whether the patches of the process's streams and displays stay after the last work."""
 
     @contextmanager
     def needed(self, shell: Any) -> Iterator[None]:

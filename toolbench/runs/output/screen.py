@@ -32,7 +32,7 @@ class Patches:
         self._in_place: dict[tuple[int, str], tuple[Any, Any, Any, bool]] = {}
 
     def put(self, owner: Any, name: str, wrap: Wrap) -> None:
-        """Replace the attribute *name* of *owner* with the result of *wrap* for it.
+        """Replace the attribute *name* of *owner* with the result of `wrap(attribute)`.
 
         A second call changes nothing. An object that takes no attributes stays as it is.
         """
@@ -69,7 +69,7 @@ class Patches:
 
 
 def _runs_that_hide() -> Iterator[Run]:
-    """Yield the runs that must hide their secrets in the output of this code before its sink.
+    """Yield the runs whose secrets must be hidden in output of this code before its sink gets it.
 
     The innermost run comes first. The run that is the sink, and the runs around it, are left out:
     they hide their secrets later.

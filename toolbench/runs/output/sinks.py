@@ -44,7 +44,7 @@ class Redirection:
 
 
 _here: ContextVar[Redirection | None] = ContextVar("toolbench_sink", default=None)
-_INHERITED = "_toolbench_sink"  # what a thread got from the one that started it
+_INHERITED = "_toolbench_sink"  # attribute of a thread: the redirection of the thread that started it
 
 
 def sink_here() -> Sink | None:

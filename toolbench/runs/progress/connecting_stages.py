@@ -20,7 +20,8 @@ _STAGES = {
 def connecting_stages(name: str, session: Callable[[], Any]) -> Iterator[None]:
     """Show the stages of connecting the server *name* during the `with` block, if it takes long.
 
-    Nothing is shown if no person watches, as such notebooks are compared with their saved output.
+    Nothing is shown if no person watches: the output of such notebooks is often compared with the
+    saved output.
 
     Args:
         name: The name of the server.

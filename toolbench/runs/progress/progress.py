@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Self
 
-_EXACT = 1e15  # from here on, floats are no longer exact to the unit
+_EXACT = 1e15  # larger floats are not exact to the unit
 
 
 @dataclass(frozen=True)
