@@ -19,11 +19,14 @@ if TYPE_CHECKING:  # the node module imports this one
     from toolbench.jsonschema.view import SchemaView
 
 SOURCES = frozenset(("if", *DEPENDENT, *COMPOSITION))
-"""The keywords of a schema that has cases, or is composed of schemas that may have some."""
+"""The keywords of a schema that has cases, or is composed of schemas that may have cases."""
 _MOST = 200  # the most cases to read: a hostile schema has any number
 
 _Test = tuple[Any, bool]
-"""A schema or the name of a key, and whether the object has to fit or have it, or must not."""
+"""One test of an object: a schema or a key, and a bool.
+
+True: the object must fit the schema, or have the key. False: it must not.
+"""
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ def _cases(
     tests: tuple[_Test, ...],
     visited: set[tuple[Any, ...]],
 ) -> Iterator[_Case]:
-    """Yield the cases in *schema* and its parts; all apply only where *tests* are true."""
+    """Yield the cases in *schema* and its parts; all apply only if *tests* are true."""
     schema, _ = view.resolve(schema)
     if not isinstance(schema, Mapping):
         return

@@ -11,7 +11,7 @@ from toolbench.jsonschema.words import LIMITING
 if TYPE_CHECKING:  # the node module imports this one
     from toolbench.jsonschema.normal import Node
 
-# beside one of these, a listed value may be refused
+# if the schema has one of these keywords, it may refuse a listed value
 _JUDGING = frozenset((*MAPPINGS, *LISTS, *SINGLE, *LIMITING, "required")) - {
     "$defs",
     "definitions",

@@ -30,9 +30,9 @@ class Node:
         raw: The schema as it was written.
         schema: The keywords, also those of references and of the parts of `allOf`, but without
             `$ref`, `allOf` and the `null` alternative. An `anyOf` has at least two real
-            alternatives; an `allOf` stays for rules that no other keyword can express, as a
+            alternatives; an `allOf` stays for rules that no other keyword can express, such as a
             second pattern. Extensions (`toolbench`, `x-...`) are in it too.
-        nullable: Whether `null` is accepted beside *schema*.
+        nullable: Whether `null` is accepted in addition to *schema*.
         merged: The similar alternatives that were merged, as they were written.
         notice: A sentence about a part that could not be read; empty if there is none.
     """

@@ -15,10 +15,10 @@ _SHARED = ("$schema", "$defs", "definitions")
 
 
 def follow(root: Any, reference: Any) -> Any:
-    """Return the target of *reference*, as in `{"$ref": reference}`, inside *root*.
+    """Return the target of *reference*, the value of a `$ref`, inside *root*.
 
     The reference may name *root* or a part of it by the address in `$id`. The result is `MISSING` if
-    there is no such part, if it is in another document, and if *reference* is not a reference.
+    there is no such part, if the part is in another document, or if *reference* is not a reference.
     """
     if not isinstance(reference, str) or not reference:
         return MISSING
@@ -89,7 +89,7 @@ def leads_out(root: Any) -> bool:
 
 
 def references_in(root: Any) -> Iterator[str]:
-    """Yield each reference in *root*, also in parts that are no schemas, as references may lead there."""
+    """Yield each reference in *root*, also in parts that are not schemas but may be targets."""
     for part in _objects_in(root):
         if isinstance(reference := part.get("$ref"), str):
             yield reference

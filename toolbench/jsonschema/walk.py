@@ -103,10 +103,10 @@ def _without(schema: Schema, keyword: str) -> Schema:
 def flat(
     root: Any, schemas: Iterable[Any], *, in_any_case: bool = False
 ) -> Iterator[Schema]:
-    """Yield *schemas*, which are parts of *root*, with their targets and the schemas in them.
+    """Yield *schemas*, parts of *root*, and the schemas of which they are composed.
 
-    The targets are those of references; the schemas in them are those of `allOf`, `anyOf` and
-    `oneOf`. Each is yielded once, before its parts; other values than objects are left out.
+    These are the targets of references, and the schemas in `allOf`, `anyOf` and `oneOf`. Each
+    schema is yielded once, before its parts. Values that are not objects are left out.
 
     Args:
         root: The schema in which references are followed.
@@ -151,7 +151,7 @@ def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
 def _parts_under(
     key: str, value: Any, where: str
 ) -> Iterator[tuple[str | None, str, Any]]:
-    """Yield the schemas in *value*, which *key* holds: the name of each, its place, and itself."""
+    """Yield the schemas in *value*, the value of *key*: the name, the place and the schema."""
     if key in MAPPINGS and isinstance(value, Mapping):
         above = f"{where}." if where else ""
         for name, part in value.items():

@@ -64,7 +64,7 @@ _OF_TYPE: Mapping[str, frozenset[str]] = {
     ),
     **dict.fromkeys(("boolean", "null"), frozenset()),
 }
-_EXACT = 2**53  # from here on, a float cannot represent every integer
+_EXACT = 2**53  # larger floats cannot represent every integer
 _ONE = re.compile(r"\b(?<![.\d])1 (character|item|key)s\b")
 
 

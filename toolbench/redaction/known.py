@@ -41,7 +41,7 @@ class KnownSecrets:
     def redactor(self) -> Redactor:
         """The redactor of all secrets known so far, for all views and records of the run.
 
-        It includes earlier runs, since a tool or a server may repeat a secret that it got from them.
+        It includes the secrets of earlier runs, because a tool or a server may repeat them.
         """
         own, earlier, joined = self._joined
         if own is not self.own or earlier is not remembered.redactor:
@@ -51,7 +51,7 @@ class KnownSecrets:
         return joined
 
     def learn(self, action: Any, secrecy: Secrecy | None = None) -> None:
-        """Add the secrets of *action*, which also has the defaults of arguments left out.
+        """Add the secrets of *action*; it also has the defaults of arguments that were left out.
 
         Args:
             action: The action, or another object with secrets.
@@ -105,7 +105,7 @@ class OutputFilter:
         self._secrets = secrets
         self._is_over = is_over
         self._streams: dict[str, Stream] = {}
-        # what is collected as garbage while it is held may print too
+        # reentrant: an object deleted while it is held may print too
         self._lock = RLock()
 
     def text(self, stream: str, text: str) -> str:

@@ -12,7 +12,7 @@ def hide_in_record(record: logging.LogRecord) -> None:
     redactor = remembered.redactor
     if not redactor:
         return
-    with suppress(Exception):  # a bad log call is told by the handlers
+    with suppress(Exception):  # the handlers report a bad log call
         message = record.getMessage()
         if redactor.occurs_in(message):
             record.msg, record.args = redactor.text(message), None
@@ -33,7 +33,7 @@ _hiding = _Hiding()
 
 
 def hide_in_logs_of(libraries: Iterable[str]) -> None:
-    """Hide remembered secrets in the logs of *libraries*, the first words of loggers' names.
+    """Hide remembered secrets in the logs of *libraries*, the first parts of loggers' names.
 
     A filter gets only the records of its own logger, so loggers that a library makes later
     need another call.

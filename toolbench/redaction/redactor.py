@@ -1,6 +1,7 @@
 """Replace known secrets with a mark: in text, bytes, HTML, sentences, streams, values, errors.
 
-A caller gets the real result of a run: `results` knows the redactor for the views of each result.
+The result of a run is returned unchanged, with its secrets. They are hidden only where the result
+is shown; `results` keeps the redactor of each result.
 """
 
 import re
@@ -20,7 +21,7 @@ from toolbench.redaction.values import masked_error, masked_value
 
 _Error = TypeVar("_Error", bound=BaseException)
 SHORTEST_SETTING = 6
-"""The same for settings of a server, whose names are a less sure sign of a secret."""
+"""The least characters of a secret in a server's settings, where names are a weaker sign."""
 
 
 class Redactor:
@@ -29,10 +30,10 @@ class Redactor:
     def __init__(
         self, secrets: Iterable[str] = (), *, shortest: int = SHORTEST
     ) -> None:
-        """Hide *secrets*; those of fewer than *shortest* characters are replaced only in quotes."""
+        """Hide *secrets*; a secret of fewer than *shortest* characters is replaced only in quotes."""
         texts = frozenset(secrets) - {""}
         texts |= {form for text in texts for form in line_forms(text)}
-        # programs cut off the end of a line that a file, or a paste, has
+        # a file or a pasted text ends with a line end, which programs cut off
         cut = {s.strip() for s in texts if len(s.strip()) >= SHORTEST}
         known = texts | cut
         self.secrets = frozenset(s for s in known if len(s) >= shortest)
@@ -101,11 +102,11 @@ class Redactor:
         return self._search.occurs_in(data)
 
     def sentence(self, sentence: str) -> str:
-        """Return *sentence* without secrets: whole ones, cut ones, and short ones in quotes."""
+        """Return *sentence* without whole secrets, cut secrets, and short secrets in quotes."""
         return self._quoted.sub(MARK, self.cut_text(sentence))
 
     def spans(self, data: bytes, *, cuts: Iterable[bytes] = ()) -> list[Span]:
-        """Return where secrets are in *data*, also secrets with one of *cuts* in place of a part."""
+        """Return the spans of secrets in *data*, also where one of *cuts* replaces a part."""
         if self._search is None:
             return []
         spans = self._search.spans(data)
@@ -115,7 +116,7 @@ class Redactor:
         return merged(spans)
 
     def cut_text(self, text: str) -> str:
-        """Return *text* of an error without secrets, even if a library has cut out their middle."""
+        """Return *text* of an error without secrets, even secrets whose middle a library cut out."""
         data = text.encode(errors=_ANY)
         spans = self.spans(data, cuts=CUTS)
         return _replaced(data, spans, _MARK).decode(errors=_ANY) if spans else text
@@ -181,9 +182,9 @@ class Stream:
         """Replace the secrets of *redactor*."""
         self.redactor = redactor
         """The redactor; it may be replaced by one with more secrets."""
-        self._end = b""  # of what came: what may belong to a secret that has begun
-        self._done = 0  # bytes at its start that are shown, or that a mark stands for
-        self._is_marked = False  # whether a mark stands for the last of these
+        self._end = b""  # the end of the text so far, which may belong to a secret
+        self._done = 0  # bytes at its start that were shown, or replaced by a mark
+        self._is_marked = False  # whether a mark replaced the last of these bytes
 
     @property
     def held(self) -> int:
@@ -247,7 +248,7 @@ def _redactor(secrets: frozenset[str], short: frozenset[str]) -> Redactor:
 
 NO_SECRETS = Redactor()
 """The redactor without secrets."""
-_ANY = "surrogatepass"  # half of a pair is text too
+_ANY = "surrogatepass"  # a lone surrogate is text too
 _MARK = MARK.encode()
 _HTML_MARK = escape(MARK).encode()
 _MARKUP = ("text/html", "text/markdown", "image/svg+xml")

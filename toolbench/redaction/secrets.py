@@ -26,7 +26,7 @@ class Secrets(Mapping[str, SecretStr]):
             name: _wrapped(name, value) for name, value in (values or {}).items()
         }
         plain = (value.get_secret_value() for value in self._values.values())
-        # a declared secret is one, however short
+        # a declared secret is hidden even if it is short
         self.redactor = Redactor(plain, shortest=1)
         """The redactor of the values."""
 

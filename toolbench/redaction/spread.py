@@ -8,7 +8,7 @@ from toolbench.redaction.matching.secret_search import SHORTEST
 from toolbench.redaction.redactor import Redactor
 
 _ANY = "surrogatepass"
-_WINDOW = 1000  # bytes kept of earlier texts: the lines of a longer secret count by themselves
+_WINDOW = 1000  # bytes kept of earlier texts: each line of a longer secret is searched by itself
 
 
 class Piece(NamedTuple):
@@ -21,7 +21,7 @@ class Piece(NamedTuple):
     """Whether the text ends with the piece; otherwise it begins with the piece."""
 
     def hidden_in(self, text: str) -> str:
-        """Return *text*, the present form of the text with this piece, with the piece hidden."""
+        """Return *text* with this piece hidden; *text* is the present form of the piece's text."""
         if self.is_at_end:
             return text.removesuffix(self.text) + MARK
         return MARK + text.removeprefix(self.text)
@@ -35,7 +35,7 @@ class Succession:
         self._ends: deque[bytes] = deque()
 
     def add(self, redactor: Redactor, text: str) -> list[Piece]:
-        """Add the next *text*; return the pieces of each secret that began before it and ends in it."""
+        """Add the next *text*; return the pieces of secrets that began earlier and end in *text*."""
         if not redactor:
             self._ends.clear()
             return []

@@ -32,7 +32,7 @@ def masked_value(redactor: _Redactor, value: Any) -> Any:
     """Return *value*, or a copy of it with every secret replaced; see `Redactor.value`."""
     try:
         return _Copy(redactor).of(value)
-    except RecursionError:  # it is unknown what is down there
+    except RecursionError:  # the deepest parts are unknown
         return MARK
 
 
@@ -83,7 +83,7 @@ def _shows_in(redactor: _Redactor, value: Any) -> bool:
         for part in levels[-1]:
             try:
                 inside = _read(redactor, part)
-            except Exception:  # noqa: BLE001 - an object's own code: nobody knows what it hides
+            except Exception:  # noqa: BLE001 - an object's own code: its secrets are unknown
                 return True
             if inside is None:
                 return True
@@ -103,7 +103,7 @@ _AGAIN = 200  # characters: a text that is shorter is read again rather than rem
 
 
 def _is_new(part: Any, visited: dict[int, Any]) -> bool:
-    """Note *part*; tell whether to read it, as it is new or a short text."""
+    """Remember *part*; tell whether to read it: it is new, or a short text."""
     if type(part) is str and len(part) < _AGAIN:
         return True
     if id(part) in visited:
@@ -120,7 +120,7 @@ def _read(redactor: _Redactor, part: Any) -> list[Any] | None:
 
 
 def _plain(text: Any) -> str | bytes:
-    if isinstance(text, str):  # what it holds, whatever a class of its own prints of it
+    if isinstance(text, str):  # its content: a subclass may print another text
         return str.__str__(text)
     return str(text) if isinstance(text, PurePath) else bytes(text)
 
@@ -130,7 +130,9 @@ class _Copy:
 
     def __init__(self, redactor: _Redactor) -> None:
         self._redactor = redactor
-        self._copies: dict[int, Any] = {}  # what stands for what, by id
+        self._copies: dict[
+            int, Any
+        ] = {}  # the copy of each part, by the id of the part
 
     def of(self, value: Any) -> Any:
         if id(value) in self._copies:
@@ -161,7 +163,7 @@ class _Copy:
                 return _alike(value, self._redactor.text(str(value)))
             case bytes() | bytearray() | memoryview():
                 return self._redactor.data(bytes(value))
-        list(_inside(value))  # raises where it cannot be looked into
+        list(_inside(value))  # raises an error if its parts cannot be read
         match value:
             case list() | deque() | dict():
                 return self._container(value)
@@ -172,7 +174,9 @@ class _Copy:
         return self._object(value)
 
     def _container(self, value: Any) -> Any:
-        self._copies[id(value)] = masked = copy(value)  # first: it may hold itself
+        self._copies[id(value)] = masked = copy(
+            value
+        )  # first: the value may contain itself
         masked.clear()
         if isinstance(value, dict):
             masked.update(self._pairs(value))
@@ -186,11 +190,11 @@ class _Copy:
     def _object(self, value: Any) -> Any:
         try:
             self._copies[id(value)] = masked = copy(value)
-            if masked is not value:  # as an enum is
+            if masked is not value:  # a member of an enum is its own copy
                 for name, attribute in list(_attributes(value)):
                     if name in _built_in(value):
                         continue
-                    # past what freezes it
+                    # also if the class is frozen
                     part = self._part(attribute, is_fields=name in _FIELDS)
                     object.__setattr__(masked, name, part)
         except Exception:  # noqa: BLE001 - what cannot be copied is shown as text

@@ -28,7 +28,7 @@ def merged(near: Schema, far: Schema) -> Json:
 
     The result has the stricter of two limits, and only those types and listed values that both
     schemas have. If one keyword cannot express both rules (properties of the same name, two
-    patterns), `allOf` is used. In all other contradictions *near* wins.
+    patterns), `allOf` is used. If the schemas contradict each other in another way, *near* counts.
     """
     near, far = with_limits_as_numbers(near), with_limits_as_numbers(far)
     both = {**far, **near}
@@ -59,7 +59,7 @@ def together(one: Schema, other: Schema) -> Json:
     """Return one schema for both, without `allOf`: properties and required names are joined.
 
     The result has the stricter of two limits, and only those types and listed values that both
-    schemas have. In all other contradictions *other* wins.
+    schemas have. If the schemas contradict each other in another way, *other* counts.
     """
     both = {**one, **other}
     _narrow(both, other, one)
@@ -151,7 +151,7 @@ def _types(schema: Schema) -> list[str]:
 
 
 def _unsaid(both: Json, near: Schema, far: Schema) -> Json:
-    """Merge the parts of *near* and *far* in *both*; return rules of *far* that it cannot hold."""
+    """Merge parts of *near* and *far* in *both*; return rules of *far* that *both* cannot hold."""
     shared = near.keys() & far.keys()
     rest = {key: far[key] for key in _BOTH & shared if near[key] != far[key]}
     for key in _OF_PARTS:

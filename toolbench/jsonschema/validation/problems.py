@@ -62,7 +62,7 @@ def problems_of(
 
     Args:
         kind: The kind of the error, as jsonschema-rs names it.
-        facts: What the schema demands there, by jsonschema-rs's names.
+        facts: The demands of the schema there, by jsonschema-rs's names.
         path: The path of the value.
         value: The value.
         otherwise: The message for a kind that has no words here.
@@ -171,7 +171,7 @@ def _problem(line: dict[str, Any], path: Path, known: list[str]) -> Problem:
 
 
 def _tag_problem(line: dict[str, Any], path: Path) -> Problem:
-    """Describe a problem with the field that tells the members of a union apart."""
+    """Describe a problem with the field that distinguishes the members of a union."""
     facts, value = line["ctx"], line["input"]
     match = re.fullmatch(r"'([^']+)'", facts["discriminator"])
     if match is None:  # a function or several fields distinguish them

@@ -1,7 +1,7 @@
 """Check values against a JSON Schema in Python alone: where jsonschema-rs has no build (Pyodide).
 
-The verdicts are those of jsonschema-rs, which the corpus of real tools judges. Two things differ:
-a pattern can take long, and one that Python cannot read is not checked.
+The verdicts are the same as those of jsonschema-rs; this is tested with the corpus of real tools.
+Two things differ: a pattern can take long, and a pattern that Python cannot read is not checked.
 """
 
 import re
@@ -42,7 +42,7 @@ class PureValidator:
             part: The key; empty for the whole.
 
         Raises:
-            SchemaError: If it is no valid JSON Schema, or refers to another document.
+            SchemaError: If *schema* is not a valid JSON Schema, or refers to another document.
         """
         from jsonschema import (  # noqa: PLC0415 - only for foreign schemas
             Draft202012Validator,
@@ -69,7 +69,7 @@ class PureValidator:
         """Tell whether *value* fits.
 
         Raises:
-            ValueError: If it is no JSON.
+            ValueError: If *value* is not JSON.
         """
         return next(self._validator.iter_errors(_as_json(value)), None) is None
 
@@ -77,14 +77,14 @@ class PureValidator:
         """List all problems of *value*, each with its path.
 
         Raises:
-            ValueError: If it is no JSON.
+            ValueError: If *value* is not JSON.
         """
         errors = self._validator.iter_errors(_as_json(value))
         return [problem for error in errors for problem in _problems(error)]
 
 
 class _Refused(dict[str, Any]):
-    """What fetches other documents: nothing does."""
+    """A table of functions that fetch other documents; each of them refuses."""
 
     def __contains__(self, scheme: object) -> bool:
         return True
@@ -120,7 +120,7 @@ def _is_meta(address: str) -> bool:
 
 def _as_json(value: Any) -> Any:
     text = dumps(value, ensure_ascii=False)
-    text.encode()  # a lone surrogate is no JSON
+    text.encode()  # a lone surrogate is not JSON
     return loads(text)
 
 
@@ -131,7 +131,10 @@ _END = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
 
 @lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> "re.Pattern[str] | None":
-    """Return *pattern* for Python, where `$` is no line end and digits are ASCII; None if unreadable."""
+    """Return *pattern* for Python; None if Python cannot read it.
+
+    `$` matches only at the end of the text, not before a final line end. Digits are ASCII.
+    """
     try:
         return re.compile(
             _END.sub(lambda m: r"\Z" if m[0] == "$" else m[0], pattern), re.ASCII

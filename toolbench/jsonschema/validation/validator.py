@@ -1,6 +1,6 @@
 """Check values against a JSON Schema, as the specification says, with jsonschema-rs.
 
-Where that has no build, in Pyodide, `pure_validator` takes its place.
+In Pyodide, where jsonschema-rs has no build, `pure_validator` takes its place.
 """
 
 import re
@@ -25,7 +25,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 _ROOT = "toolbench://schema/"
 _PART = "toolbench:part"
-"""The address of a whole schema, and the key in it of the part to check by."""
+"""The address of a whole schema; also the key in it for the part that checks the value."""
 
 
 class SchemaValidator:
@@ -39,7 +39,7 @@ class SchemaValidator:
         """Compile *schema*, or only its part under the key `_PART`.
 
         Raises:
-            SchemaError: If it is no valid JSON Schema, or refers to another document.
+            SchemaError: If *schema* is not a valid JSON Schema, or refers to another document.
         """
         self._validator = _compile(schema, is_part=is_part)
 
@@ -67,7 +67,7 @@ def validator_of(
     """Return the validator of *schema*, which may be a part of *root*; equal schemas share one.
 
     Raises:
-        SchemaError: If it is no valid JSON Schema, or refers to another document.
+        SchemaError: If *schema* is not a valid JSON Schema, or refers to another document.
     """
     try:
         text = dumps(schema if root is None else _with_part(root, schema))
@@ -88,7 +88,7 @@ def _cached(text: str, *, is_part: bool) -> SchemaValidator:
 
 
 def _flaw(text: str, error: ValueError) -> str:
-    """Return a phrase for why *text*, a schema as JSON, cannot be read."""
+    """Return the reason, as a phrase, why *text* (a schema as JSON) cannot be read."""
     if "recursion" in str(error):
         return f"is nested too deeply: {error}"
     half = _SURROGATE.search(dumps(loads(text), ensure_ascii=False))

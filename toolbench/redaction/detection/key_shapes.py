@@ -1,9 +1,9 @@
-"""Secrets that show what they are by their shape, whatever they are called."""
+"""Find keys and tokens by their known shapes, in texts with any name."""
 
 import re
 from collections.abc import Iterator
 
-# The prefixes that the issuers document, each with as many characters as their keys have at least.
+# The prefixes that the issuers document, each with the least number of characters of such a key.
 _SHAPES = re.compile(
     r"(?<![A-Za-z0-9_-])("
     r"sk-(ant-|proj-|or-v1-|svcacct-)?[A-Za-z0-9_-]{20,}"

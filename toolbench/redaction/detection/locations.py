@@ -1,4 +1,4 @@
-"""`Location`: the schemas for one place in a value, which tell if a secret is there."""
+"""`Location`: the schemas for one place in a value; they tell if a secret is there."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -76,9 +76,9 @@ class Location:
     ) -> None:
         """Read *schemas*, a flat list that already includes all alternatives.
 
-        The schemas in *always* count in every case; they decide whether the value may be text.
+        The schemas in *always* apply in every case; they decide whether the value may be text.
         """
-        # those that only lead to others do not say what they are
+        # schemas that only refer to other schemas do not describe the value
         plain = [s for s in always if "type" in s or not s.keys() & _WRAPPERS]
         self._locations = locations
         self._schemas = schemas
@@ -110,9 +110,10 @@ class Location:
         return not self.types.isdisjoint(_NUMBERS) and is_secret_number(name)
 
     def name_of(self, key: str, above: str) -> str:
-        """Return the name that decides if *key* is secret; *above* is this location's name.
+        """Return the name that decides if the value of *key* is secret.
 
-        A key that the schema does not declare may be a misspelt name of one of its secrets.
+        *above* is the name of this location. If *key* is not declared and looks like a misspelt
+        name of a declared secret, the result is `secret`.
         """
         if key in self._declared:
             return key
@@ -231,7 +232,7 @@ def _of_undeclared_key(schema: Schema) -> Iterator[Any]:
 
 def _of_any_key(schema: Schema) -> Iterator[Any]:
     yield from _of_undeclared_key(schema)
-    # not of one that another of the schemas declares: it is evaluated there
+    # not for a key that another of the schemas declares: that schema evaluates it
     yield schema.get("unevaluatedProperties")
 
 

@@ -48,7 +48,7 @@ _TABLE = (
     _Row(r"key|session|authentication", Strength.SETTING),
     _Row(r"(?<![a-z])(sig|signature)", Strength.SETTING),
 )
-# what may follow such a word without making it another thing: `secret_value`, `password2`
+# endings that do not change the meaning of such a word: `secret_value`, `password2`
 _SAME = r"(_?(value|text|string|str|plain|plaintext|raw|data|json|base64|b64|pem|header|confirm|confirmation|again|[0-9]+))?"
 
 _ARGUMENTS = re.compile(
@@ -56,14 +56,14 @@ _ARGUMENTS = re.compile(
 )
 _SETTINGS = re.compile(rf"({'|'.join(r.words for r in _TABLE)})s?{_SAME}(?![a-z])")
 
-# where a listing goes on, what stands in a text, what makes a request the same request
+# tokens for the next page of a list, tokens of a text, and names of a repeated request
 _TOKENS = re.compile(
     r"(^|_)(next|previous|prev|page|pagination|continuation|continue|cursor|resume|sync|"
     r"start|end|first|last|stop|bos|eos|pad|sep|cls|mask|unk|idempotency|client_request)_token$"
-    r"|(^|_)tokens$"  # words of a text, unless it says whose
+    r"|(^|_)tokens$"  # tokens of a text, except names such as `access_tokens` below
 )
 _OWNED_TOKENS = re.compile(r"(^|_)(access|api|auth|bearer|id|refresh|session)_tokens$")
-# a setting that says where a secret is, or what kind, is none
+# a setting with the place or the kind of a secret is not a secret itself
 _PLACES = re.compile(
     r"(file|path|dir|url|uri|endpoint|type|mode|method|provider|name)$"
 )
@@ -86,7 +86,7 @@ def is_secret_argument(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_secret_number(name: str) -> bool:
-    """Tell whether a number called *name* is a secret, as `passcode` is; `tokens` is only a count."""
+    """Tell whether a number called *name* is a secret: `passcode` is, `tokens` is only a count."""
     return bool(_NUMBERS.search(_snake(name)))
 
 
@@ -127,7 +127,7 @@ _USUAL = [
     "authorization",
     "cookie",
 ]
-_NEAR = 0.85  # of its letters, as difflib counts: `taken` is no `token`
+_NEAR = 0.85  # of its letters, as difflib counts: `taken` does not count as `token`
 
 
 def name_at(path: Iterable[Any]) -> str:

@@ -43,7 +43,7 @@ class Secrecy:
 
     def __init__(self, schema: Any, root: Any = None) -> None:
         """Read *schema*; if it is a part of *root*, its references are followed in *root*."""
-        self._schema = schema  # kept: locations go by the ids of its parts
+        self._schema = schema  # kept alive: locations are found by the ids of its parts
         self._location = Locations(schema if root is None else root).of([schema])
         self._harmless: frozenset[str] | None = None
 
@@ -78,7 +78,7 @@ class Secrecy:
         values = _fields(arguments) if isinstance(arguments, BaseModel) else arguments
         if not isinstance(values, dict):
             return False
-        if self._harmless is None:  # the schema may be large, and never be asked about
+        if self._harmless is None:  # made when first needed: the schema may be large
             self._harmless = frozenset(self._location.harmless_names())
         return self._harmless.issuperset(values) and all(
             type(value) in _SIMPLE and not (type(value) is str and _may_hold(value))
@@ -89,15 +89,15 @@ class Secrecy:
         """Return a copy of *arguments* that is safe to show, and the texts of its hidden secrets.
 
         The secrets are those of `mask`, and those inside texts: in JSON, in an address, or in a
-        setting such as `NAME=value`. Names are always shown. The values of arguments that are
-        too deep, contain themselves, or are no object in the schema are all hidden.
+        setting such as `NAME=value`. Names are always shown. All values are hidden if
+        *arguments* are nested too deeply, contain themselves, or are not an object in the schema.
         """
         value = dict(arguments) if isinstance(arguments, Mapping) else arguments
         if self.is_harmless(value):
             return value, []
         try:
             masked, secrets = self.mask(value)
-        except RecursionError:  # it is unknown what is down there
+        except RecursionError:  # the deepest parts are unknown
             masked, secrets = MARK, {(): value}
         if masked is MARK and isinstance(value, dict):
             masked = dict.fromkeys(value, MARK)
@@ -154,12 +154,12 @@ def _masked(
         inside = opened(value)
         if (
             location.is_secret(name)
-            or _is_secret_text(inside, name, location)  # whatever should stand there
+            or _is_secret_text(inside, name, location)  # of any type in the schema
             or (location.types.isdisjoint(_types_of(inside)) and location.has_secrets)
             or isinstance(value, WRAPPED)
         ):
             if isinstance(inside, str | bytes | dict | list) and not inside:
-                return value  # that there is no password is no secret
+                return value  # an empty password is not a secret
             secrets[path] = value
             return MARK
         if isinstance(inside, str) and location.content is not None:
@@ -191,7 +191,7 @@ def _masked(
         return masked if inside is value or len(secrets) > before else value
     except RecursionError:
         raise
-    except Exception:  # noqa: BLE001 - an object's own code: nobody knows what it hides
+    except Exception:  # noqa: BLE001 - an object's own code: its secrets are unknown
         secrets[path] = value
         return MARK
 
@@ -237,7 +237,7 @@ def _name_beside(pair: dict[Any, Any]) -> str:
     return next((n for n in names if isinstance(n, str) and is_secret_argument(n)), "")
 
 
-_PAIR = 4  # members, at most, of what is a name with a value and little else
+_PAIR = 4  # the most members of an object with a name, a value and little else
 _JSON = re.compile(r"\s*[\[{]")
 _LONGEST = 200_000  # characters of a JSON text that is looked into: some 50 ms
 BY_NAMES = Secrecy({})
@@ -300,7 +300,7 @@ def texts(value: Any) -> Iterator[str]:
     todo, visited = [value], set[int]()
     while todo:
         part = todo.pop()
-        with suppress(Exception):  # what cannot be read shows no text
+        with suppress(Exception):  # a part that cannot be read shows no text
             inside = _text_or_parts(part)
             if isinstance(inside, str):
                 yield inside
@@ -316,11 +316,13 @@ def _text_or_parts(value: Any) -> str | list[Any]:
     if isinstance(value, bytes | bytearray):
         return value.decode(
             errors="surrogateescape"
-        )  # bytes that are no text stay what they are
+        )  # bytes that are not text stay unchanged
     if isinstance(value, WRAPPED):
         return [value.get_secret_value()]
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return repr(value)  # raises where it is too long to print: it is found nowhere
+        return repr(
+            value
+        )  # raises an error if it is too long to print: then no text has it
     inside = opened(value)
     if isinstance(inside, dict):
         return [*inside.values()]

@@ -10,7 +10,9 @@ from toolbench.redaction.detection.names import is_secret_argument
 from toolbench.redaction.detection.secrecy import Secrecy
 
 _SAMPLES = ("default", "examples")
-_SIGNS = frozenset(":={[")  # of an address, a setting, JSON: what a secret may stand in
+_SIGNS = frozenset(
+    ":={["
+)  # of an address, a setting or JSON, which may contain a secret
 
 
 def without_secret_samples(schema: Json) -> Json:

@@ -15,7 +15,7 @@ _QUERY = re.compile(r"[?&#;](?P<name>[^=&#;]+)=(?P<value>[^&#\s]*)")
 _BEGINNING = re.compile(r"\s*-*[A-Za-z][\w.-]*\s*[=:]")
 _LINE = re.compile(r"\s*-*(?P<name>[A-Za-z][\w.-]*)(\s*=\s*|:\s*)(?P<value>\S.*?)\s*")
 _PLACEHOLDER = re.compile(r"[\"']?(\$\{|\$\(|\{\{|<)")
-_LONG = 16  # characters: `key=PROJ-17` in an address is no secret, nor is `ada@`
+_LONG = 16  # characters: in an address, `key=PROJ-17` and `ada@` are not secrets
 _HEADER = re.compile(r"-H|--?([\w-]+-)?headers?")
 
 
@@ -91,7 +91,7 @@ def _in_urls(
     for url in urls:
         user, _, password = (url["user"] or "").partition(":")
         is_web = url["scheme"].endswith(("http", "https"))
-        # alone, it is a token to a web server, and to a database just a user
+        # without a password, it is a token for a web server, but only a user for a database
         if is_web and password in ("", "x-oauth-basic"):
             raw.append(user if len(user) >= shortest_user else "")
         else:
@@ -103,5 +103,5 @@ def _in_urls(
 def _in_json(text: str) -> Iterator[str]:
     try:
         yield from secrets_in(json.loads(text))
-    except (ValueError, RecursionError):  # no JSON after all
+    except (ValueError, RecursionError):  # it is not JSON
         return

@@ -15,7 +15,7 @@ SCHEMES = frozenset(
 )
 """The schemes before the credentials of a request, in lower case."""
 _COOKIE = re.compile(r"(?:^|;)\s*[^=;\s]+=(?P<value>[^;]*)")
-_SHORTEST_COOKIE = 8  # characters: `light` of `theme=light` is no secret
+_SHORTEST_COOKIE = 8  # characters: `light` of `theme=light` is not a secret
 
 
 def parts(secret: str, name: str = "") -> Iterator[str]:

@@ -36,7 +36,7 @@ class DumpMatcher:
         """Search for *patterns* of digits; there must be at least one."""
         self._matcher = Matcher(pattern.lower() for pattern in patterns)
         self.longest = 16 * self._matcher.longest + _MORE
-        """Bytes in which a pattern is found whose text comes in pieces."""
+        """The most bytes of a pattern in a dump, for data that comes in pieces."""
 
     def occurs_in(self, data: bytes) -> bool:
         """Tell whether a dump in *data* has a pattern."""

@@ -14,14 +14,16 @@ LONGEST = 20_000
 
 IN_EACH_OTHER = 500
 """The most characters of a line to search in one encoding inside another."""
-_KEY = 5_000  # characters: nor is any line of a secret that is longer than a key
+_KEY = 5_000  # characters: not for a secret that is longer than a key
 
-_TOKEN = 32  # characters: what is shorter, and has blanks in it, may be words
+_TOKEN = 32  # characters: a shorter text with blanks may be words
 _LETTERS = re.compile(r"[A-Za-z0-9+/_=.-]*")
 _PLAIN = re.compile(
     r"[A-Za-z0-9_.~-]*"
-)  # what is the same in JSON, URLs, HTML and a repr
-_ENCODE_URI_COMPONENT = "!'()*"  # what JavaScript's function of that name leaves alone
+)  # texts that are the same in JSON, URLs, HTML and a repr
+_ENCODE_URI_COMPONENT = (
+    "!'()*"  # characters that JavaScript's function of that name does not encode
+)
 _ENCODE_URI = "!'()*;/?:@&=+$,#"
 _QUOTE_MARKS = (("&#x27;", "&#39;"), ("&#x27;", "&apos;"), ("&quot;", "&#34;"))
 
@@ -30,9 +32,9 @@ def encodings(secret: str) -> Iterator[str]:
     """Yield the encodings of *secret* and of each of its lines, except base64, base32 and hex.
 
     The encodings are JSON (once and twice, ASCII or not), URLs (once and twice), HTML, Python's repr
-    and quotes of a shell. For lines of at most `IN_EACH_OTHER` characters there are also two of
-    them, one inside the other. A secret of letters and digits is the same in many encodings. For a
-    secret longer than `LONGEST` only the secret and its lines are yielded.
+    and quotes of a shell. Texts of at most `IN_EACH_OTHER` characters are also encoded in one
+    encoding and then in a second one. A secret of letters and digits is the same in many encodings.
+    For a secret longer than `LONGEST`, only the secret and its lines are yielded.
     """
     for text in _texts(secret):
         yield text
@@ -53,9 +55,10 @@ def encodings(secret: str) -> Iterator[str]:
 def in_letters(secret: str) -> Iterator[str]:
     """Yield *secret* and each of its lines in base64 and base32.
 
-    This covers both alphabets of base64, UTF-16 text, and any offset in the encoded data; for lines
-    of at most `IN_EACH_OTHER` characters also text that is first encoded as JSON, URL, HTML, repr
-    or base64. A long token and the joined lines of a key are yielded unchanged: they are letters.
+    This covers both alphabets of base64, text in UTF-16, and any offset in the encoded data. Texts
+    of at most `IN_EACH_OTHER` characters are also encoded as JSON, URL, HTML, repr or base64 first.
+    A long token, and the joined lines of a key, already consist of such letters: they are yielded
+    unchanged.
     """
     if len(secret) > LONGEST:
         return
@@ -114,10 +117,10 @@ def line_forms(secret: str) -> Iterator[str]:
 
 
 def as_bytes(text: str) -> bytes:
-    """Return *text* as UTF-8 bytes; surrogates that replace invalid bytes become those bytes again."""
+    """Return *text* as UTF-8; a surrogate that replaces an invalid byte becomes the byte again."""
     try:
         return text.encode(errors="surrogateescape")
-    except UnicodeEncodeError:  # half of a pair is text too
+    except UnicodeEncodeError:  # a lone surrogate is text too
         return text.encode(errors="surrogatepass")
 
 
@@ -146,7 +149,7 @@ def _texts(secret: str) -> Iterator[str]:
 
 
 def _texts_for_two(secret: str) -> Iterator[str]:
-    """Yield those of *secret* and its lines that are searched in two encodings, one inside the other."""
+    """Yield *secret* and its lines, if short enough for one encoding inside another."""
     if len(secret) <= _KEY:
         yield from (text for text in _texts(secret) if len(text) <= IN_EACH_OTHER)
 
@@ -167,7 +170,7 @@ def _in_json(text: str) -> Iterator[str]:
         yield json.dumps(once, ensure_ascii=ascii_only)[1:-1]  # JSON in a text of JSON
         yield once.replace("/", "\\/")
         tags = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
-        yield "".join(tags.get(c, c) for c in once)  # to stand in HTML
+        yield "".join(tags.get(c, c) for c in once)  # for HTML
 
 
 def _in_python(text: str) -> Iterator[str]:
@@ -214,8 +217,10 @@ def _in_base(base: int, data: bytes) -> Iterator[str]:
     bytes_in_group, bits, encode = _BASES[base]
     for offset in range(bytes_in_group):  # bytes before it
         encoded = encode(bytes(offset) + data).decode()
-        first = -(-8 * offset // bits)  # letters that also tell of what is before it
-        last = 8 * (offset + len(data)) // bits  # and of what is behind it
+        first = -(
+            -8 * offset // bits
+        )  # letters that also depend on the bytes before it
+        last = 8 * (offset + len(data)) // bits  # or on the bytes after it
         yield encoded[first:last]
 
 

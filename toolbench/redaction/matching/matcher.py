@@ -36,7 +36,7 @@ class Matcher:
         return merged((start, end) for _, start, end in matches)
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return the spans of patterns that *cut* breaks: beginnings before it, ends after it."""
+        """Return the spans of cut patterns: a beginning before *cut*, an end after *cut*."""
         spans = list[Span]()
         at = data.find(cut)
         while at >= 0:
@@ -84,9 +84,7 @@ def merged(spans: Iterable[Span]) -> list[Span]:
     return whole
 
 
-_BEGINNING = (
-    4  # bytes: so few of the places where a pattern may begin are worth a closer look
-)
+_BEGINNING = 4  # bytes compared first: only few places have the beginning of a pattern
 
 
 def _automaton(patterns: Iterable[bytes]) -> Any:

@@ -9,7 +9,7 @@ from toolbench.redaction import MARK
 from toolbench.redaction.matching.matcher import Span, merged
 
 _LONGEST = 4096  # bytes: a longer piece of noise counts as whole before it ends
-_ROOM = 1 << 16  # bytes: no more are held back, whatever stands in them
+_ROOM = 1 << 16  # the most bytes to hold back
 _MARK = MARK.encode()
 
 
@@ -22,7 +22,7 @@ class Noise(NamedTuple):
     """The pattern of noise at the end of a text that may continue in the next text."""
 
     def begins_in(self, data: bytes) -> int:
-        """Return where noise begins that reaches the end of *data*, and may go on in the next data."""
+        """Return the start of the noise at the end of *data*, which may continue in the next data."""
         begun = self.begun.search(data, max(len(data) - _LONGEST, 0))
         return len(data) if begun is None else begun.start()
 
@@ -91,7 +91,9 @@ class NoisyStream:
         """Replace the secrets of *redactor*."""
         self._redactor = redactor
         self._noise = noise
-        self._as_it_is = redactor.stream()  # a secret may stand in noise, and hold some
+        self._as_it_is = (
+            redactor.stream()
+        )  # a secret may be in noise, and contain noise
         self._rest = b""
         self._hidden = 0  # bytes of it for which a mark was already written
 

@@ -21,7 +21,7 @@ from toolbench.redaction.matching.spaced_secrets import (
 
 SHORTEST = 4
 """The least characters of a secret to search; shorter ones are in too many other words."""
-_FEWEST_DIGITS = 12  # of hex: fewer may stand in a table of numbers
+_FEWEST_DIGITS = 12  # of hex: fewer digits may be in a table of numbers
 
 
 class SecretSearch:
@@ -64,7 +64,7 @@ class SecretSearch:
         return merged([*spans, *spaced]) if spaced else spans
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return the spans of secrets that *cut* breaks: beginnings before it, ends after it."""
+        """Return the spans of cut secrets: a beginning before *cut*, an end after *cut*."""
         spans = self._plain.spans_beside(cut, data)
         for one in self._spaced:
             spans += one.spans_beside(cut, data)

@@ -9,11 +9,9 @@ from toolbench.redaction.matching.matcher import Matcher, Span
 
 FEWEST = 4
 """The least letters to hold back at the end of a line; too many lines end with fewer."""
-_BLOCK = (
-    1 << 12
-)  # bytes: only where something was found is it looked up where it stands
+_BLOCK = 1 << 12  # bytes: positions are computed only for blocks with a match
 _ROOM = 4  # bytes for each letter: `0x68, ` has three
-_MORE = 1_000  # bytes that may stand between letters besides
+_MORE = 1_000  # more bytes that may be between letters
 
 
 class Spacing:
@@ -46,7 +44,7 @@ LETTERS = Spacing(b" \t\r\n\v\f\\\"',", _ENDS)
 """The separators in base64 and base32: line ends and blanks, also in a list or a text of JSON."""
 _PREFIXES = (b"\\x", b"\\u00", b"0x", b"0X", b"&#x", b"&#X")
 DIGITS = Spacing(LETTERS.blanks + b":;-%", (*_ENDS, *_PREFIXES))
-"""The separators in hex: the same, and those between bytes or before each byte."""
+"""The separators in hex: the same, and separators between bytes or before each byte."""
 
 
 class SpacedMatcher:
@@ -69,7 +67,7 @@ class SpacedMatcher:
         return [letters.place(*span) for span in self._matcher.spans(letters.text)]
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return the spans of patterns that *cut* breaks: beginnings before it, ends after it."""
+        """Return the spans of cut patterns: a beginning before *cut*, an end after *cut*."""
         letters = Letters(data, self._spacing)
         spans = self._matcher.spans_beside(cut, letters.text)
         return [letters.place(*span) for span in spans if span[0] < span[1]]
@@ -84,7 +82,7 @@ class SpacedMatcher:
         return max(self._begun(end[: len(end) - n], fewest, n) for n in sizes)
 
     def _begun(self, data: bytes, fewest: int, behind: int) -> int:
-        """Return `begun` for *data* and the *behind* bytes after it, which may begin a separator."""
+        """Return the same as `begun`; *behind* bytes after *data* may be the start of a separator."""
         letters = Letters(data, self._spacing)
         for count in self._matcher.beginnings(letters.text):
             size = len(data) - letters.position(len(letters.text) - count)
