@@ -25,7 +25,7 @@ wrong arguments and unknown kinds, `except KeyError` catches unknown tools. Code
 SDK expects this.
 
 A tool that ran and *failed* raises nothing: it returns an Observation with `is_error=True`.
-Only a magic turns that into an error, so that its cell is marked as failed.
+Only a magic turns this observation into an error, to mark its cell as failed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -195,7 +195,7 @@ class MissingExtraError(ToolbenchError, ImportError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `" Did you mean 'x' or 'y'?"` with the nearest names of *known*; empty without any."""
+    """Return `" Did you mean 'x' or 'y'?"` with similar names of *known*; empty without them."""
     near = [repr(match) for match in get_close_matches(name, list(known), n=3)]
     return f" Did you mean {' or '.join(near)}?" if near else ""
 

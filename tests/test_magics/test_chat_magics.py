@@ -122,7 +122,7 @@ class TestModel:
         ("line", "message"),
         [
             ("x nope()", "'nope' is not defined: import or define it first"),
-            ("x (", "no expression of Python"),
+            ("x (", "not a Python expression"),
             ("x 3", "int cannot answer for a model"),
             ("x 1/0", "division by zero"),
             ("x ScriptedModel", "is a class"),

@@ -94,15 +94,15 @@ class ModelRequest(Protocol):
 
     @property
     def message_tokens(self) -> Sequence[int]:
-        """About how many tokens each message costs."""
+        """The approximate number of tokens of each message."""
 
     @property
     def tool_tokens(self) -> Mapping[str, int]:
-        """About how many tokens the definition of each tool costs, by its name."""
+        """The approximate number of tokens of each tool's definition, by the name of the tool."""
 
     @property
     def tokens(self) -> int:
-        """About how many tokens the whole request costs."""
+        """The approximate number of tokens of the whole request."""
 
     @property
     def cost(self) -> float | None:
@@ -120,7 +120,7 @@ class ModelRequest(Protocol):
 
 
 class ConversationLoop(Protocol):
-    """The object that does the work of a `Conversation`; see its methods of the same names."""
+    """The object that does the work of a `Conversation`; both have methods of the same names."""
 
     @property
     def events(self) -> Sequence[ConversationEvent]:

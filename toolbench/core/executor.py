@@ -242,7 +242,7 @@ async def _awaited(result: Any) -> Any:
 
 
 async def execute_async(executor: Any, action: Any, conversation: Any) -> Any:
-    """Run *executor* without blocking the running event loop; a plain function gets a thread."""
+    """Run *executor* without blocking the running loop; a plain function runs in a thread."""
     __tracebackhide__ = True
     if hasattr(executor, "acall"):  # it switches to its own loop and back
         return await executor.acall(action, conversation)

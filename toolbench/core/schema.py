@@ -34,7 +34,7 @@ _KINDS = re.compile(
 
 
 class Schema(Displayed, BaseModel):
-    """A frozen pydantic model that is made from a JSON Schema, or exports a complete one.
+    """A frozen pydantic model. It can be made from a JSON Schema, and exports a complete JSON Schema.
 
     Source: OpenHands SDK, `openhands.sdk.tool.schema`.
     """
@@ -58,7 +58,7 @@ class Schema(Displayed, BaseModel):
 
     @classmethod
     def to_mcp_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema a caller should follow, as MCP's `inputSchema`.
+        """Return the JSON Schema for callers, in the form of MCP's `inputSchema`.
 
         Only titles that pydantic invented and the `null` of unset optional fields are left out.
         """
@@ -96,7 +96,7 @@ class Schema(Displayed, BaseModel):
             return arguments
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields, JSON-ready, and the `kind` by which `from_dict` finds the class."""
+        """Return the fields, JSON-ready, and the `kind`, with which `from_dict` finds the class."""
         fields = self.to_arguments()
         renamed = {_OWN + n if _KINDS.fullmatch(n) else n: v for n, v in fields.items()}
         return {"kind": self.kind_of(), **renamed}

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class SecurityRisk(StrEnum):
-    """The levels of risk of an action, in the words for a model."""
+    """The levels of risk of an action; a model reads and writes these words."""
 
     UNKNOWN = "UNKNOWN"
     LOW = "LOW"

@@ -258,7 +258,7 @@ class Conversation:
         self.loop.condense()
 
     def undo(self) -> Sequence[ConversationEvent]:
-        """Undo the file changes of the last step, if its tools can, and inform the model."""
+        """Undo the file changes of the last step, if its tools can do this, and inform the model."""
         return self.loop.undo()
 
     def to_html(self) -> str:

@@ -50,7 +50,7 @@ _latest: WeakValueDictionary[str, "ToolDefinition[Any, Any]"] = WeakValueDiction
 
 
 class ToolBase(ABC, Generic[ActionT, ObservationT]):
-    """The base class of tools, which are created for a conversation and called."""
+    """The base class of tools. A tool is created for a conversation and is called like a function."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -190,7 +190,7 @@ class ToolDefinition(
 
     @property
     def kind(self) -> str:
-        """The name of the class, by which `resolve_kind` finds it."""
+        """The name of the class; `resolve_kind` finds the class by it."""
         return type(self).__name__
 
     @property

@@ -51,7 +51,7 @@ class Conditions:
         self._cases = list(islice(_cases(node.view, node.raw, (), set()), _MOST))
 
     def properties_beside(self, nodes: Iterable["Node"]) -> "dict[str, Node]":
-        """Return the properties that cases declare and no node of *nodes* has; the first case wins."""
+        """Return the properties that cases declare and *nodes* do not have; the first case counts."""
         properties: dict[str, Node] = {}
         for case in self._cases:
             for name, node in self._declared(case).items():

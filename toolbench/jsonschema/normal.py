@@ -108,12 +108,12 @@ class Node:
 
     @property
     def title(self) -> str:
-        """The title; empty without one."""
+        """The title; empty if there is none."""
         return self.text("title")
 
     @property
     def own_title(self) -> str:
-        """The title at this place, not that of a definition it refers to; empty without one."""
+        """The title in the schema itself, not in a definition it refers to; empty if there is none."""
         return _text(self.raw.get("title")) if isinstance(self.raw, Mapping) else ""
 
     @property
@@ -124,7 +124,7 @@ class Node:
 
     @property
     def explanation(self) -> str:
-        """The description; without one, the descriptions of the alternatives."""
+        """The description; if there is none, the descriptions of the alternatives."""
         return self.description or _joined(node.schema for node in self.alternatives)
 
     @property
@@ -134,11 +134,11 @@ class Node:
 
     @property
     def format(self) -> str:
-        """The format; empty without one."""
+        """The format; empty if there is none."""
         return self.text("format")
 
     def text(self, keyword: str) -> str:
-        """Return the text of *keyword*, for example `contentEncoding`; empty without one."""
+        """Return the text of *keyword*, for example `contentEncoding`; empty if there is none."""
         return _text(self.schema.get(keyword))
 
     @property
@@ -152,7 +152,7 @@ class Node:
         return not self.schema
 
     def limit(self, keyword: str) -> int | float | None:
-        """Return the number that *keyword* sets as a limit; None without one."""
+        """Return the number that *keyword* sets as a limit; None if there is none."""
         value = self.schema.get(keyword)
         return value if type_of(value) in ("integer", "number") else None
 
@@ -180,7 +180,7 @@ class Node:
 
     @property
     def values(self) -> list[Any]:
-        """The values that the schema lists (constant or enum) and accepts; empty without any."""
+        """The values that the schema lists (constant or enum) and accepts; empty if there are none."""
         return [value for value, _ in self._named_values]
 
     @property
@@ -205,7 +205,7 @@ class Node:
 
     @property
     def examples(self) -> list[Any]:
-        """The examples; empty without any."""
+        """The examples; empty if there are none."""
         return sequence(self.schema, "examples")
 
     @property
@@ -302,7 +302,7 @@ class Node:
         return self.view.by_name(mapping(self.schema, "patternProperties"))
 
     def of_other_key(self, key: str) -> "Node | None":
-        """Return the schema for the value of the undeclared *key*; None without one."""
+        """Return the schema for the value of the undeclared *key*; None if there is none."""
         for pattern, node in self.patterns.items():
             with suppress(SchemaError):  # not a regular expression
                 # patterns take linear time in the validator, but not in Python
@@ -312,7 +312,7 @@ class Node:
 
     @property
     def additional(self) -> "Node | None":
-        """The schema of the values of undeclared keys; None without one, or if none are allowed."""
+        """The schema of the values of undeclared keys; None if it is missing or forbids such keys."""
         beside = self.schema.get("additionalProperties")
         return self.view.node(beside) if isinstance(beside, Mapping) else None
 
@@ -330,7 +330,7 @@ class Node:
 
     @property
     def key_names(self) -> "Node | None":
-        """The schema of the keys (`propertyNames`); None without one."""
+        """The schema of the keys (`propertyNames`); None if there is none."""
         names = self.schema.get("propertyNames")
         return self.view.node(names) if isinstance(names, Mapping) else None
 
@@ -344,7 +344,7 @@ class Node:
 
     @property
     def items(self) -> "Node | None":
-        """The schema of the items after `prefix_items`; None without one."""
+        """The schema of the items after `prefix_items`; None if there is none."""
         items = self.schema.get("items")
         return self.view.node(items) if isinstance(items, Mapping) else None
 

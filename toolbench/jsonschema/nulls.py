@@ -56,9 +56,9 @@ def without_refused_nulls(
 ) -> Any:
     """Return *value* without the nulls of properties of *node* that make it invalid.
 
-    It is for schemas with alternatives and cases. There the whole value decides which schema counts,
-    so each null is tried. *value* is returned unchanged if it is valid, if it is invalid even
-    without nulls, or if it has more than fifty nulls.
+    It is for schemas with alternatives and cases. There the whole value decides which alternative
+    applies, so the value is tried without each null. *value* is returned unchanged if it is valid,
+    if it is invalid even without nulls, or if it has more than fifty nulls.
     """
     paths = list(islice(_null_paths(node, value), _MOST_TRIED + 1))
     if is_valid(value) or not paths or len(paths) > _MOST_TRIED:

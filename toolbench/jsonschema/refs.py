@@ -43,7 +43,7 @@ def follow(root: Any, reference: Any) -> Any:
 def resolve(root: Any, schema: Any) -> tuple[Any, str]:
     """Follow the references of *schema*, a part of *root*, to their end.
 
-    Keywords beside a reference count too; if they contradict the target, the keywords win.
+    Keywords next to a reference count too; if they contradict the target, the keywords count.
 
     Returns:
         The schema without a reference, and a problem such as "refers to itself"; empty if

@@ -9,11 +9,11 @@ from toolbench.jsonschema.types import Json, Schema
 from toolbench.plain import copied
 
 ALTERNATIVES = ("anyOf", "oneOf")
-"""The keywords that list schemas, one of which a value has to fit."""
+"""The keywords that list schemas; a value has to fit one of them."""
 TOGETHER = ("allOf", *ALTERNATIVES)
 """The keywords that list schemas of the same value."""
 COMPOSITION = ("$ref", *TOGETHER)
-"""The keywords by which a schema is composed of others."""
+"""The keywords that compose a schema of other schemas."""
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 """The keywords that refer to another schema of the same value."""
 CASES = ("if", "then", "else")
@@ -76,7 +76,7 @@ def required_of(schema: Schema) -> list[str]:
 
 
 def reference_in(schema: Schema) -> tuple[Any, Schema]:
-    """Return the reference of *schema*, None without one, and the other keywords."""
+    """Return the reference of *schema* (None if it has none) and the other keywords."""
     return schema.get("$ref"), _without(schema, "$ref")
 
 
@@ -88,7 +88,7 @@ def conjunction_in(schema: Schema) -> tuple[list[Any], Schema]:
 def alternatives_in(schema: Schema) -> tuple[str, list[Any], Schema]:
     """Return the keyword with alternatives, the alternatives, and the other keywords.
 
-    The first of two such keywords counts; without one the keyword is empty.
+    The first of two such keywords counts; if there is none, the keyword is empty.
     """
     keyword = next((key for key in ALTERNATIVES if key in schema), "")
     return keyword, sequence(schema, keyword), _without(schema, keyword)

@@ -175,7 +175,7 @@ class Catalog:
         return getattr(recipe, "description", "") or recipe.__doc__ or ""
 
     def _make(self, name: str) -> AnyTool:
-        """Create a registered tool only once, so that a terminal keeps its shell between two cells."""
+        """Create a registered tool only once: a terminal must keep its shell between two cells."""
         recipe = self._registry.recipe(name)
         if isinstance(recipe, ToolDefinition):
             return recipe.latest()
@@ -236,7 +236,7 @@ def _tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
 
 
 def _newest(tools: Iterable[AnyTool]) -> Iterable[AnyTool]:
-    """Return the newest tool of each name; names stay in the order in which they first occur."""
+    """Return the newest tool of each name; names keep the order of their first occurrence."""
     newest: dict[str, AnyTool] = {}
     for tool in tools:
         known = newest.get(tool.name)

@@ -167,7 +167,7 @@ class MCPMagics(Magics):
         return view
 
     def _warm(self) -> None:
-        """Load FastMCP in a thread at the first command, so that the person can go on typing."""
+        """Load FastMCP in a thread at the first command: the person can go on typing meanwhile."""
         if self._warming is None:
             from toolbench.mcp import warm  # noqa: PLC0415 - not for %load_ext
 

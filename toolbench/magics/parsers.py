@@ -124,7 +124,7 @@ class _Option(argparse.Action):
 class LineParser(argparse.ArgumentParser):
     """A parser for the line of a magic; it raises a UsageError.
 
-    Its `prog` has no percent sign, as argparse uses this sign for formats.
+    Its `prog` has no percent sign, because argparse uses this sign for formats.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class LineParser(argparse.ArgumentParser):
         raise UsageError(msg)
 
     def print_help(self, file: Any = None) -> NoReturn:
-        """Stop parsing and raise the help text, as the line has `--help`."""
+        """Stop parsing and raise the help text, because the line has `--help`."""
         raise HelpWanted(self.help_text())
 
     def parse_line(self, line: str) -> argparse.Namespace:

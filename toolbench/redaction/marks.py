@@ -9,7 +9,7 @@ _NUMBERED = re.compile(r"<secret-hidden:\d+>")
 
 
 def numbered_mark(number: int) -> str:
-    """Return the mark of the secret *number* of a file; the number is all that the mark shows."""
+    """Return the mark of the secret *number* of a file; the mark shows only this number."""
     return f"<secret-hidden:{number}>"
 
 

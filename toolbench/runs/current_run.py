@@ -41,7 +41,7 @@ class CurrentRun(Protocol):
     async def ask_async(
         self, message: str, schema: Mapping[str, Any] | None = None
     ) -> Answer:
-        """Ask as `ask` does, but from an `async` executor, so that other tasks continue.
+        """Do the same as `ask`, but for an `async` executor: other tasks continue meanwhile.
 
         Args:
             message: The question.

@@ -203,7 +203,7 @@ def _current(run: Run, timeout: float | None) -> Iterator[None]:
 
 
 def stop(run: Run, reason: str = "cancelled") -> None:
-    """Stop *run*, in whichever thread it runs: first ask, then use force."""
+    """Stop *run* in its thread: first ask, then use force."""
     if run in active:
         active.stop(run, reason)
     else:

@@ -136,7 +136,7 @@ class Policy:
         self._agreed: dict[tuple[str, str], dict[str, Any]] = {}
 
     def allow(self, *tools: AnyTool) -> None:
-        """Run *tools* without asking, whatever they do."""
+        """Run *tools* without asking, even if they destroy data."""
         self._set("allow", tools)
 
     def ask(self, *tools: AnyTool) -> None:
@@ -272,7 +272,7 @@ def _declaration(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
 
 
 def _question(run: Run, why: str, *, once: bool) -> Question:
-    """Return the question; it shows the whole call, so that a person knows what will run.
+    """Return the question. It shows the whole call, because a person must know what will run.
 
     It shows the fields of the action, which may differ from the arguments that were sent.
     """

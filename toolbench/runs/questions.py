@@ -51,7 +51,7 @@ class Question:
     def about(
         cls, message: str, schema: Mapping[str, Any] | None, asked_by: str
     ) -> Self:
-        """Return a question whose answer has this *schema*; without one, a yes-or-no question."""
+        """Return a question whose answer has this *schema*; if it is None, a yes-or-no question."""
         if schema is None:
             return cls(message, YES_OR_NO, asked_by, bare=True)
         answer = read(schema)

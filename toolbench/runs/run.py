@@ -114,7 +114,7 @@ class Run:
         self._clock = monotonic()
         self._seconds: float | None = None
         self.waited = 0.0
-        """The seconds in which it waited for a person."""
+        """The seconds that it waited for a person."""
         self._cancel_token, self._lock = CancelToken(), RLock()
         self._filter: OutputFilter | None = None
         self._output: Output | None = None
@@ -138,7 +138,7 @@ class Run:
 
     @property
     def children(self) -> Children:
-        """The processes it started, as far as they are known."""
+        """The known processes that it started."""
         with self._lock:
             if self._children is None:
                 self._children = Children()

@@ -185,7 +185,7 @@ class ResultObservation(Observation):
 
     @property
     def df(self) -> Any:
-        """The result, a list of objects, as a pandas DataFrame.
+        """The result as a pandas DataFrame; the result must be a list of objects.
 
         Raises:
             MissingExtraError: If pandas is not installed.

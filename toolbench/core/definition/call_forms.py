@@ -15,7 +15,7 @@ NOTHING: Any = ...
 
 
 def call_of(name: str, action: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return *action* if it is given, else *arguments*, as the input for the tool *name*.
+    """Return the input for the tool *name*: *action* if it is given, else *arguments*.
 
     Raises:
         TypeError: If both are given.

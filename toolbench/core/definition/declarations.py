@@ -25,7 +25,7 @@ class ToolAnnotations(BaseModel):
     idempotentHint: bool = False
     """Calling it again with the same arguments changes nothing more."""
     openWorldHint: bool = True
-    """It reaches things outside a closed domain, as a web search does."""
+    """It reaches things outside a closed domain, for example by a web search."""
 
     @property
     def effect(self) -> Effect:

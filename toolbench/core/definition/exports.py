@@ -86,9 +86,9 @@ class Exports:
         """Return a copy of the JSON Schema of the arguments, as a model gets it.
 
         Args:
-            security_risk: Add a first property in which the model rates each call, so that a call
-                that is cut off still has its rating. It is left out for read-only tools, and
-                if the tool has an argument of that name.
+            security_risk: Add a property for the model's rating of each call. It is the first one,
+                so a call that is cut off still has its rating. It is left out for read-only tools,
+                and if the tool has an argument of that name.
             summary: Add a second property, for one line on the purpose of the call.
         """
         return parameters_of(self.action_type).get(

@@ -60,7 +60,7 @@ class Parameters:
 
     @property
     def accepted(self) -> dict[str, Any]:
-        """The schema of accepted values, with `null` for optional ones that are unset."""
+        """The schema of accepted values; it allows `null` for optional arguments that are unset."""
         return self._accepted.copy()
 
     @cached_property
@@ -76,8 +76,8 @@ class Parameters:
         an argument of that name.
 
 
-        Defaults and examples that hold a secret are left out, so that the model and its provider do
-        not get them.
+        Defaults and examples with a secret are left out: the model and its provider must not get
+        them.
         """
         key = security_risk, summary
         ready = self._ready.get(key)

@@ -86,7 +86,7 @@ def states_type(schema: Any) -> bool:
 
 
 def leaves_type_open(schema: Any) -> bool:
-    """Tell whether *schema* has only keywords for one type, so that it accepts all other types."""
+    """Tell whether *schema* has only keywords for one type: then it accepts all other types."""
     return isinstance(schema, dict) and _TYPING.isdisjoint(schema)
 
 
@@ -142,7 +142,7 @@ def fold_alternatives(schema: Json, resolve: Resolve) -> Folded:
 
 
 def _fold_real(base: Json, branches: _Branches, *, nullable: bool) -> Folded:
-    """Fold *branches*, which have no null, with the keywords beside them."""
+    """Fold *branches*, which have no null, with the keywords next to them."""
     rules = {k: v for k, v in base.items() if k not in ANNOTATIONS}
     notes = {k: v for k, v in base.items() if k in ANNOTATIONS}
     if len(branches) == 1:

@@ -31,7 +31,7 @@ _PART = "toolbench:part"
 class SchemaValidator:
     """A validator of values against one foreign JSON Schema, as the specification says.
 
-    The dialect is the schema's own `$schema`, 2020-12 without one. `format` is an
+    The dialect is that of `$schema`, or 2020-12 if it is missing. `format` is an
     annotation, remote references are refused, and the network is never used.
     """
 

@@ -1,4 +1,4 @@
-"""%mcp snapshot, diff, approve, record: keep and compare the offers of a server."""
+"""%mcp snapshot, diff, approve, record: save and compare the tools and resources of a server."""
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping

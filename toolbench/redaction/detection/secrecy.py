@@ -26,7 +26,7 @@ SecretsByPath = dict[tuple[Any, ...], Any]
 
 
 def hide(arguments: Mapping[str, Any], schema: Any) -> dict[str, Any]:
-    """Return a copy of *arguments* in which the secrets, according to *schema*, are hidden."""
+    """Return a copy of *arguments* with the secrets hidden; *schema* says what is secret."""
     hidden: dict[str, Any] = Secrecy(schema).hide(arguments)[0]
     return hidden
 
@@ -34,11 +34,10 @@ def hide(arguments: Mapping[str, Any], schema: Any) -> dict[str, Any]:
 class Secrecy:
     """The rules that tell which values of one schema are secret, at any depth.
 
-    References, alternatives, items and the values of maps are followed, so that
-    `SecretStr | None` is as secret as `SecretStr`. A value with the name of a secret is secret
-    too, and so is every `SecretStr`. If the schema has a secret inside but does not describe the
-    value (for example an object sent as text), the whole value is hidden, as the secret may be
-    any part of it.
+    References, alternatives, items and the values of maps are followed: `SecretStr | None` is as
+    secret as `SecretStr`. A value with the name of a secret is secret too, and so is every
+    `SecretStr`. If the schema has a secret inside but does not describe the value (for example an
+    object sent as text), the whole value is hidden, because any part of it may be the secret.
     """
 
     def __init__(self, schema: Any, root: Any = None) -> None:
@@ -259,7 +258,7 @@ _SIMPLE = frozenset({str, int, float, bool, type(None)})
 
 
 def opened(value: Any) -> Any:
-    """Return *value* as a dict or list, as JSON would have it; other values unchanged."""
+    """Return *value* as a dict or list, like JSON; return other values unchanged."""
     if isinstance(value, dict | list | str | int | float | bytes):
         return value
     match value:

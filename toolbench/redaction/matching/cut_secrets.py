@@ -10,7 +10,7 @@ CUTS = (b"...", "…".encode())
 
 
 class CutSecrets:
-    """A redactor of secrets, and of their beginnings and ends beside an ellipsis."""
+    """A redactor of secrets, and of beginnings and ends of secrets next to an ellipsis."""
 
     def __init__(self, redactor: "Redactor") -> None:
         """Replace the secrets of *redactor*."""
@@ -18,7 +18,7 @@ class CutSecrets:
         self.data, self.text = redactor.data, redactor.cut_text
 
     def occurs_in(self, text: str | bytes) -> bool:
-        """Tell whether *text* has a secret, or the beginning or end of one beside an ellipsis."""
+        """Tell whether *text* has a secret, or a beginning or end of a secret next to an ellipsis."""
         if isinstance(text, str):
             return self.text(text) != text
         return self._redactor.occurs_in(text)

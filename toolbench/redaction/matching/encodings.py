@@ -1,4 +1,4 @@
-"""The ways in which programs may write a secret: as it is, and encoded."""
+"""List the forms in which programs may write a secret: unchanged, and encoded."""
 
 import json
 import re
@@ -94,7 +94,8 @@ def in_digits(secret: str) -> Iterator[str]:
 def in_spaced_digits(secret: str) -> Iterator[str]:
     """Yield the *secret* in hexadecimal, with the usual separators.
 
-    This is for a short secret, whose digits may be in a table of numbers by chance.
+    This is for a short secret: with any other separators, a table of numbers may have its digits
+    by chance.
     """
     data = as_bytes(secret)
     words = f"00{data.hex()}"  # as `xxd` writes it, one byte after the start of a word

@@ -36,7 +36,7 @@ class Matcher:
         return merged((start, end) for _, start, end in matches)
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return the spans of cut patterns: a beginning before *cut*, an end after *cut*."""
+        """Return the spans of beginnings of patterns before *cut*, and of ends after *cut*."""
         spans = list[Span]()
         at = data.find(cut)
         while at >= 0:

@@ -22,7 +22,7 @@ class Noise(NamedTuple):
     """The pattern of noise at the end of a text that may continue in the next text."""
 
     def begins_in(self, data: bytes) -> int:
-        """Return the start of the noise at the end of *data*, which may continue in the next data."""
+        """Return the start of the noise at the end of *data*; the noise may continue in the next data."""
         begun = self.begun.search(data, max(len(data) - _LONGEST, 0))
         return len(data) if begun is None else begun.start()
 
@@ -31,7 +31,7 @@ def masked(pieces: list[bytes], spans: list[Span]) -> bytes:
     """Return all *pieces* joined, with *spans* of their text replaced.
 
     Args:
-        pieces: Text and noise by turns, as `re.split` returns them: text first.
+        pieces: Text, noise, text and so on, as `re.split` returns them.
         spans: The spans of secrets in the text without noise, in order.
     """
     safe, at, first = [], 0, 0

@@ -67,7 +67,7 @@ class SpacedMatcher:
         return [letters.place(*span) for span in self._matcher.spans(letters.text)]
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return the spans of cut patterns: a beginning before *cut*, an end after *cut*."""
+        """Return the spans of beginnings of patterns before *cut*, and of ends after *cut*."""
         letters = Letters(data, self._spacing)
         spans = self._matcher.spans_beside(cut, letters.text)
         return [letters.place(*span) for span in spans if span[0] < span[1]]

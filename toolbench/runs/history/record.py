@@ -68,7 +68,7 @@ class RunRecord:
     source: str
     started: datetime
     waited: float = field(default=0.0, compare=False)
-    """The part of `seconds` in which it waited for a person."""
+    """The part of `seconds` that it waited for a person."""
     decision: str = ""
     """The decision of the policy and its reason; empty for plain Python calls."""
     traceback: str = ""

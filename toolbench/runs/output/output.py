@@ -1,4 +1,4 @@
-"""The output of a run, printed and displayed; of a long output, only the start and the end."""
+"""The printed and displayed output of a run; if it is long, only its start and its end."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -25,10 +25,10 @@ class Chunk(NamedTuple):
 
 
 class Output:
-    """The output of a run, in order; if it is too long, its middle is only counted."""
+    """The output of a run, in order; if it is too long, only its start and its end are kept."""
 
     def __init__(self, limit: int = LIMIT) -> None:
-        """Keep *limit* characters, or up to 50 % more so that no piece is cut."""
+        """Keep *limit* characters, or up to 50 % more, because no piece is cut."""
         self._half = limit // 2
         self._head, self._tail = _End(), _End()
         self._is_flood = False  # if true, the head is complete
@@ -54,7 +54,7 @@ class Output:
         self._take_in(Chunk("display", f"{text}\n", html, name))
 
     def chunks(self) -> list[Chunk]:
-        """Return the chunks kept, with a note in place of the omitted middle."""
+        """Return the kept chunks, with a note in place of the omitted middle."""
         with self._lock:
             gap = f"\n… {self.omitted:,} characters left out …\n"
             middle = [Chunk("log", gap)] if self.omitted else []

@@ -1,9 +1,9 @@
 """Redirect the printed and displayed output of a piece of work to a sink.
 
-During such work, our functions replace those that print, display, warn, log, and start threads
-and processes. Each looks for the sink of the calling thread; without a sink it calls the original
-function. Front ends lose what threads print (measured in JupyterLab 4.6), so the output of a
-background run must not go there.
+During such work, our functions replace the functions that print, display, warn, log, and start
+threads and processes. Each of our functions looks for the sink of the calling thread. If there is
+no sink, it calls the original function. Front ends lose the output of threads (measured in
+JupyterLab 4.6), so the output of a background run must not go there.
 """
 
 import logging
@@ -174,7 +174,7 @@ def _add(entries: list[tuple[str, ReferenceType[Any]]], name: str, thing: Any) -
 
 
 def _is_over(thing: Any) -> bool:
-    """Tell whether *thing* is closed or deleted, so that no output can go to it."""
+    """Tell whether *thing* is closed or deleted: no output can go to it."""
     try:
         return thing is None or getattr(thing, "closed", False) is True
     except ValueError:  # its buffer was detached

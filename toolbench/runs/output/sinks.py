@@ -39,7 +39,7 @@ class Redirection:
         self.run = run
 
     def end(self) -> None:
-        """Release the sink, so that a thread that still runs keeps no output in memory."""
+        """Release the sink: a thread that still runs must not keep its output in memory."""
         self.sink = None
 
 

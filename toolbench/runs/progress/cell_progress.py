@@ -91,7 +91,7 @@ class Line:
         return not self._text
 
     def put(self, key: object, text: str) -> None:
-        """Show *text* for *key*, beside the texts for other keys."""
+        """Show *text* for *key*, next to the texts for other keys."""
         shell = running_shell()
         cell = _cell_of(shell)
         if not cell or cell == self._ended:
