@@ -33,9 +33,9 @@ from toolbench.widgets.fields.text.text_box import (
 )
 from toolbench.widgets.fields.text.text_formats import Formatted, is_known_format
 
-_MANY = 50  # values; a list with so many has a search
+_MANY = 50  # a list with so many values or more has a search
 
-_FEW = 5  # values; so few are buttons beside each other, if they are short
+_FEW = 5  # so many values or fewer are buttons in a row, if they are short
 _SHORT = 32  # characters of their labels together
 
 _TYPED = ("string", "integer", "number")  # types edited on a line of text

@@ -23,7 +23,7 @@ def values_of(node: Node) -> list[Any]:
     """Return the values of *node*: its constant, its enum, null, or true and false.
 
     Raises:
-        ValueError: If it has no list of values.
+        ValueError: If *node* has no list of values.
     """
     values = [None] if node.type == "null" and not node.values else node.choices
     if not values:
@@ -55,7 +55,7 @@ def _told_apart(labels: list[str]) -> list[str]:
 
 
 class Choice(Editor):
-    """A Dropdown for no value, one of the values, or null if the schema allows it.
+    """A Dropdown to choose one of the values, no value, or null if the schema allows null.
 
     A required constant is chosen from the start.
     """
@@ -71,7 +71,7 @@ class Choice(Editor):
         self._values = values_of(self.node)
         if slot.node.nullable:
             self._values.append(None)
-        self._offers_null = slot.node.nullable  # it is the last of the values
+        self._offers_null = slot.node.nullable  # null is the last of the values
         only = len(self._values) == 1 and slot.required
         self._index: int | None = 0 if only else None
 
@@ -157,8 +157,8 @@ class Choice(Editor):
 class Segments(Choice):
     """Buttons for a few short values, all visible.
 
-    A required value has no button for no value. Where there is one, a null that is not listed has
-    its button only once it was chosen: for most tools it means the same.
+    Only an optional value has a button for no value. Then null has a button only if the schema
+    lists null or null was chosen before: for most tools, null and no value mean the same.
     """
 
     kind = RadioButtons
@@ -211,7 +211,7 @@ class Tick(Editor):
         self._value: Any = False if slot.settled else UNSET
 
     def read(self) -> Any:
-        """Return whether it is ticked."""
+        """Return True, False, or `UNSET` if there is no value."""
         return self._value
 
     def write(self, value: Any) -> bool:

@@ -12,7 +12,7 @@ from toolbench.widgets.fields.unset import UNSET
 
 
 class WidgetEditor(Editor):
-    """An editor around a widget; it has no value until it is set or changed."""
+    """An editor around a widget. It has no value until the widget is set or changed."""
 
     def __init__(self, slot: Any, widget: Widget) -> None:
         """Edit *slot* with *widget*.
@@ -51,7 +51,7 @@ class WidgetEditor(Editor):
         return same_json(self._inner.value, value)
 
     def clear(self) -> None:
-        """Show the widget's first value again, and hold no value."""
+        """Set no value, and show the widget's first value again."""
         self._inner.value = self._blank
         self._there = False
 

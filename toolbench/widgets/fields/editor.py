@@ -1,4 +1,4 @@
-"""The base classes of all editors, which show a value and hold it exactly, or refuse it."""
+"""The base classes of all editors. An editor holds a value exactly, or refuses the value."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
@@ -17,16 +17,16 @@ if TYPE_CHECKING:  # a slot makes its editor
 class Editor(ABC):
     """An editor of the value of one slot.
 
-    The value is in the editor, not in its widget: the widget is built when it is first
-    shown, perhaps never.
+    The editor holds the value; its widget does not. The widget is built when it is first
+    shown, so perhaps never.
 
     Attributes:
         labelled: Whether the widget itself shows the name of the field.
-        structured: Whether it holds slots; those of an optional field start closed.
-        owns_null: Whether `null` is one of its values.
+        structured: Whether the editor holds slots. In an optional field they are closed at first.
+        owns_null: Whether `null` is one of the values of the editor.
         is_short: Whether half the width of a form is enough for its widget.
-        notes_itself: Whether, once built, it shows the help and the errors of its slot.
-        missing: What a person does where a value is required and there is none.
+        notes_itself: Whether the built editor itself shows the help and the errors of its slot.
+        missing: The error text if a required value is missing, such as "choose one".
         wider: The editor to try next if this one cannot hold a value exactly.
     """
 
@@ -112,7 +112,7 @@ class Editor(ABC):
 
     @property
     def static(self) -> str:
-        """The value in words if there is nothing to choose; the widget is then left out."""
+        """The value in words if there is nothing to choose, so no widget is shown; else empty."""
         return ""
 
     @property
@@ -122,7 +122,7 @@ class Editor(ABC):
 
     @property
     def unchosen(self) -> str:
-        """The label of the entry that stands for "no value" in a list of choices."""
+        """The label of the entry "no value" in a list of choices."""
         return f"— {self.nothing_chosen} —"
 
     @property
@@ -161,7 +161,7 @@ class Editor(ABC):
     ) -> Any:
         """Return the button *key* of this editor, made on first use, with the label *words*.
 
-        A click on it is not an edit.
+        A click on the button does not mark the slot as edited.
         """
         if key not in self._buttons:
             self._buttons[key] = self.make(Button, *classes, description=words)
@@ -181,11 +181,11 @@ class Editor(ABC):
     # --- the slots inside ---------------------------------------------------------
 
     def slots(self) -> Iterable["Slot"]:
-        """Return the slots inside that exist."""
+        """Return the slots inside this editor that exist now."""
         return ()
 
     def child(self, step: Any) -> "Slot | None":
-        """Return the slot inside for one *step* of a path."""
+        """Return the slot inside for *step*, a key or an index; None if there is none."""
         return None
 
 
@@ -197,7 +197,7 @@ class Container(Editor):
     notes_itself: ClassVar[bool] = True
     classes: ClassVar[tuple[str, ...]] = ()
     tag = ""
-    """The property that only repeats which of the slots inside is chosen."""
+    """The property that only names the chosen alternative; empty if there is none."""
 
     _grid: Grid | None = None
 
@@ -211,7 +211,7 @@ class Container(Editor):
         return self._grid.widget
 
     def draw(self) -> None:
-        """Update the lines; only changes are sent."""
+        """Update the lines; only changes are sent to the page."""
         if self._grid is not None:
             self._grid.show(self.lines())
 

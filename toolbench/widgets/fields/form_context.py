@@ -24,7 +24,7 @@ class Drawn(Protocol):
 
 
 class EditorSource(Protocol):
-    """An object that chooses the editor of a slot: a `Registry`."""
+    """An object that chooses the editor of a slot, such as a `Registry`."""
 
     def editor(self, slot: Any) -> Any:
         """Return a new editor for *slot*."""
@@ -59,7 +59,7 @@ class Frame:
 
     @contextmanager
     def edit(self) -> Iterator[bool]:
-        """Hold the lock; after the outermost edit, settle it and call the listeners.
+        """Hold the lock during an edit. After the outermost edit, settle and call the listeners.
 
         Yield whether this edit is the outermost one.
         """
@@ -74,7 +74,9 @@ class Frame:
                         tell = self._settle()
                 finally:
                     self._depth -= 1
-        for listener in tell:  # without our lock, as a listener may use another
+        for (
+            listener
+        ) in tell:  # without our lock, because a listener may use another lock
             listener()
 
     def new_mark(self) -> str:
@@ -82,7 +84,10 @@ class Frame:
         return f"{self._name}-{next(self._marks)}"
 
     def touched(self, path: Path) -> None:
-        """Note a change of the value at *path*; remove the errors that others reported about it."""
+        """Note a change of the value at *path*.
+
+        Remove the errors from outside the form for this value, and for values in it or around it.
+        """
         self.changed = True
         near = len(path)
         self.outside = [

@@ -40,7 +40,7 @@ class Grid:
         self.widget = make(GridBox, "tb-grid", *classes, children=children)
 
     def show(self, lines: "Lines") -> None:
-        """Show *lines* in place of the old ones; only changes are sent."""
+        """Replace the lines by *lines*; only changes are sent to the page."""
         cells, html = lines
         children = (self._texts, *cells)
         if self.widget.children != children:
@@ -59,9 +59,9 @@ class Lines(NamedTuple):
 def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
     """Place every widget and every text: *intro* first, then the *entries*.
 
-    The browser puts each widget into the next row that has no text. Two short entries in a row
-    get two places each: below each other, or beside each other on a wide page. (The note of
-    each pair then covers the rows of both.)
+    The browser puts each widget into the next row that has no text. On a
+    narrow page, two short entries are below each other. On a wide page they are beside each
+    other, and the note of each spans three rows.
     """
     texts = [f'<div class="tb-intro" style="grid-row:1">{intro}</div>']
     widgets: list[Widget] = []
@@ -85,7 +85,7 @@ def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
 
 
 def _pairs(entries: Iterable[Entry]) -> Iterator[tuple[Entry, ...]]:
-    """Yield the entries one by one, but two short ones in a row together."""
+    """Yield each entry alone, but two short entries that follow each other as a pair."""
     first: Entry | None = None
     for entry in entries:
         if first is not None and entry.is_short:

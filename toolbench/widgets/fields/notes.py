@@ -1,10 +1,9 @@
 """The texts around a field: its name, its help, its limits and its errors.
 
-Our JavaScript module (`frontend/src/described.ts`) makes help and errors the description of the
-input for screen readers. Without it, an input has only its label. But screen readers read text that
-CSS adds to a label, and the part after the slash of `content` is not visible. So without the module,
-help and errors are added to the name in this way. (With the module, `form/stylesheet.py` turns these
-styles off.)
+Screen readers must read the help and the errors of an input. Our JavaScript module
+(`frontend/src/described.ts`) makes these texts the description of the input. Without the module, an
+input has only its label. So CSS adds the texts to the label: screen readers read the part after the
+slash of `content`, which is not visible. With the module, `form/stylesheet.py` turns this CSS off.
 """
 
 import json
@@ -65,7 +64,7 @@ def label(text: Any) -> str:
 
 
 def to_fix(count: int) -> str:
-    """Return the sentence that *count* fields need a fix; 0 means the arguments as a whole."""
+    """Return "Fix 3 fields" if *count* is 3; "Fix the arguments" if it is 0."""
     return f"Fix {counted(count, 'field') if count else 'the arguments'}"
 
 

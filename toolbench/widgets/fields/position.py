@@ -27,13 +27,13 @@ class Position:
     Attributes:
         node: Its schema.
         notice: A problem of its schema, in words; else empty.
-        key: The property, index or map key; None if it is in its parent's place.
+        key: The property, index or map key; None for the root and for a branch of a union.
         parent: The container around it; None for the root.
         label: Its name for a person.
         required: Whether the position must hold a value.
         settled: Whether the position exists only because a person added it (an item, a
         key of a map, a branch), so it is never unset.
-        depth: How many containers are around it.
+        depth: The number of containers around it.
         mark: A CSS class of this position only.
     """
 
@@ -64,7 +64,7 @@ class Position:
 
     @property
     def title(self) -> str:
-        """The position's name for other places, such as a list of fields; in a map it is the key."""
+        """The position's name in other places, such as a list of fields. In a map it is the key."""
         in_a_map = self.settled and isinstance(self.key, str)
         return str(self.key) if in_a_map else self.label
 
@@ -105,7 +105,7 @@ class Position:
 
     @property
     def judged_path(self) -> Path:
-        """The position's path, for rules that check the last name in it."""
+        """The position's path for rules that check its last name. It ends with `name`."""
         path = self.path
         return path if name_at(path) == self.name else (*path[:-1], self.name)
 

@@ -27,7 +27,7 @@ class Rule(NamedTuple):
 
 
 class Registry:
-    """A table of rules, and of names by which a schema can name its editor itself."""
+    """A table of rules, and of editors that a schema can choose by name."""
 
     def __init__(
         self, rules: tuple[Rule, ...] = (), by_name: Mapping[str, Factory] | None = None
@@ -37,15 +37,15 @@ class Registry:
         self._by_name = dict(by_name or {})
 
     def add(self, rank: float, predicate: Predicate, factory: Factory) -> None:
-        """Use *factory* for the editor of every field for which *predicate* is true.
+        """Make the editor of a field with *factory* if *predicate* is true for the field.
 
-        The built-in rules have ranks from 0 to 90; of equal ranks the newest wins.
+        The built-in rules have ranks from 0 to 90; if ranks are equal, the newest rule wins.
 
         Args:
             rank: Rules are tried from the highest rank down.
-            predicate: Called with the schema view, the simplified schema (references
+            predicate: A function of the schema view, the simplified schema (references
                 followed, `null` taken out) and the path of the field.
-            factory: Called with the slot. Returns an `Editor`, or any ipywidget with a
+            factory: A function of the slot. It returns an `Editor`, or any ipywidget with a
                 `value`, which then belongs to the field.
         """
         place = next(

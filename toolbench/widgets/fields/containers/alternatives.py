@@ -43,9 +43,10 @@ def _name(branch: Node, fuel: int = _NESTING) -> str:
 
 
 def tag_of(branches: Sequence[Node]) -> str:
-    """Return the property whose only purpose is to tell *branches* apart; empty if there is none.
+    """Return the property that identifies each of *branches*; empty if there is none.
 
-    Each branch requires this property and allows one value for it, which no other branch has.
+    Each branch requires this property and allows only one value for it. No two branches allow
+    the same value.
     """
     if len(branches) < 2:
         return ""

@@ -1,4 +1,4 @@
-"""The base of lists and maps: lines that a person adds and removes; of many lines only the first."""
+"""The base of lists and maps. A person adds and removes lines; only the first ones are shown."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
@@ -34,7 +34,7 @@ class Listing(Container):
 
     @abstractmethod
     def forget(self, row: Slot) -> None:
-        """Close the widgets on the line of *row*, except those of its value."""
+        """Close the widgets on the line of *row*, except the widgets of its value."""
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
         """Call *part* for each line with a value and combine the results."""
@@ -43,7 +43,7 @@ class Listing(Container):
 
     @abstractmethod
     def join(self, pairs: Iterable[tuple[Any, Any]]) -> Any:
-        """Return the value made of keys and values."""
+        """Return the value that has the keys and values in *pairs*."""
 
     def clear(self) -> None:
         """Remove every line."""
@@ -66,7 +66,7 @@ class Listing(Container):
             row.close()
 
     def entries(self) -> Iterable[Entry]:
-        """Yield the lines, and the buttons to show more and to add one."""
+        """Yield the lines, and the buttons to show all lines and to add a line."""
         visible_rows = self.rows if self._whole else self.rows[:_LINES]
         for row in visible_rows:
             yield self.line(row)
@@ -96,7 +96,7 @@ class Listing(Container):
         self.frame.focus(lambda: self.line(row).cells)
 
     def take_out(self, row: Slot) -> None:
-        """Remove *row* for a person; the cursor goes to the button that adds a line."""
+        """Remove *row* after a click; move the cursor to the button that adds a line."""
         self.drop([row])
         self.slot.open()
         self.frame.focus(lambda: (self._buttons["add"],))

@@ -31,7 +31,7 @@ def _parts(line: str) -> list[str]:
 
 
 def _known(slot: Any) -> dict[str, Any]:
-    """Return the possible values of an item by label; empty if there is no list of them."""
+    """Return the possible values of an item by label; empty if the schema does not list values."""
     item = slot.node.items
     if item is None or not item.values:
         return {}
@@ -134,7 +134,7 @@ class Items(TextBox):
 
 
 class Marks(Editor):
-    """A list of known values without repeats: the marked lines of a list, in its order."""
+    """An editor for different known values: a person marks lines of a list. Its order is kept."""
 
     wider = Items
     missing = "choose one"

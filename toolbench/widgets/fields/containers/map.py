@@ -99,7 +99,7 @@ class Map(Listing):
         """Replace *row* by *other*, which has the editor that its key requires."""
         other.value.write(row.value.read())
         self.rows[self.rows.index(row)] = other
-        self._keys[other] = self._keys.pop(row)  # a person still types in it
+        self._keys[other] = self._keys.pop(row)  # a person still types in this box
         self.drop([row])
 
     def _remover(self, row: Slot) -> Widget:

@@ -40,7 +40,7 @@ class ObjectEditor(Container):
         return bool(self._required)
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Return the object: keys in the order of the last `write`, then new ones."""
+        """Return the object: keys in the order of the last `write`, then new keys."""
         there: dict[str, Any] = {}
         for name in self._properties:
             if name in self._slots or name in self._required:
@@ -126,7 +126,7 @@ class ObjectEditor(Container):
     # --- what is shown ----------------------------------------------------------------
 
     def entries(self) -> Iterable[Entry]:
-        """Yield the fields; of more than a dozen, those without a value are behind a search box."""
+        """Yield the fields. If there are many, a search box offers fields that have no value."""
         names = self._in_case()
         visible = self._visible(names)
         for name in names:
@@ -150,9 +150,9 @@ class ObjectEditor(Container):
         return bool(tag.editor.static) and not tag.display.errors
 
     def _in_case(self) -> list[str]:
-        """Return the properties that apply now, without those of a condition that is false.
+        """Return the properties that apply now. Properties of a false condition are left out.
 
-        A property with a value is always included, as it is sent.
+        A property with a value is always included, because its value is sent.
         """
         if not self._cases:
             return list(self._properties)
@@ -177,7 +177,7 @@ class ObjectEditor(Container):
             if len(visible) >= MAX_FIELDS and len(names) > MAX_FIELDS + 3:
                 break
             visible.add(name)
-        self._opened = visible  # shown fields stay
+        self._opened = visible  # a field that was shown stays visible
         return visible
 
     def _slot_hidden(self, name: str) -> bool:
@@ -222,7 +222,7 @@ class ObjectEditor(Container):
 
 
 def _in_order(properties: dict[str, Node]) -> dict[str, Node]:
-    """Return *properties* sorted by their `order`; those without one keep their place."""
+    """Return *properties* sorted by their `order`; properties without an `order` keep their place."""
     places: dict[str, tuple[float, int]] = {}
     for place, (name, node) in enumerate(properties.items()):
         order = node.extension.get("order")

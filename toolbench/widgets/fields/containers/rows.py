@@ -93,7 +93,7 @@ class Rows(Listing):
         self.slot.open()
 
     def _move(self, row: Slot, place: int) -> None:
-        """Move *row* to *place*; move the cursor with it, as the page draws both lines again."""
+        """Move *row* to *place*; move the cursor too, because the page draws both lines again."""
         self.rows.remove(row)
         self.rows.insert(place, row)
         self.frame.focus(lambda: self.line(row).cells)

@@ -20,9 +20,9 @@ _TABS_WIDTH = 60  # characters of all their names
 
 
 class Union(Container):
-    """A union with the field of the chosen alternative; others are built when chosen.
+    """A union. It shows only the field of the chosen alternative, which is built when chosen.
 
-    An alternative keeps its typed text when a person chooses another one and comes back.
+    A field keeps its typed text while another alternative is chosen.
     """
 
     labelled = True

@@ -1,6 +1,6 @@
 """A slot: one position of a form with its value, in three parts.
 
-- `value`: what it holds, and the editor in which it is;
+- `value`: the value, and the editor that holds the value;
 - `presence`: whether there is a value, and whether it is null;
 - `display`: its line in the form: name, presence box, fold, help, errors.
 """

@@ -15,7 +15,7 @@ class Slot(Position):
     """A position of the form with its value and an editor that can hold it.
 
     Attributes:
-        value: What it holds: read and written here, in its editor.
+        value: The value, to read and to write. The editor holds it.
         presence: Whether there is a value, and whether it is null.
         display: Its line in the form, with its errors.
         touched: Whether a person has edited it since the value was written.
@@ -58,7 +58,7 @@ class Slot(Position):
         self.display.draw()
 
     def choose(self, state: State) -> None:
-        """Switch to *state*; the typed text comes back with the state of a value."""
+        """Switch to *state*. In the state `VALUE` the text that was typed before is shown again."""
         if state is State.NULL:
             self.value.write(None)
         elif state is State.VALUE:
@@ -82,7 +82,7 @@ class Slot(Position):
     # --- the whole tree ---------------------------------------------------------------
 
     def outward(self) -> Iterator["Slot"]:
-        """Yield this slot and those around it, up to the root."""
+        """Yield this slot and the slots around it, up to the root."""
         slot: Slot | None = self
         while slot is not None:
             yield slot
@@ -95,7 +95,7 @@ class Slot(Position):
             yield from slot.walk()
 
     def child(self, step: Any) -> "Slot | None":
-        """Return the slot inside for one *step* of a path."""
+        """Return the slot inside for *step*, a key or an index; None if there is none."""
         return self.value.built.child(step) if self.value.built is not None else None
 
     def troubles(self) -> Iterator[Problem]:

@@ -16,7 +16,7 @@ _OPEN_DEPTH = 4  # required objects nested deeper start closed, so recursion end
 
 
 class SlotValue:
-    """The value of one slot, in the registry's editor, in a wider one, or as JSON text.
+    """The value of one slot. The registry's editor, a wider editor, or JSON text holds it.
 
     Attributes:
         built: The editor; None until it is needed.
@@ -59,7 +59,7 @@ class SlotValue:
         return self.editor.secrets() if self._slot.presence.is_there else ()
 
     def write(self, value: Any) -> None:
-        """Set exactly *value*, in an editor that can hold it; every value is accepted."""
+        """Set exactly *value*. If the editor cannot hold it, use a wider editor, at last JSON text."""
         self._slot.touched = False
         if value is UNSET:
             return self.clear()
@@ -112,7 +112,7 @@ class SlotValue:
         self._slot.display.forget_presence_box()
 
     def _use(self, kind: type[Editor] | None) -> None:
-        """Replace the editor by one of class *kind*, or by the registry's."""
+        """Replace the editor by one of class *kind*; for None, by the registry's editor."""
         editor = self._new_editor() if kind is None else kind(self._slot)
         self.close()
         self.built = editor
@@ -137,10 +137,10 @@ class State(Enum):
 
 
 class Presence:
-    """The state of a slot: unset, null or a value, as a person or `write` decided.
+    """The state of a slot: unset, null or a value. A person or `write` decides it.
 
     Attributes:
-        is_null: Whether the value is null, without the editor.
+        is_null: Whether the value is null and the editor is not used.
     """
 
     def __init__(self, slot: "Slot") -> None:
@@ -158,7 +158,7 @@ class Presence:
 
     @property
     def has_presence_box(self) -> bool:
-        """Whether there is a box before the editor to choose if there is a value."""
+        """Whether there is a box above the editor, to choose between a value and no value."""
         slot, editor = self._slot, self._slot.value.editor
         if slot.required and slot.node.nullable and not editor.owns_null:
             return True
@@ -176,13 +176,13 @@ class Presence:
 
     @property
     def is_there(self) -> bool:
-        """Whether the slot takes its value from the editor: the editor is needed, open, and not null."""
+        """Whether the slot takes its value from the editor: it is needed and open, and the slot is not null."""
         if self._slot.value.built is None and not self._slot.required:
             return False
         return self.is_open and not self.is_null
 
     def counts(self, value: Any) -> bool:
-        """Return whether the editor's *value* counts: an empty value may mean "not touched yet"."""
+        """Return whether the editor's *value* is sent. An empty value may mean "not touched yet"."""
         editor = self._slot.value.editor
         if (
             value
@@ -194,7 +194,7 @@ class Presence:
         return self._decided is None and not editor.wants_more
 
     def hold(self) -> None:
-        """Use the editor's value from now on, even if it is empty."""
+        """Set the state to a value: use the editor's value, even if it is empty."""
         self.is_null, self._decided = False, True
 
     def hold_null(self) -> None:
@@ -206,7 +206,7 @@ class Presence:
         self.is_null, self._decided = False, False
 
     def wake(self) -> None:
-        """Note an edit inside the editor: use its value again, if it has one."""
+        """Note an edit inside the editor: the slot uses the editor's value again, if there is one."""
         self.is_null = False
         if self._decided is False and not self.has_presence_box:
             self._decided = None

@@ -14,7 +14,7 @@ from toolbench.widgets.fields.slot.slot_value import State
 if TYPE_CHECKING:  # a slot makes its view
     from toolbench.widgets.fields.slot.slot import Slot
 
-_BUDGET = 80  # widgets of a form; later containers are folded
+_BUDGET = 80  # widgets; if a form has more, new containers are folded
 
 
 class SlotDisplay:
@@ -65,7 +65,7 @@ class SlotDisplay:
         return notes.remarks(self._slot, filter(None, hints), errors)
 
     def show_errors(self, errors: list[str]) -> None:
-        """Show *errors* in place of the old ones."""
+        """Replace the shown errors by *errors*."""
         if errors != self.errors:
             self.errors = errors
             self.draw()
@@ -108,7 +108,7 @@ class SlotDisplay:
         return state, self.body if state is State.VALUE else ()
 
     def forget_presence_box(self) -> None:
-        """Close the presence box; the next line gets a new one, if it needs one."""
+        """Close the presence box. The next `entry` makes a new box if the slot needs one."""
         if self._presence_box is not None:
             self._presence_box.close()
             self._presence_box = None
@@ -174,8 +174,8 @@ class PresenceBox:
 class Fold:
     """A button in place of a container, if the form is already large.
 
-    To draw a value of a thousand parts would take the page seconds. A folded container opens on a
-    click, and by itself if there is an error in it.
+    The page needs seconds to draw a value of a thousand parts. A folded container opens after a
+    click, and when there is an error inside.
 
     Attributes:
         is_shut: Whether the button is shown instead of the container.

@@ -10,11 +10,11 @@ from toolbench.widgets.fields.editor import Editor
 from toolbench.widgets.fields.text.text_formats import Formatted
 from toolbench.widgets.fields.unset import UNSET
 
-_FIRST = 1000  # year; earlier ones lose digits in the browser
+_FIRST = 1000  # year; in the browser, earlier years lose digits
 
 
 class Day(Editor):
-    """A DatePicker; another editor, for text, takes values that are not plain dates."""
+    """A DatePicker. Values that are not plain dates get a text editor, `wider`."""
 
     wider = Formatted
     is_short = True
@@ -52,7 +52,7 @@ class Day(Editor):
 
     @property
     def hint(self) -> str:
-        """The default in words, as a calendar has no placeholder."""
+        """The default in words, because a calendar has no placeholder."""
         default = self.slot.default
         return "" if default is UNSET else f"default {notes.ghost(default)}"
 

@@ -63,7 +63,7 @@ class File(Line):
         upload = self._upload
         if upload is not None and upload.value:
             content = bytes(upload.value[0]["content"])
-            upload.value = ()  # the text is enough
+            upload.value = ()  # the text holds the content now
             self.write(base64.b64encode(content).decode("ascii"))
 
     def put(self, text: str) -> None:

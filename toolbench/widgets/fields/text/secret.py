@@ -21,14 +21,14 @@ class Secret(Line):
     """
 
     kind = Password
-    wider = None  # a wider editor would show it
+    wider = None  # a wider editor would show the secret
 
     @property
     def _is_number(self) -> bool:
         return self.node.type in ("integer", "number")
 
     def parse(self, text: str) -> Any:
-        """Return the draft, or its number if the schema asks for one."""
+        """Return the draft, or a number if the schema requires a number."""
         if not self._is_number:
             return text
         try:
@@ -38,7 +38,7 @@ class Secret(Line):
             raise UnreadableError(msg) from None
 
     def render(self, value: Any) -> str | None:
-        """Return the draft for a text, or for a number if the schema asks for one."""
+        """Return the draft for *value*: a text, or a number if the schema requires a number."""
         if self._is_number:
             return write_number(value)
         return value if isinstance(value, str) else None
@@ -53,7 +53,7 @@ class Secret(Line):
         return f"{MARK} (type to replace it)" if self.text else super().ghost
 
     def options(self) -> dict[str, Any]:
-        """Send the text only when it is complete, as the box is then emptied."""
+        """Let the box send only complete text, because the box is emptied after that."""
         return {"continuous_update": False}
 
     def _typed(self) -> None:

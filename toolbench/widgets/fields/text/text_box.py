@@ -75,7 +75,7 @@ class TextBox(Editor):
         return ""
 
     def write(self, value: Any) -> bool:
-        """Show the text for *value*; return False if there is none."""
+        """Show the text for *value*; return False if there is no such text."""
         text = self.render(value)
         if text is None:
             return False
@@ -243,7 +243,7 @@ def write_number(value: Any) -> str | None:
 
 
 class Number(TextBox):
-    """A box for a number in JSON's form, in which `1` and `1.0` stay different."""
+    """A box for a number as in JSON: `1` and `1.0` are different values."""
 
     classes = ("tb-field", "tb-number", "tb-short")
     is_short = True

@@ -1,4 +1,4 @@
-"""The editor of text in a known format, with a hint while typing; validation decides."""
+"""The editor of text in a known format. It shows a hint; only validation reports errors."""
 
 import re
 from collections.abc import Callable
@@ -73,7 +73,9 @@ class Formatted(Line):
     @property
     def _format_name(self) -> str:
         known = is_known_format(self.node)
-        return self.node.format if known else "date"  # the field's own choice of editor
+        return (
+            self.node.format if known else "date"
+        )  # the schema chose this editor by name
 
     @property
     def nothing(self) -> str:  # type: ignore[override]
