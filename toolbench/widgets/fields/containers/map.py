@@ -125,10 +125,10 @@ class Map(Listing):
 
 
 def _wants_another_editor(row: Slot, other: Slot) -> bool:
-    """Return whether the key of *other* needs another editor, as only one key is a secret's name.
+    """Return whether *row* needs another editor after its key changed to that of *other*.
 
-    If only the key of *row* is a secret's name, its value must be empty: a person who types
-        `tokenizer` has typed `token` for a moment.
+    This is so if exactly one of the two keys is the name of a secret. If it is the old key, the
+    value must also be empty: a person who types `tokenizer` first types `token`.
     """
     return row.secret != other.secret and (other.secret or not row.value.read())
 

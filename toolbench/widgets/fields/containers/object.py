@@ -222,7 +222,7 @@ class ObjectEditor(Container):
 
 
 def _in_order(properties: dict[str, Node]) -> dict[str, Node]:
-    """Return *properties* sorted by their `order`; properties without an `order` keep their place."""
+    """Return *properties* sorted by their `order`. Without an `order` they keep their place."""
     places: dict[str, tuple[float, int]] = {}
     for place, (name, node) in enumerate(properties.items()):
         order = node.extension.get("order")

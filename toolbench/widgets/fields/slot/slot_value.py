@@ -59,7 +59,7 @@ class SlotValue:
         return self.editor.secrets() if self._slot.presence.is_there else ()
 
     def write(self, value: Any) -> None:
-        """Set exactly *value*. If the editor cannot hold it, use a wider editor, at last JSON text."""
+        """Set exactly *value*. If the editor cannot hold it, use a wider editor, or JSON text."""
         self._slot.touched = False
         if value is UNSET:
             return self.clear()
@@ -176,13 +176,13 @@ class Presence:
 
     @property
     def is_there(self) -> bool:
-        """Whether the slot takes its value from the editor: it is needed and open, and the slot is not null."""
+        """Whether the value of the editor counts: the editor is open, and the slot is not null."""
         if self._slot.value.built is None and not self._slot.required:
             return False
         return self.is_open and not self.is_null
 
     def counts(self, value: Any) -> bool:
-        """Return whether the editor's *value* is sent. An empty value may mean "not touched yet"."""
+        """Return whether *value*, read from the editor, counts. If empty, it may be untouched."""
         editor = self._slot.value.editor
         if (
             value
@@ -206,7 +206,7 @@ class Presence:
         self.is_null, self._decided = False, False
 
     def wake(self) -> None:
-        """Note an edit inside the editor: the slot uses the editor's value again, if there is one."""
+        """Note an edit inside the editor: use the editor's value again, if there is one."""
         self.is_null = False
         if self._decided is False and not self.has_presence_box:
             self._decided = None
