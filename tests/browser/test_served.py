@@ -132,7 +132,7 @@ def test_calls_are_let_refused_answered(lab: NotebookPage, agent: Agent, nbroot:
     third, fourth = (agent.call("find_books", words=w) for w in ("whale", "sun"))
     expect(panel.get_by_role("button", name="Answer by hand")).to_have_count(2)
     panel.get_by_role("button", name="Answer by hand").first.click()
-    lab.type_into("What find_books would have said", "None is left.", within=panel)
+    lab.type_into("Result in place of find_books", "None is left.", within=panel)
     faults += look(lab, "by-hand")
     press(panel, "Give this answer")
     press(panel, "Resume")

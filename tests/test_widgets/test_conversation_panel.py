@@ -103,7 +103,7 @@ def test_a_call_is_answered_by_hand(opened):
     """The tool does not run."""
     c, panel = two_calls(opened)
     labelled(panel, "Answer by hand").click()
-    labelled(panel, "What add would have said").value = "Seven."
+    labelled(panel, "Result in place of add").value = "Seven."
     press(panel, "Give this answer")
     [answer] = of(c, ObservationEvent)
     assert answer.by_hand and answer.observation.text == "Seven."

@@ -144,7 +144,7 @@ class TestByHand:
         press(panel, "Pause")
         caller = Caller(served, "look", {"what": "cat"})
         press(panel, "Answer by hand")
-        type_text(panel, "What look would have said", "the cat sleeps")
+        type_text(panel, "Result in place of look", "the cat sleeps")
         press(panel, "Give this answer")
         assert caller.result().content[0].text == "the cat sleeps"
         seen(panel, "answered by hand: the cat sleeps")
@@ -163,7 +163,7 @@ class TestByHand:
         caller = Caller(served, "slow")
         assert begun.wait(30)
         press(panel, "Answer by hand")
-        type_text(panel, "What slow would have said", "early")
+        type_text(panel, "Result in place of slow", "early")
         press(panel, "Give this answer")
         assert caller.result().content[0].text == "early"
         assert go_on.wait(30)
@@ -190,7 +190,7 @@ class TestQuestion:
         """The tool is stopped; what it would have made of no answer does not count."""
         caller = Caller(served, "bake")
         press(panel, "Answer by hand")
-        type_text(panel, "What bake would have said", "a cake")
+        type_text(panel, "Result in place of bake", "a cake")
         press(panel, "Give this answer")
         assert caller.result().content[0].text == "a cake"
         eventually(lambda: [one.state for one in history()] == ["cancelled"])

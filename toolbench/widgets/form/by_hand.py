@@ -14,7 +14,7 @@ from toolbench.widgets.kit.parts import Parts
 
 
 class ByHand:
-    """The fields for an answer or for a refusal; none are shown until a button asks for them."""
+    """The fields for an answer or a refusal. They are shown after a click on a button."""
 
     def __init__(
         self,
@@ -24,12 +24,12 @@ class ByHand:
         refuse: Callable[[str], object],
         schema: Mapping[str, Any] | None = None,
     ) -> None:
-        """Make the empty place for these fields, for a call of the tool *name*.
+        """Start without fields, for a call of the tool *name*.
 
         Args:
             name: The name of the tool.
-            answer: Called with the answer.
-            refuse: Called with the reason, which may be empty.
+            answer: A function that gets the answer.
+            refuse: A function that gets the reason, which may be empty.
             schema: The schema of the tool's structured results, if it declares one.
         """
         self._name, self._answer, self._refuse = name, answer, refuse
@@ -42,7 +42,7 @@ class ByHand:
     def ask_for_answer(self) -> None:
         """Ask for an answer in place of the tool's result."""
         text = self._typed(
-            w.Textarea, f"What {self._name} would have said", "toolbench-prose"
+            w.Textarea, f"Result in place of {self._name}", "toolbench-prose"
         )
         is_error = self._parts.make(
             w.Checkbox, "toolbench-remember", description="It failed", indent=False

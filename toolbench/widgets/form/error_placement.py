@@ -20,10 +20,10 @@ class Place(NamedTuple):
     """The slot that a path leads to.
 
     Attributes:
-        slot: The innermost slot on the way.
+        slot: The last slot that the path reaches.
         path: The path for a person: keys and indexes only.
         rest: The end of the path, for which there is no slot.
-        other: The union in which the path goes to an alternative that is not chosen.
+        other: The union, if the path leads to an alternative that is not chosen.
     """
 
     slot: Slot
@@ -56,7 +56,7 @@ def locate(root: Slot, path: Path) -> Place:
 
 
 def _branch_named(slot: Slot, step: Any) -> str:
-    """Return whether *step* names the chosen or another alternative of *slot*; else empty."""
+    """Return "chosen" or "other" if *step* names an alternative of *slot*; else ""."""
     branches = slot.node.branches
     if not branches:
         return ""
@@ -72,7 +72,7 @@ def placed(
     """Return *problems*, each with its slot, and with a path and a text for a person.
 
     For a union, only problems of the chosen alternative are kept. *explain* lists the
-    problems of a value under a part of the schema; they replace "fits none".
+    problems of a value under a part of the schema. These problems replace "fits none".
     """
     located = [(locate(root, problem.path), problem) for problem in problems]
     direct = [place.path for place, _ in located if place.other is None]
@@ -107,8 +107,8 @@ def _plain(place: Place, problem: Problem) -> tuple[Slot, Problem]:
 def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
     """Yield more exact problems for the value at *place*.
 
-    In place of "it fits none", a union has the problems of its chosen alternative. A missing
-    group has its missing fields, as a person cannot enter the group itself.
+    For a union, they are the problems of the chosen alternative, instead of "it fits none". For
+    a missing object, they are its missing fields: a person cannot enter the object itself.
     """
     editor = place.slot.editor
     if place.rest:
@@ -124,5 +124,5 @@ def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
 
 
 def _is_missing(slot: Slot) -> bool:
-    """Return whether *slot* shows fields, none of which has a value."""
+    """Return whether *slot* is open, but none of its fields has a value."""
     return slot.key is not None and slot.presence.is_open and slot.value.read() is UNSET

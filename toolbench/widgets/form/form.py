@@ -33,8 +33,8 @@ class WrongField(NamedTuple):
     """A field with an error.
 
     Attributes:
-        name: Its name.
-        focus: A function that puts the cursor into it.
+        name: The name of the field.
+        focus: A function that puts the cursor into the field.
     """
 
     name: str
@@ -63,7 +63,7 @@ class SchemaForm:
             schema: Any JSON Schema; a part that cannot be read becomes a JSON field.
             value: The value at the start; None for an untouched form.
             registry: The rules that choose editors; `fields.registry` if None.
-            validate: Lists the problems of a value, in place of the JSON Schema.
+            validate: A function that lists the problems of a value, instead of the JSON Schema.
         """
         self.frame = Frame(schema, registry or default_registry, self._settle)
         self._validate = validate
@@ -197,7 +197,7 @@ class SchemaForm:
             self.frame.focus(lambda: slot.display.body)
 
     def refuse(self, problems: list[Problem]) -> None:
-        """Show *problems*, the reasons why the value was refused, and do not check the value again."""
+        """Show *problems*, the reasons of a refusal. Do not check the value until it is edited."""
         with self.frame.edit():
             self.frame.revealed = True
             self._refusal = list(problems)
@@ -228,7 +228,7 @@ class SchemaForm:
     def _concealed(
         self, faults: list[tuple[Slot, Problem]]
     ) -> list[tuple[Slot, Problem]]:
-        """Hide the secrets in the messages, which quote values."""
+        """Hide the secrets in the messages, because messages quote values."""
         redactor = Redactor(self.slot.value.secrets() if faults else ())
         return [(s, Problem(p.path, redactor.sentence(p.message))) for s, p in faults]
 
@@ -264,7 +264,7 @@ class SchemaForm:
         return self._widget
 
     def options_button(self) -> Widget:
-        """Return the button "Advanced input" to be shown elsewhere; the form then leaves it out."""
+        """Return the button "Advanced input" for another place; the form does not show it then."""
         with self.frame.lock:
             return self._field_options().apart()
 
@@ -310,7 +310,7 @@ class SchemaForm:
             self.frame.close()
 
     def _settle(self) -> list[Callable[[], None]]:
-        """Update errors and widgets after an edit; return the calls of observers to make."""
+        """Update errors and widgets after an edit; return functions that call the observers."""
         changed, self.frame.changed = self.frame.changed, False
         if changed:
             self._refusal = None
@@ -346,7 +346,7 @@ class SchemaForm:
 
 
 def _unsendable(value: dict[str, Any]) -> list[Problem]:
-    """Return why *value* is not possible in JSON; a schema may not check that."""
+    """Return the reason why *value* cannot be JSON; a schema does not always check this."""
     try:
         to_text(value)
     except (TypeError, ValueError, RecursionError) as error:

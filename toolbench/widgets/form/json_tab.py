@@ -18,7 +18,7 @@ _MAX_ERRORS = 10
 
 
 class JsonTab:
-    """Text that follows the form's fields; when a person types, the fields follow it.
+    """The form's value as JSON text. Edits of fields change the text, and typing changes fields.
 
     Text that is not a JSON object stays as typed; `trouble` is its error. Secrets are
     hidden in the text and unchanged in the value.
@@ -35,7 +35,7 @@ class JsonTab:
 
     @property
     def text(self) -> str:
-        """The typed text if no field was edited after it; else the value."""
+        """The typed text, until a field is edited; else the value as JSON."""
         if self._typed is not None:
             return self._typed
         try:
@@ -59,7 +59,7 @@ class JsonTab:
         self._form.write(put_back(value, secrets))
 
     def follow(self) -> None:
-        """Drop the typed text, unless it made the edit that just ended."""
+        """Remove the typed text, unless typing this text was the edit that just ended."""
         if not self._leads:
             self._typed, self.trouble = None, ""
         self._leads = False

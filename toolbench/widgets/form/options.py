@@ -22,7 +22,7 @@ _OTHERS = "allow extra keys"
 class FieldOptions:
     """A button that opens two lists: the fields, and the options that the chosen field can send.
 
-    There is one button for the whole form, as a menu at every field would double the widgets.
+    There is one button for the whole form, because a menu at every field would double the widgets.
     """
 
     def __init__(self, frame: Frame, root: Slot) -> None:
@@ -38,13 +38,13 @@ class FieldOptions:
         self._is_apart = False
 
     def apart(self) -> Widget:
-        """Return the button, which is then no part of `widgets`."""
+        """Return the button for another place; `widgets` does not contain it any more."""
         self._is_apart = True
         return self._button
 
     @property
     def widgets(self) -> tuple[Widget, ...]:
-        """The button, unless it is elsewhere, and the two lists while they are open."""
+        """The button, unless `apart` was called, and the two lists while they are open."""
         button = () if self._is_apart else (self._button,)
         return (*button, self._box) if self.is_open else button
 

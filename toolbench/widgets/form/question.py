@@ -16,10 +16,10 @@ from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import SUBMIT, Parts
 
 KEEP = "toolbench-keep"
-"""The class of the answer that changes nothing; the page's module gives it the focus."""
+"""The CSS class of the button that changes nothing. Our JavaScript module focuses it."""
 REMEMBER = "Do not ask about this tool again in this session"
-"""The label of the checkbox that lets a yes count for the session."""
-_LOOK = 0.05  # seconds between looks whether the run is to stop
+"""The label of the checkbox to remember the consent for the session."""
+_LOOK = 0.05  # seconds between two checks for a cancel
 _LEAVE = "Neither accept nor decline; the tool or server decides how to go on"
 
 
@@ -57,7 +57,7 @@ class QuestionBox:
         return Answer("cancel")
 
     def put(self, question: Question) -> "Future[Answer]":
-        """Show *question*, after those before it, and return the future of its answer at once."""
+        """Show *question* after the earlier questions. Return the future of its answer at once."""
         answer: Future[Answer] = Future()
         before, self._last = self._last, answer
         if before is None:
@@ -85,7 +85,7 @@ def asking(
         question: The question.
         answer: The future that gets the answer.
         parts: The factory of the widgets.
-        stack: Gets the callbacks that close all other parts.
+        stack: The stack that gets the callbacks to close the other parts.
     """
     who = (
         f"<strong>{escape(question.asked_by)}</strong> asks: "
@@ -137,12 +137,12 @@ def _consenting(
 def agreeing(
     consent: ConsentLabels, parts: Parts, reply: Callable[[Answer], None]
 ) -> list[Any]:
-    """Return the button to agree, and a checkbox to remember this, if *consent* allows it.
+    """Return the button to consent, and a checkbox to remember the consent, if allowed.
 
     Args:
         consent: The labels of the question.
-        parts: Makes the widgets.
-        reply: Called with the answer.
+        parts: The factory of the widgets.
+        reply: A function that gets the answer.
     """
     look = "danger" if consent.is_dangerous else "primary"
     accept = parts.button(consent.act, look=look)
@@ -165,7 +165,7 @@ def agreeing(
 def _page_link(url: str) -> Html:
     """Return a link to *url* with its host as text; empty if the URL may be unsafe.
 
-    A name before the host, as in `https://bank.example@other.example`, is there to deceive.
+    A name before the host is meant to deceive, as in `https://bank.example@other.example`.
     """
     try:
         parts = urlsplit(url)
