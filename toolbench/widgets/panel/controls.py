@@ -33,9 +33,9 @@ class RunControls:
 
         Args:
             parts: The factory of the widgets.
-            start: Starts a run; returns whether it began. Its argument is whether the
-                server, and not the form, checks the arguments.
-            cancel: Cancels the run.
+            start: A function that starts a run and returns whether the run began. Its
+                argument is whether the server checks the arguments, instead of the form.
+            cancel: A function that cancels the run.
         """
         self._parts, self._start = parts, start
         self._debounce = Debounce()
@@ -115,11 +115,11 @@ class RunControls:
         self._debounce.edited()
 
     def when_quiet(self, act: Callable[[], object]) -> None:
-        """Call *act* once the last typed keys have arrived."""
+        """Call *act* when the last typed keys have arrived."""
         self._debounce.then(act)
 
     def expect_click(self) -> None:
-        """Count the next click even if it comes soon, as a click after an answer is no double click."""
+        """Count the next click even if it comes soon: after an answer it is not a double click."""
         self._begun = -QUIET
 
     def _click(self, *, unchecked: bool) -> None:
@@ -131,6 +131,6 @@ class RunControls:
         before = self._begun
         self._begun = (
             monotonic()
-        )  # before the start, as a run may ask and get an answer at once
+        )  # before the start, because a run may ask and get an answer at once
         if not self._start(unchecked):
             self._begun = before

@@ -15,9 +15,11 @@ from toolbench.widgets.kit.parts import Parts
 from toolbench.wording import counted
 
 SEALED = 1_000  # characters after which a piece ends at the next line end
-LIVE = 20_000  # characters shown in pieces; after them, only the end while it runs
+LIVE = (
+    20_000  # characters in pieces; while more is printed, only the end of it is shown
+)
 REST = 60_000  # characters shown of the rest, head and tail, after the run
-_WINDOW = 1_500  # characters shown of the end, while it runs
+_WINDOW = 1_500  # characters of the end that are shown while more is printed
 _SWIFT = 3.0  # seconds at the start with an update every tick
 _PACE = 0.25  # seconds between two later updates
 _STYLES = {"stderr": "red", "log": "dim"}
@@ -50,7 +52,7 @@ class LogView:
         Args:
             output: The output so far.
             over: Whether the output is complete.
-            limit: The most characters to show after the first pieces, if it is complete.
+            limit: The maximum number of characters after the pieces of a complete output.
         """
         now = monotonic()
         late = now - self._begun > _SWIFT
@@ -77,13 +79,13 @@ class LogView:
             self._widgets[index].value = _html(piece, limit)
 
     def _drop_beyond(self, count: int) -> None:
-        """Remove the pieces after the first *count*: they remain if a display lost its markup."""
+        """Remove the pieces after the first *count*. A display that lost its markup leaves some."""
         self._parts.drop(self._widgets[count:])
         del self._pieces[count:], self._widgets[count:]
 
 
 def divided(chunks: list[Chunk]) -> tuple[list[Piece], Piece]:
-    """Cut *chunks* into pieces of whole lines, and the rest after `LIVE` characters.
+    """Return *chunks* as pieces of whole lines, and the rest after `LIVE` characters.
 
     A complete piece does not change when more output follows.
     """

@@ -43,8 +43,8 @@ class ToolPanel(w.VBox):
         controls: The buttons, and the notice why there is no run.
         staleness: The notice that the tool was defined again, and how to reload it.
         lock: Held while a callback changes the panel.
-        when_over: Called when a run has ended and is shown; if None, its result is kept in
-            the saved notebook.
+        when_over: A function that is called when a run has ended and is shown. If it is
+            None, the result is kept in the saved notebook.
     """
 
     submission: Submission
@@ -66,7 +66,7 @@ class ToolPanel(w.VBox):
             action: The action already built from *arguments*: the first run uses it if the
                 form still has these values.
             timeout: Seconds after which a run is cancelled.
-            risk: The model's rating of the call, if any; HIGH asks before it runs.
+            risk: The model's rating of the call, if any. For HIGH a person is asked before the run.
         """
         self.lock = RLock()
         self._parts = parts = Parts()
@@ -107,7 +107,7 @@ class ToolPanel(w.VBox):
 
     @property
     def result(self) -> Observation | None:
-        """The observation of the last run, once it has ended."""
+        """The observation of the last run, after the run has ended."""
         return None if self.runs.latest is None else self.runs.latest.observation
 
     @property
@@ -117,7 +117,7 @@ class ToolPanel(w.VBox):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a run goes on; a run that does not stop after a cancel does not count."""
+        """Whether a run is active. A run that does not stop after a cancel does not count."""
         return self.runs.is_busy
 
     def show(
@@ -153,7 +153,7 @@ class ToolPanel(w.VBox):
         unchecked: bool = False,
         timeout: float | None = None,
     ) -> Run | None:
-        """Start a run with the form's values, unless a run goes on already.
+        """Start a run with the form's values, unless a run is active already.
 
         Under nbconvert, nbval and papermill no person can answer: questions are declined unless
         they were answered in advance.
@@ -161,7 +161,7 @@ class ToolPanel(w.VBox):
         Args:
             confirm: Ask for consent first if the policy requires it.
             unchecked: Also send arguments that do not fit the schema, for a server to check.
-            timeout: Seconds after which the run is cancelled; if left out, the panel's own limit.
+            timeout: Seconds after which the run is cancelled. By default, the panel's own limit.
         """
         asker = self.runs.ask if can_ask_in_cell() else decline
         return self._start(asker, timeout, confirm=confirm, unchecked=unchecked)
@@ -193,11 +193,11 @@ class ToolPanel(w.VBox):
             return run
 
     def cancel(self) -> None:
-        """Cancel the run, if one goes on."""
+        """Cancel the active run, if there is one."""
         self.runs.cancel()
 
     def _over(self, run: Run) -> None:
-        """Show what *run*, which has ended, says about the form, and keep its result."""
+        """Show the problems of *run*, which has ended, in the form, and keep its result."""
         if run.problems:
             self.form.show_problems(list(run.problems))
         self._tabs.refresh_history()
@@ -230,7 +230,7 @@ class ToolPanel(w.VBox):
 
 
 def _head_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None) -> Html:
-    """Return the head of *tool* with about what it costs a model."""
+    """Return the head of *tool*, with an estimate of its tokens for a model."""
     offer = f"{tool.name}\n{tool.description}\n{dumps(tool.input_schema, default=str)}"
     cost = counted(estimate_tokens(offer), "token")
     return tool_html(tool, risk, cost=f"≈ {cost}")

@@ -1,4 +1,4 @@
-"""The runs of a panel, one after another: started, asked, shown and ended."""
+"""The runs of a panel, one after another: start them, ask their questions, show them."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -25,9 +25,9 @@ class PanelRuns:
     """The runs of one panel, one at a time.
 
     Attributes:
-        latest: The run that goes on, or the last one.
-        report: The view of that run.
-        question: The place for its questions.
+        latest: The active run, or the last run.
+        report: The view of the latest run.
+        question: The place for the questions of the latest run.
     """
 
     def __init__(
@@ -41,9 +41,9 @@ class PanelRuns:
 
         Args:
             parts: The factory of the widgets.
-            lock: Held while the view changes.
-            controls: The buttons, which change as a run begins and ends.
-            when_over: Called with a run that has ended and is shown.
+            lock: A lock that is held while the view changes.
+            controls: The buttons, which change when a run begins or ends.
+            when_over: A function that gets a run which has ended and is shown.
         """
         self._lock, self._controls, self._when_over = lock, controls, when_over
         self.latest: Run | None = None
@@ -62,7 +62,7 @@ class PanelRuns:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a run goes on; a run that does not stop after a cancel does not count."""
+        """Whether a run is active. A run that does not stop after a cancel does not count."""
         run = self.latest
         return run is not None and not (run.done.is_set() or run.is_stuck)
 
@@ -86,7 +86,7 @@ class PanelRuns:
         ticker.watch(self.refresh)
 
     def _ask_before(self, run: Run, go: Callable[[], object], *, confirm: bool) -> None:
-        """Ask for consent, if needed, then call *go*: without threads no run can wait for it."""
+        """Ask for consent if needed, then call *go*. Without threads a run cannot wait for it."""
         is_asked = run.asker is not decline
         run.asker = already_answered(decline(Question("", {})))
         if is_asked and run.tool.is_async:
@@ -114,7 +114,7 @@ class PanelRuns:
         return answer
 
     def cancel(self) -> None:
-        """Cancel the run, if one goes on."""
+        """Cancel the active run, if there is one."""
         if self.latest is not None:
             active.stop(self.latest)
 
@@ -134,12 +134,12 @@ class PanelRuns:
             return not over
 
     def _show_at_once(self, run: Run) -> None:
-        """Prepare the result of *run*, in its thread, and have it shown without waiting for a tick."""
+        """Prepare the result of *run*, in its thread, and start the next tick now to show it."""
         self.report.render(run)
         ticker.look_now()
 
     def close(self) -> None:
-        """Show nothing any more."""
+        """Stop the updates of the view."""
         self._is_closed = True
         self.report.close()
 

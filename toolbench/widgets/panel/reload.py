@@ -13,7 +13,9 @@ from toolbench.widgets.kit.parts import Parts
 if TYPE_CHECKING:  # a panel makes its notice
     from toolbench.widgets.panel.panel import ToolPanel
 
-_MAX_VALUE = 1_000_000  # characters; nearly all of a value, as it is shown only here
+_MAX_VALUE = (
+    1_000_000  # characters; nearly all of a value, because it is shown only here
+)
 
 
 class Staleness:
@@ -59,9 +61,9 @@ def dropped(
     new: ToolDefinition[Any, Any],
     arguments: Mapping[str, Any],
 ) -> list[str]:
-    """Return the names in *arguments* that the *old* tool has and the *new* one refuses as unknown.
+    """Return the names in *arguments* that *old* knows, but *new* does not know and refuses.
 
-    A person enters a name that even *old* does not have on purpose, so it is not returned.
+    A name that *old* does not know either is not returned: a person entered it on purpose.
     """
     lost = _names(old) - _names(new)
     refused = {p.path[0] for p in new.problems(arguments) if len(p.path) == 1}

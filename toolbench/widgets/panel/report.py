@@ -26,7 +26,7 @@ STUCK = (
     "time.sleep or a long computation in C. It ends when that call returns, and is added to "
     "the history then. You can run the tool again now."
 )
-if TYPE_CHECKING:  # it loads what MCP needs
+if TYPE_CHECKING:  # this import loads the packages for MCP
     from toolbench.widgets.resource_views.linked_resources import LinkedResources
 
 _BAR = ("toolbench-bar",)
@@ -42,10 +42,10 @@ class _Rendered(NamedTuple):
 
 
 class RunReport:
-    """The view of one run at a time."""
+    """The view of the latest run."""
 
     def __init__(self, parts: Parts, lock: AbstractContextManager[Any]) -> None:
-        """Make the widgets, without a run; callbacks hold *lock*."""
+        """Start without a run; callbacks run while *lock* is held."""
         self._parts, self._lock = parts, lock
         self._links: LinkedResources | None = None
         self._bar = parts.make(w.FloatProgress, *_BAR, HIDDEN, min=0, max=1)
@@ -67,7 +67,7 @@ class RunReport:
         )
 
     def begin(self, run: Run) -> None:
-        """Show *run* in place of the run before."""
+        """Show *run* instead of the earlier run."""
         self._run, self._last_state, self._is_old = run, None, False
         self._log.clear()
         self._result.value = ""
@@ -79,8 +79,8 @@ class RunReport:
     def render(self, run: Run) -> None:
         """Prepare the result of *run*, which has ended.
 
-        The tool's own `visualize` is called here, in the thread of the run, so that a slow one
-        blocks nothing else. If it fails, a notice is shown instead of the result.
+        The tool's own `visualize` is called here, in the thread of the run, so a slow
+        `visualize` does not block other work. If it fails, a notice is shown instead of the result.
         """
         try:
             rendered = _Rendered(run, _result_html(run, LIMIT), _is_more(run))

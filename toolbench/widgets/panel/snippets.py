@@ -30,9 +30,9 @@ class Handle:
     imports: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
     code: str = ""
-    """The code that defines it, if it cannot be imported."""
+    """The code that defines the tool, if the tool cannot be imported."""
     block: str = ""
-    """The `with` line around its use."""
+    """The `with` line around the use of the tool."""
 
 
 def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Turn a form's values into a run, or show why not; the action is built here, only once."""
+"""Turn a form's values into a run, or show why this is not possible."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from toolbench.widgets.panel.controls import RunControls
 
 
 class Submission:
-    """The form of one tool, which makes runs of its values."""
+    """The form of one tool, and the runs that are made from its values."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Submission:
             arguments: The values at the start; None for an untouched form.
             action: The action already built from *arguments*: the first run uses it if the
                 form still has these values.
-            controls: They show why there is no run.
+            controls: The buttons of the panel, which show why there is no run.
         """
         self.tool = tool
         value = None if arguments is None else dict(arguments)
@@ -52,7 +52,7 @@ class Submission:
         """Return a run of the form's values; if there cannot be one, show why and return None.
 
         Args:
-            asker: Answers the questions of the run.
+            asker: A function that answers the questions of the run.
             risk: The model's rating of the call, if any.
             unchecked: Also send arguments that do not fit, if a server checks them.
         """
@@ -75,7 +75,7 @@ class Submission:
         run.unchecked = unchecked
         try:
             run.build()
-        except Exception as error:  # noqa: BLE001 - a validator of the tool's own
+        except Exception as error:  # noqa: BLE001 - a tool's own validator may raise any error
             self.form.refuse(misfits(self.tool.secrecy, error, arguments))
             self._refuse()
             return None
@@ -83,7 +83,7 @@ class Submission:
         return run
 
     def _action_of(self, arguments: dict[str, Any]) -> Action | None:
-        """Return the action already built for *arguments*, for one run only."""
+        """Return the action already built for *arguments*; only the first run gets it."""
         built, self._built = self._built, None
         return (
             built[1] if built is not None and same_json(built[0], arguments) else None

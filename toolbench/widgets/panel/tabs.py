@@ -65,7 +65,7 @@ class PanelTabs:
         )
 
     def refresh_history(self) -> None:
-        """Count a new run, and add it to the tab History, if that was opened."""
+        """Count a new run, and add it to the tab History, if that tab was opened."""
         self._entitle()
         if "History" in self._views:
             self._views["History"].refresh()

@@ -133,8 +133,8 @@ class CodeView(View):
 class CopyButton:
     """A button that copies the form's call as Python, with secrets hidden.
 
-    The page's module copies the text that the kernel writes after a click; a page without it has
-    no such button.
+    After a click, the kernel writes the text and our JavaScript module copies it. Without the
+    module the button is hidden.
     """
 
     def __init__(self, panel: Panel, parts: Parts) -> None:
@@ -146,10 +146,10 @@ class CopyButton:
         self._clicks = 0
         self._button.on_click(lambda _: panel.controls.when_quiet(self._write))
         self.widgets = (self._text, self._button)
-        """The widgets to show: the button, and before it a place that says what happened."""
+        """The widgets to show: a place for the copied text and its state, and the button."""
 
     def _write(self) -> None:
-        """Write the call, and the number of the click, since the same call can be copied again."""
+        """Write the call and the number of the click, because a call can be copied repeatedly."""
         try:
             call = as_python(self._panel.tool, self._panel.form.masked)
         except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
