@@ -74,7 +74,7 @@ class FinishTool(ToolDefinition[FinishAction, FinishObservation]):
 
     @classmethod
     def create(cls, conv_state: Any = None) -> Sequence[Self]:
-        """Return the tool, the only one in the sequence; it takes nothing from *conv_state*."""
+        """Return a sequence with this tool; *conv_state* is not used."""
         return [
             cls(
                 description=(
@@ -95,7 +95,7 @@ class ThinkTool(ToolDefinition[ThinkAction, ThinkObservation]):
 
     @classmethod
     def create(cls, conv_state: Any = None) -> Sequence[Self]:
-        """Return the tool, the only one in the sequence; it takes nothing from *conv_state*."""
+        """Return a sequence with this tool; *conv_state* is not used."""
         return [
             cls(
                 description=(

@@ -171,7 +171,7 @@ class ConversationLoop(Protocol):
         """The calls that wait."""
 
     def changing(self) -> AbstractContextManager[PendingCalls]:
-        """Let the `with` block change the waiting calls."""
+        """Return a context manager; its `with` block may change the waiting calls."""
 
     def run_pending(self, chosen: Any = None) -> Sequence[ConversationEvent]:
         """Run the calls that wait."""

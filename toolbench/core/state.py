@@ -58,7 +58,7 @@ class ConversationState:
 
 
 class ConversationAgent(Protocol):
-    """An agent, which makes the loop of a conversation."""
+    """An agent. It makes the loop of a conversation."""
 
     def join(
         self,

@@ -55,7 +55,7 @@ class Redactor:
         return self.joined(Redactor(secrets))
 
     def joined(self, other: "Redactor") -> "Redactor":
-        """Return a redactor of the secrets of both, or one of the two if it already has them all."""
+        """Return a redactor of the secrets of this one and *other*; one of the two if it has them all."""
         for one, more in ((self, other), (other, self)):
             if more.secrets <= one.secrets and more._short <= one._short:
                 return one

@@ -14,7 +14,7 @@ _SHORTEST_KEY = 8  # characters
 
 
 class Secrets(Mapping[str, SecretStr]):
-    """Secrets by name; a repr hides their values, which only `get_secret_value` returns."""
+    """Secrets by name; a repr hides their values. Only `get_secret_value` returns a value."""
 
     def __init__(self, values: Mapping[str, SecretValue] | None = None) -> None:
         """Keep *values*; plain strings, bytes and numbers are wrapped.

@@ -372,9 +372,9 @@ def run_here(
     risk: SecurityRisk | None = None,
     is_plain: bool = False,
 ) -> Run:
-    """Return a run of *tool* for `perform` in this thread, as a part of the current run, if any.
+    """Return a run of *tool* for `perform` in this thread; it is a part of the current run, if any.
 
-    In a cell, it asks questions by `input()`. Inside another run, it asks in the way of that run.
+    In a cell, it asks questions by `input()`. Inside another run, it asks in the same way.
 
     Args:
         tool: The tool.

@@ -30,7 +30,7 @@ class Serializable:
     resolve_kind: Callable[[str], Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of the tool but its executor, JSON-ready, for `from_dict`."""
+        """Return the tool without its executor, JSON-ready, for `from_dict`."""
         observation_type = self.observation_type
         return {
             "kind": self.kind_of(),

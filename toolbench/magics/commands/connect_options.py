@@ -171,8 +171,8 @@ def _auth(word: str, names: Mapping[str, Any]) -> str:
     if not _NAME.fullmatch(name) or not _is_there(name, names):
         msg = (
             "--auth takes oauth, or the name of a variable that holds the token: a variable of the "
-            "environment or a text of this notebook. There is none of that name; a token itself "
-            "does not belong into the line."
+            "environment or a text of this notebook. There is no such variable; do not write "
+            "the token itself into the line."
         )
         raise UsageError(msg)
     return _value("--auth", name, names)

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 def add_parsers(commands: Any) -> None:
     """Add this sub-command to %mcp."""
     roots = commands.add_parser(
-        "roots", help="the folders it may ask for; with DIR... or --none, others"
+        "roots", help="the folders it may ask for; DIR... or --none replaces them"
     )
     roots.add_argument("name")
     roots.add_argument("folders", nargs="*", metavar="DIR")
-    roots.add_argument("--none", action="store_true", help="take all of them away")
+    roots.add_argument("--none", action="store_true", help="remove all of them")
 
 
 def _roots(options: Namespace, server: "Callable[[str], MCPServerSession]") -> Listing:
@@ -32,7 +32,7 @@ def _roots(options: Namespace, server: "Callable[[str], MCPServerSession]") -> L
     needs_reconnect = session.roots and not session.roots.is_declared
     note = (
         f"{session.name} was connected without roots and does not ask for them: "
-        f"%mcp reconnect {session.name} tells it."
+        f"%mcp reconnect {session.name} declares them."
     )
     return Listing(
         (f"root of {session.name}",),

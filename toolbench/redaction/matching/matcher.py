@@ -1,4 +1,4 @@
-"""Find many texts in one pass, also texts that overlap, and beginnings of texts at the end."""
+"""Find many texts in one pass: texts may overlap; the last one may be incomplete."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator

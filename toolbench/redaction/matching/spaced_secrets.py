@@ -51,7 +51,7 @@ class SpacedMatcher:
     """A search for patterns of letters in bytes, also across separators."""
 
     def __init__(self, patterns: Iterable[bytes], spacing: Spacing) -> None:
-        """Search for *patterns*: at least one, without separators of *spacing* in them."""
+        """Search for *patterns*, at least one; no pattern may have a separator of *spacing* in it."""
         self._matcher = Matcher(patterns)
         self._spacing = spacing
         self.longest = _ROOM * self._matcher.longest + _MORE

@@ -1,9 +1,8 @@
 """Let Kernel > Interrupt stop background runs too.
 
 ipykernel ignores SIGINT while no cell runs, and installs its own handlers around every message
-and every `await` of a cell. So the kernel's loop installs our handler over these
-handlers, and checks it again and again while there are runs. Our handler also calls the handler
-below it.
+and every `await` of a cell. So the kernel's loop installs our handler over these handlers, and
+checks it again and again while there are runs. Our handler also calls the handler below it.
 """
 
 import signal

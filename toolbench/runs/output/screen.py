@@ -209,7 +209,7 @@ def writing_result(write: Callable[..., None]) -> Callable[..., None]:
 
 
 def writing_payload(write: Callable[..., None]) -> Callable[..., None]:
-    """Wrap the `write_payload` of a shell: parts of a reply, for example the text of the next cell."""
+    """Wrap the `write_payload` of a shell, which sends for example the text of the next cell."""
 
     def write_without_secrets(data: Any, *args: Any, **options: Any) -> None:
         for run in _runs_that_hide():
