@@ -114,7 +114,7 @@ class TestServers:
     def test_are_not_any_object(self, shell, mcp):
         """An object that serves nothing is refused in a sentence."""
         shell.user_ns["number"] = 7
-        with pytest.raises(ServerError, match="int is no MCP server"):
+        with pytest.raises(ServerError, match="int is not an MCP server"):
             mcp("connect it number")
 
     def test_of_one_tool_name_say_which_there_are(self, shell, mcp):

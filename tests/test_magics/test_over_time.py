@@ -165,7 +165,7 @@ class TestSnapshots:
         with pytest.raises(ServerError, match="is not a file, and no server"):
             mcp("diff shop nowhere.json")
         (tmp_path / "x.json").write_text(dumps([]))
-        with pytest.raises(ServerError, match="is no snapshot"):
+        with pytest.raises(ServerError, match="is not a snapshot"):
             mcp(f"diff shop {tmp_path / 'x.json'}")
 
 

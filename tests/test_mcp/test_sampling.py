@@ -204,7 +204,7 @@ class TestAHandler:
         """Without a handler and a person the server is told so."""
         observation = session.tool("auto")({})
         assert observation.is_error
-        assert "No handler here answers for a model" in observation.text
+        assert "The client has no handler for sampling" in observation.text
 
 
 def test_calls_and_results_go_back_and_forth_until_there_is_a_message():

@@ -81,7 +81,7 @@ class TestInThisProcess:
             ("nowhere.py", "There is no file"),
             ("no_such_module:mcp", "Cannot import 'no_such_module'"),
             ("json:mcp", "'json' has no 'mcp'"),
-            (object(), "is no MCP server"),
+            (object(), "is not an MCP server"),
         ],
     )
     def test_what_holds_none_says_so(self, client, target, message):

@@ -144,7 +144,7 @@ class TestChanges:
         words = (
             "Enter a file or a server to compare with",
             "is no file",
-            "is no snapshot",
+            "is not a snapshot",
         )
         until(lambda: any(word in page(pane.widget) for word in words))
 

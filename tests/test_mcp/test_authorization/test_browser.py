@@ -92,7 +92,7 @@ class TestAPerson:
         monkeypatch.setattr("webbrowser.open", lambda page: True)
         auth = {"callback_timeout": 0.2}
         with pytest.raises(
-            ServerError, match="nobody authorized in the browser within"
+            ServerError, match="no person authorized in the browser within"
         ):
             note(client, guarded[0], auth)
 

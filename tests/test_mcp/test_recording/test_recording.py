@@ -235,7 +235,7 @@ class TestRecorder:
                 write_notebook(session, notebook)
 
     def test_writes_over_nothing_else(self, path):
-        """A file that is no recording is left alone."""
+        """A file that is not a recording is left alone."""
         path.write_text("precious")
         with pytest.raises(ServerError, match="not overwritten"):
             create_mcp_tools({"n": fake()}, record=path)
@@ -345,7 +345,7 @@ class TestRecording:
     def test_that_is_none_is_refused(self, path, text):
         """A file that does not begin as a recording does is none."""
         path.write_text(text)
-        with pytest.raises(ServerError, match="is no recording"):
+        with pytest.raises(ServerError, match="is not a recording"):
             Recording.read(path)
 
     @pytest.mark.parametrize("text", ["", '{"at": 1, "direc'])

@@ -149,7 +149,7 @@ class TestFiles:
         """A file that is no snapshot is told by its name, in a sentence."""
         path = tmp_path / "x.json"
         path.write_text(text)
-        with pytest.raises(ServerError, match="is no snapshot"):
+        with pytest.raises(ServerError, match="is not a snapshot"):
             Snapshot.read(path)
 
     def test_are_written_over_snapshots_only(self, tmp_path):

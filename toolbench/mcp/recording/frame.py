@@ -13,7 +13,7 @@ Every line is an object with four keys:
   could not be opened. `repeated` means that the server had lost its session and the request is
   sent again.
 
-A secret is replaced by `<secret-hidden:N>`; the same number means the same secret of the file.
+A secret is replaced by `<secret-hidden:N>`. Within one file, each secret has a number of its own.
 An incomplete line at the end of a file is ignored.
 """
 
@@ -29,9 +29,7 @@ Direction = Literal[
 ]
 """The kind of a frame: `sent` and `received` are messages, the others are not."""
 
-_DIRECTIONS = get_args(
-    Direction
-)  # a tuple, because a value from a file may have no hash
+_DIRECTIONS = get_args(Direction)  # a tuple: a value from a file may be unhashable
 _DEEP = 150  # levels of nesting: the fast reader stops at 200
 FORMAT = "toolbench-recording"
 VERSION = 1
@@ -49,7 +47,7 @@ class Frame:
 
 
 def frame_of(line: bytes) -> Frame | None:
-    """Return the frame on *line*; None if there is none."""
+    """Return the frame on *line*; None if *line* is not a frame."""
     try:
         fields = read_json(line)
     except (ValueError, RecursionError):

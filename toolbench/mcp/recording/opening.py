@@ -24,7 +24,7 @@ class Opening:
         self._messages: list[_Message] = []
 
     def begin(self, transport: str, mode: str) -> None:
-        """Forget the last connection: a new one is opened over *transport* in *mode*."""
+        """Drop the messages of the last connection; the next is opened over *transport* in *mode*."""
         self._way = (transport, mode)
         self._messages = []
 
@@ -37,8 +37,8 @@ class Opening:
         """Keep a message if it belongs to the opening.
 
         Args:
-            direction: Whether we sent it.
-            method: Its method; for an answer, the method of the request.
+            direction: Whether the message was sent or received.
+            method: The method of the message; for an answer, the method of the request.
             item: The message.
         """
         if method in _METHODS:

@@ -29,7 +29,7 @@ from toolbench.runs.questions import Answer
 _METHOD_NOT_FOUND = -32601
 _OTHER_ERA = "The recording is of another version of MCP: connect without a mode."
 _QUIET = frozenset({"ping", "logging/setLevel"})
-"""Requests that get an empty answer, recorded or not."""
+"""Requests that get an empty answer if they are not recorded."""
 
 _FOR_PEOPLE = frozenset({"elicitation/create", "sampling/createMessage"})
 """Questions that a person or a model answers."""
@@ -46,7 +46,7 @@ class LineListener:
 
 
 class Player:
-    """One recorded server. A new connection goes on at the same place of the tape."""
+    """One recorded server. A new connection continues at the same place of the tape."""
 
     def __init__(self, tape: Tape) -> None:
         """Play *tape*."""
@@ -58,7 +58,7 @@ class Player:
 
     @property
     def connect_error(self) -> str | None:
-        """Why no connection could be opened; None if one was opened."""
+        """The reason why no connection could be opened; None if a connection was opened."""
         opened = any(
             e.method not in HANDSHAKE and "result" in (e.response or {})
             for e in self.tape.exchanges
@@ -94,7 +94,7 @@ class _Connection:
         self._scopes: dict[str, anyio.CancelScope] = {}
         self._answers: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         self._streams: list[Any] = []  # the ids of requests that are held open
-        self._tokens: dict[str, Any] = {}  # of calls: the recorded one, and the one now
+        self._tokens: dict[str, Any] = {}  # recorded progress token: present one
 
     async def serve(self) -> None:
         async with anyio.create_task_group() as tasks:
@@ -179,7 +179,7 @@ class _Connection:
         text = self._player.matcher.missing(method, params)
         return {"error": {"code": NOT_RECORDED, "message": text}}
 
-    # --- what the server did without being asked ------------------------------------
+    # --- events: what the server sent without a request ------------------------------
 
     async def _happen(self, event: Event) -> str | None:
         """Repeat *event*; return the problem if our answer differs from the recorded one."""
@@ -250,7 +250,7 @@ def _as_answer(answer: Mapping[str, Any]) -> Answer:
 
 
 def _otherwise(event: Event, answered: Mapping[str, Any]) -> str | None:
-    """Return how our answer differs from the recorded one; None if it does not."""
+    """Return a sentence on how our answer differs from the recorded answer; None if they match."""
     recorded = event.answer or {}
     one, other = ({"result": a.get("result")} for a in (recorded, answered))
     matcher = Matcher([Exchange({"method": "answer", "params": one})])

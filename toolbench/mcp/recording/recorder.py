@@ -39,7 +39,7 @@ class Recorder:
     """The writer of one file, for several servers. Any thread may write."""
 
     def __init__(self, path: str | Path) -> None:
-        """Begin the recording *path*; older ones are kept as `path~`, `path~2`, ….
+        """Begin the recording *path*; older recordings are kept as `path~`, `path~2`, ….
 
         Raises:
             ServerError: If the file is not a recording, or cannot be written.
@@ -55,7 +55,7 @@ class Recorder:
         try:
             _put_aside(self.path)
             self._file: BinaryIO | None = _opened(self.path)
-        except ServerError:  # it is an OSError too
+        except ServerError:  # a ServerError is an OSError too
             raise
         except OSError as error:
             msg = f"Cannot write the recording {str(self.path)!r}: {error.strerror}."
@@ -72,12 +72,12 @@ class Recorder:
     def write_text(
         self, direction: Direction, server: str, message: Any, text: RunningText
     ) -> None:
-        """Append a frame when it is known whether its *text* is a part of a secret.
+        """Append a frame. It waits until it is known whether its *text* is a part of a secret.
 
         Args:
             direction: The kind of frame.
             server: The name of the session.
-            message: Its message, in which whole secrets are hidden.
+            message: The message of the frame, in which whole secrets are hidden.
             text: The text that a later frame of the server may continue.
         """
         head = _head(direction, server)
@@ -85,14 +85,14 @@ class Recorder:
             self._append(self._queue.add_text(head, message, text, self._every))
 
     def knowing(self, redactor: Redactor) -> Redactor:
-        """Return a redactor of the secrets of *redactor* and of all earlier ones."""
+        """Return a redactor of the secrets of *redactor* and of all earlier redactors."""
         with self._lock:
             if not redactor.secrets <= self._every.secrets:
                 self._every = self._every.including(redactor.secrets)
             return self._every
 
     def flush(self) -> None:
-        """Write all waiting frames, because the file is read now."""
+        """Write all waiting frames. Call this before the file is read."""
         with self._lock:
             self._append(self._queue.settled())
 
@@ -112,7 +112,7 @@ class Recorder:
             self._warn("a part of it could not be written")
 
     def _put(self, data: bytes) -> int:
-        """Write *data* in one piece, as another process may read; return the number of bytes."""
+        """Write *data* in one piece: another process may read it. Return the number of bytes."""
         if self._file is not None:
             return self._file.write(data)
         with _opened(self.path) as file:  # late frames of a closed session
@@ -215,17 +215,17 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _put_aside(path: Path) -> None:
-    """Rename the recording at *path*, so that a new one can be written.
+    """Rename the recording at *path*, so that a new recording can be written.
 
     Raises:
-        ServerError: If the file is no recording.
+        ServerError: If the file is not a recording.
     """
     if not path.exists() or not path.stat().st_size:
         return
     with path.open("rb") as file:
         first = frame_of(file.readline(10_000))
     if first is None or first.direction != "start":
-        msg = f"{str(path)!r} is no recording and is not overwritten: choose another file."
+        msg = f"{str(path)!r} is not a recording and is not overwritten: choose another file."
         raise ServerError(msg)
     names = chain(("~",), (f"~{number}" for number in count(2)))
     places = (path.with_name(path.name + name) for name in names)
@@ -241,7 +241,7 @@ class OpenRecorders:
         self._lock = RLock()
 
     def enter(self, path: str | Path) -> Recorder:
-        """Return the recorder of *path*, a new one if none is open; see `leave`."""
+        """Return the open recorder of *path*, or open a new recorder. Call `leave` afterwards."""
         place = Path(path).expanduser().absolute()
         with self._lock:
             recorder, users = self._open.get(place, (None, 0))
@@ -250,7 +250,7 @@ class OpenRecorders:
         return recorder
 
     def enter_again(self, recorder: Recorder) -> Recorder:
-        """Return the present recorder of the file of *recorder*: the same or a newer one."""
+        """Return the present recorder of the file of *recorder*: *recorder* or a newer recorder."""
         with self._lock:
             current, users = self._open.get(recorder.path, (recorder, 0))
             current.open_again()

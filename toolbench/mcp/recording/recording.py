@@ -43,7 +43,7 @@ class Recording:
     """A recording in a file; frames are read from the file at each use."""
 
     def __init__(self, path: Path, lines: list[int]) -> None:
-        """Take the file and *lines*: where its complete lines begin, and where the last one ends."""
+        """Take the file and *lines*: the offsets of its complete lines, and the end of the last."""
         self.path = path
         self._lines = lines
 
@@ -52,7 +52,7 @@ class Recording:
         """Open the recording at *path*; an incomplete last line is left out.
 
         Raises:
-            ServerError: If the file cannot be read, or is no recording.
+            ServerError: If the file cannot be read, or is not a recording.
         """
         path = Path(path).expanduser()
         open_recorders.flush(path)
@@ -66,7 +66,7 @@ class Recording:
             raise ServerError(msg) from None
         about = first.message if first is not None else None
         if not is_begun or (len(lines) > 1 and not _is_start(about)):
-            msg = f"{str(path)!r} is no recording: %mcp connect --record makes one."
+            msg = f"{str(path)!r} is not a recording: %mcp connect --record makes one."
             raise ServerError(msg)
         if isinstance(about, Mapping) and about.get("version") != VERSION:
             msg = (
@@ -87,14 +87,14 @@ class Recording:
 
     @cached_property
     def servers(self) -> tuple[str, ...]:
-        """The names of the servers in it."""
+        """The names of the servers in the recording."""
         return tuple(dict.fromkeys(f.server for f in self.frames if f.server))
 
     def tape(self, server: str | None = None) -> Tape:
-        """Return the exchanges of *server*, or of the only one.
+        """Return the exchanges of *server*, or of the only server.
 
         Raises:
-            ServerError: If it is not in the recording, or there are several and none is named.
+            ServerError: If the recording lacks *server*, or has several servers and none is named.
         """
         name = self._named(server)
         return Tape.of(name, (f for f in self.frames if f.server == name))
@@ -126,18 +126,20 @@ class Recording:
         return calls
 
     def snapshot(self, server: str | None = None) -> Snapshot:
-        """Return the last offer of *server*, or of the only one; lists that were not requested are left out.
+        """Return the last offer of *server*, or of the only server.
+
+        The offer has only those lists that the client requested.
 
         Raises:
-            ServerError: If it is not in the recording, or there are several and none is named.
+            ServerError: If the recording lacks *server*, or has several servers and none is named.
         """
         return _snapshot(self.tape(server))
 
     def diff(self, other: "Recording") -> list[Change]:
         """Return the changes in *other*; see `Snapshot.diff`.
 
-        If both recordings have one server, these are compared, even if their names differ. If
-        there are several, servers of the same name are compared; a missing one offers nothing.
+        If each recording has one server, the two servers are compared, even if their names
+        differ. Otherwise servers of the same name are compared; a missing server offers nothing.
         """
         if len(self.servers) == len(other.servers) == 1:
             return self.snapshot().diff(other.snapshot())
@@ -162,7 +164,7 @@ class Frames(Sequence[Frame]):
     """The frames of a file; each is read when it is used."""
 
     def __init__(self, path: Path, lines: list[int]) -> None:
-        """Read them from *path*; see `Recording`."""
+        """Read the frames from *path*; see `Recording`."""
         self._path = path
         self._lines = lines
 
@@ -192,7 +194,7 @@ class Frames(Sequence[Frame]):
 
 
 def _line_starts(path: Path) -> list[int]:
-    """Return where the complete lines of the file begin, and where the last one ends."""
+    """Return the offsets of the complete lines of the file, and the end of the last line."""
     starts, place = [0], 0
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -284,7 +286,7 @@ def offer_in(path: str | Path, server: str | None = None) -> Snapshot:
         server: The server, if a recording has several.
 
     Raises:
-        ServerError: If the file cannot be read, is neither of them, or lacks the server.
+        ServerError: If the file cannot be read, is not a snapshot or a recording, or lacks the server.
     """
     path = Path(path).expanduser()
     if not _is_recording(path):

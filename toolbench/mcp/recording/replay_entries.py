@@ -1,4 +1,4 @@
-"""Replay a recording: whether it is wanted, and entries of a configuration for its servers."""
+"""Tell whether a replay is wanted, and make configuration entries for the recorded servers."""
 
 import os
 from typing import Any
@@ -18,10 +18,10 @@ def is_replaying() -> bool:
 
 
 def replay_entry(recording: Recording, server: str | None = None) -> ServerEntry:
-    """Return the entry of *server*; a recording's only server may have another name here.
+    """Return the entry of *server*. If the recording has only one server, any name means it.
 
     Raises:
-        ServerError: If it is not in the recording.
+        ServerError: If *server* is not in the recording.
     """
     only = recording.servers if len(recording.servers) == 1 else ()
     name = only[0] if only and server not in only else server
@@ -43,7 +43,7 @@ def replay_config(recording: Recording) -> dict[str, Any]:
 
 
 def recorded_answerer(entry: ServerEntry) -> Answerer | None:
-    """Return the answerer that repeats the recorded answers; None if *entry* is no replay."""
+    """Return the answerer that repeats the recorded answers; None if *entry* is not a replay."""
     if entry.transport != "replay" or not isinstance(entry.server, Player):
         return None
     return entry.server.recorded_answer

@@ -6,8 +6,8 @@ Values that differ from run to run match by named rules; the first rule that mat
 - `secrets`: a place that is hidden in the recording matches any value.
 - `times`: a text that is a date and time matches any date and time.
 
-The requests that open a connection (`HANDSHAKE`) match with any parameters, because these name
-the version of the client.
+The requests that open a connection (`HANDSHAKE`) match with any parameters, because their
+parameters name the version of the client.
 """
 
 import re
@@ -31,7 +31,7 @@ Same = Callable[[Any, Any], bool]
 
 
 class Matcher:
-    """Returns the matching exchanges of a tape in order; the last one may be used again."""
+    """Returns the matching exchanges of a tape in order; the last exchange may be used again."""
 
     def __init__(self, exchanges: list[Exchange]) -> None:
         """Find requests among *exchanges*."""
@@ -68,7 +68,7 @@ class Matcher:
         return exchanges[-1]
 
     def missing(self, method: str, params: Mapping[str, Any]) -> str:
-        """Return a message: the request is not recorded, and how the nearest one differs."""
+        """Return the message for a request that is not recorded: how the nearest request differs."""
         arguments = clip(_judged(params), _MAX_VALUE)
         text = f"Not recorded: {method} {arguments}."
         known = self._by_method.get(method, [])
@@ -103,7 +103,7 @@ def _is_secret_place(recorded: Any, now: Any) -> bool:
 
 
 def _stand_in_order(parts: list[str], text: str) -> bool:
-    """Tell whether *text* begins and ends with the outer *parts*, the others between in order."""
+    """Tell whether *text* has all *parts* in order: the first at its start, the last at its end."""
     first, *inner, last = parts
     at, end = len(first), len(text) - len(last)
     if at > end or not (text.startswith(first) and text.endswith(last)):

@@ -34,8 +34,8 @@ _NEIGHBOURS = re.compile(
 def is_plain(text: str, redactor: Redactor) -> bool:
     """Tell whether *text*, the JSON of a message, can be written unchanged.
 
-    True: it has no secret of *redactor*, whole or spread over neighbours in a list, and no mark
-    of a secret. False: it may have one and needs a full check.
+    True: *text* has no secret of *redactor*, neither whole nor spread over the items of a list,
+    and no mark of a secret. False: *text* may have a secret and needs a full check.
     """
     if _MARK in text:
         return False
@@ -102,7 +102,7 @@ class ServerRecorder:
         known = self.recorder.knowing(redactor)
         may_go_on = (
             known and "id" not in fields
-        )  # only a notification has a text that can go on
+        )  # a later notification may continue the text of a notification
         if item.is_exact and not (parts or may_go_on) and is_plain(item.text, known):
             raw = _one_line(item.text)
             self.recorder.write(direction, self._server, raw)
@@ -149,7 +149,7 @@ class ServerRecorder:
             open_recorders.leave(self.recorder)
 
     def forgotten(self, token: str) -> None:
-        """Write that the server lost its session, so that the call of *token* is sent again."""
+        """Write that the server lost its session; the call of *token* is then sent again."""
         details = {"token": token, "text": "", "asides": [], "repeated": True}
         self.recorder.write("failure", self._server, json_of(details))
 

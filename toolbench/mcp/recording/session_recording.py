@@ -57,7 +57,7 @@ def cannot_record(server: str, recording: Path | None) -> ServerError:
 
 
 def file_of(entry: ServerEntry, inbox: Inbox) -> Path | None:
-    """Return the file of the recording or the replay of a session; None without either."""
+    """Return the file of the recording or the replay of a session; None if there is neither."""
     if entry.transport == "replay":
         return Path(entry.url)
     return None if inbox.recorder is None else inbox.recorder.path

@@ -33,9 +33,9 @@ class Exchange:
     later: list[Event] = field(default_factory=list)
     """The events after the answer, before the next request."""
     failure: Mapping[str, Any] | None = None
-    """The error of the caller, if there was no answer: `text` and `asides`."""
+    """The error that the caller got instead of an answer: `text` and `asides`."""
     ended: bool = False
-    """Whether the connection ended instead of an answer."""
+    """Whether the connection ended before the answer."""
     cancelled: bool = False
     """Whether we cancelled the request before its answer."""
     next: "Exchange | None" = None
@@ -94,7 +94,7 @@ class Tape:
         self.before: list[Event] = []
         """The events before the first request."""
         self.connect_error: str | None = None
-        """Why no connection could be opened; None if that did not fail."""
+        """The reason why no connection could be opened; None if no such failure is recorded."""
         self._open: dict[str, Exchange] = {}
         self._questions: dict[str, Event] = {}
 
@@ -107,9 +107,9 @@ class Tape:
         return tape
 
     def outcome(self, call: Exchange) -> Mapping[str, Any] | None:
-        """Return the answer to the tool call *call*; of one that ran as a task that of the task.
+        """Return the answer to the tool call *call*. If the call ran as a task: the task's result.
 
-        None means that the recording has no end of it.
+        Return None if the recording ends before the answer.
         """
         response = call.last.response
         result = mapping_of((response or {}).get("result"))
@@ -175,7 +175,7 @@ class Tape:
                 return
 
     def _answers(self, exchange: Exchange) -> None:
-        """Link the answers that *exchange* sends to the question of the task."""
+        """Link *exchange*, which sends our answers, to the question of the task."""
         task = exchange.params.get("taskId")
         for earlier in reversed(self.exchanges):
             if earlier.asked and earlier.params.get("taskId") == task:
@@ -234,7 +234,7 @@ class Tape:
                 return
 
     def _forget(self, token: Any) -> None:
-        """Remove the request that a server without its session refused: it is sent again."""
+        """Remove the request that the server refused because it lost its session."""
         for exchange in reversed(self.exchanges):
             has_failed = "error" in (exchange.response or {}) or not exchange.response
             if exchange.token == token if exchange.is_call else has_failed:
@@ -248,7 +248,7 @@ def params_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def mapping_of(value: Any) -> Mapping[str, Any]:
-    """Return *value* if it is an object, else an empty object: a file may have any value."""
+    """Return *value* if it is an object, else an empty object, because a file may hold any value."""
     return value if isinstance(value, Mapping) else {}
 
 

@@ -21,7 +21,7 @@ from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.spread import Piece, Succession
 
 _MOST_FRAMES = 20  # waiting frames: a process that is killed loses them
-_MOST_SOURCES = 100  # sources, as each call has its own progress
+_MOST_SOURCES = 100  # sources: the progress of each call is a source
 _MOST_TEXTS = 50  # texts of one source that a secret may be spread over
 
 
@@ -77,10 +77,10 @@ class FrameQueue:
         """Add a frame with a *text*; return the lines that can be written.
 
         Args:
-            head: Its line up to the message.
-            message: Its message, in which whole secrets are hidden.
-            text: The place of its text.
-            redactor: Knows the secrets.
+            head: The line of the frame, up to the message.
+            message: The message of the frame, in which whole secrets are hidden.
+            text: The place of the text in the message.
+            redactor: A redactor with the secrets.
         """
         frame = WaitingFrame(head, message, text.place)
         self._frames.append(frame)
@@ -102,13 +102,13 @@ class FrameQueue:
         return [] if self._begun else self.ended()
 
     def settled(self) -> list[bytes]:
-        """Return all lines; hide what may begin a secret, because the rest may follow."""
+        """Return all lines. Hide each text that may begin a secret, because the rest may follow."""
         for source, pieces in self._begun.items():
             self._sources[source].hide(pieces, self._mark)
         return self.ended()
 
     def ended(self) -> list[bytes]:
-        """Return all lines; no text follows, so an unfinished secret is not a secret."""
+        """Return all lines. No text follows, so the beginning of a secret is not hidden."""
         self._begun.clear()
         frames, self._frames = self._frames, []
         return [each if isinstance(each, bytes) else each.line for each in frames]

@@ -27,7 +27,7 @@ class RunningText(NamedTuple):
 
 
 def running_text(server: str, message: Any) -> RunningText | None:
-    """Return the text of a notification of *server* that a later one may continue, or None."""
+    """Return the text of *message* if a later notification of *server* may continue it, or None."""
     if not isinstance(message, Mapping) or "id" in message:
         return None
     method = message.get("method")
@@ -39,7 +39,7 @@ def running_text(server: str, message: Any) -> RunningText | None:
 
 
 def without_spread(value: Any, redactor: Redactor, mark: Mark) -> Any:
-    """Return *value*, JSON, with secrets hidden that are spread over neighbours in a list."""
+    """Return *value*, JSON, and hide the secrets that are spread over several items of a list."""
     if isinstance(value, dict):
         copy = {k: without_spread(v, redactor, mark) for k, v in value.items()}
         return copy if any(copy[key] is not value[key] for key in copy) else value

@@ -1,4 +1,4 @@
-"""Find secrets in our messages by their places: numbers and short texts cannot be searched."""
+"""Find secrets in our messages by their places: a search cannot find numbers and short texts."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -21,7 +21,7 @@ class SecretPlaces:
         self._forms: dict[Path, Secrecy] = {}
 
     def note(self, message: Mapping[str, Any]) -> None:
-        """Keep the forms in *message* of the server."""
+        """Keep the forms in *message*, which the server sent."""
         if message.get("method") == _FORM:
             self._keep(("", str(message.get("id"))), params_of(message))
             return
