@@ -33,13 +33,13 @@ _KEY_SETTINGS = ("private_key", "private_key_file")
 class BrowserOAuth(OAuth):
     """FastMCP's OAuth, which opens the authorization page only once, in the browser.
 
-    FastMCP itself first requests the page to check it, and servers count this as another
-    authorization. While the person authorizes, time limits stand still.
+    FastMCP itself requests the page once before, as a check. Servers count this request as
+    another authorization. Time limits are paused while the person authorizes.
     """
 
     inbox: Inbox | None = None
     patience = _PATIENCE
-    """The seconds in which a person has to authorize."""
+    """The seconds that the person has to authorize."""
 
     async def redirect_handler(self, authorization_url: str) -> None:
         """Open *authorization_url* in the browser, and show it to the person."""
@@ -58,7 +58,7 @@ class BrowserOAuth(OAuth):
                 if not isinstance(root_of(error), TimeoutError):
                     raise
                 msg = (
-                    f"nobody authorized in the browser within {self.patience:.3g} s; "
+                    f"no person authorized in the browser within {self.patience:.3g} s; "
                     "connect again to be asked again"
                 )
                 raise ServerError(msg) from None
@@ -70,11 +70,12 @@ class BrowserOAuth(OAuth):
 def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | None:
     """Return the object that authorizes requests to *entry*, or None; *inbox* hides its tokens.
 
-    `auth` is a bearer token, `"oauth"`, an httpx2 auth object, or a mapping: the settings of
-    FastMCP's `OAuth` (`client_id` and `client_secret` of a client that is registered already,
-    `client_metadata_url`, `scopes`, ...); or, for a program without a person, `grant_type`
-    `client_credentials` with `client_id`, `client_secret` and `issuer`; or `private_key` or
-    `private_key_file` with `client_id` and `issuer`.
+    `auth` is a bearer token, `"oauth"`, an httpx2 auth object, or a mapping with settings:
+
+    - With a person: the settings of FastMCP's `OAuth`, such as `client_metadata_url`, `scopes`,
+      or the `client_id` and `client_secret` of a registered client.
+    - Without a person: `client_id`, `issuer`, `client_secret` and the `grant_type`
+      `client_credentials`; or `client_id`, `issuer` and `private_key` or `private_key_file`.
 
     Raises:
         ServerError: If the settings cannot be used.
@@ -95,7 +96,7 @@ def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | Non
     if any(key in settings for key in _KEY_SETTINGS):
         make = _signed
     try:
-        with warnings.catch_warnings():  # of tokens in memory: a person may choose that
+        with warnings.catch_warnings():  # a person may choose to keep tokens in memory
             warnings.simplefilter("ignore", UserWarning)
             provider = make(entry, settings)
     except (TypeError, ValueError) as error:
@@ -140,7 +141,7 @@ def _signed(entry: ServerEntry, settings: dict[str, Any]) -> httpx2.Auth:
         try:
             key = path.read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or "it is no text"
+            why = getattr(error, "strerror", None) or "it is not text"
             msg = f"The private key in {str(path)!r} cannot be read: {why}."
             raise ServerError(msg) from None
     parameters = SignedJWTParameters(
@@ -153,7 +154,7 @@ def _signed(entry: ServerEntry, settings: dict[str, Any]) -> httpx2.Auth:
 
 
 def _issued(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return *settings*; without an issuer, the MCP server would decide who gets the credentials.
+    """Return *settings*. Without an issuer, the MCP server would decide who gets the credentials.
 
     Raises:
         ServerError: If there is no issuer.
@@ -188,7 +189,7 @@ def _is_free(port: int) -> bool:
 
 
 def _missing(error: Exception) -> str:
-    """Return what Python or pydantic says of wrong settings, without the names of classes."""
+    """Return the message of Python or pydantic about wrong settings, without names of classes."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -9,7 +9,7 @@ from typing import Any
 from toolbench.plain import clip, whole_characters
 
 _LONGEST = 512 * 1024 * 1024  # bytes of one message: a longer line is not a message
-_START = 100_000  # bytes: more than any secret, so that secrets in them can be hidden
+_START = 100_000  # bytes: longer than any secret, so that the secrets can be hidden
 _KINDS = {type(None): "null", str: "a text", list: "a list", bool: "true or false"}
 _QUOTED = 300  # letters of an error without a message
 _INTERNAL = -32603  # JSON-RPC: any error inside of the server
@@ -49,8 +49,8 @@ def mend(line: bytes) -> Iterator[dict[str, Any]]:
     """Repair a *line* that a strict reader refused, and yield its messages.
 
     Bytes that are not UTF-8 and lone surrogates become U+FFFD, and a byte order mark is left out.
-    A batch becomes its messages. An answer whose result is not an object becomes an error, and
-    an error without a code or a message gets them.
+    A batch becomes its messages. An answer whose result is not an object becomes an error. An
+    error without a code gets a code, and an error without a message gets a message.
 
     Raises:
         NoiseError: If the line is not a JSON-RPC message.
@@ -85,9 +85,9 @@ def _mended(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _whole_error(error: Any) -> dict[str, Any]:
-    """Return *error* with a number for its code and a text for its message, as readers need them.
+    """Return *error* with a number as its code and a text as its message.
 
-    A reader refuses any other, so the caller would wait for an answer that is there.
+    The SDK refuses any other error; then the caller would wait for ever.
     """
     parts = error if isinstance(error, dict) else {"message": error}
     code, message = parts.get("code"), parts.get("message")
@@ -99,7 +99,7 @@ def _whole_error(error: Any) -> dict[str, Any]:
 
 
 def _failure(line: bytes, reason: str) -> dict[str, Any]:
-    """Return an error that replaces the answer in *line*; its id is found by a search."""
+    """Return an error in place of the answer in *line*, with the id that a search finds there."""
     match = _ID.search(line)
     if match is None:
         raise NoiseError(reason)

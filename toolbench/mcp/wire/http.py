@@ -57,9 +57,9 @@ class HttpTransport(ClientTransport):
 
 @dataclass
 class SseTransport(ClientTransport):
-    """A transport over SSE, the older one: a stream of the server, and a POST for each message.
+    """The older HTTP transport: an SSE stream of the server, and a POST for each message.
 
-    The SDK's own ends at the first message that the server refuses.
+    The SDK's own SSE transport ends when the server refuses a message. This transport goes on.
     """
 
     entry: ServerEntry
@@ -99,7 +99,7 @@ class SseTransport(ClientTransport):
             tasks.cancel_scope.cancel()
 
     async def _check(self, response: httpx2.Response) -> None:
-        """Refuse what is no stream."""
+        """Note a failure in *response*, and raise an error if the status is an error."""
         self.inbox.note_http_failure(await _failure(response, self.inbox.redactor))
         response.raise_for_status()
 
@@ -131,7 +131,7 @@ class SseTransport(ClientTransport):
         read = mcp_types.jsonrpc_message_adapter.validate_json
         try:
             message = read(data, by_name=False)
-        except ValueError:  # the repaired stream has none of these
+        except ValueError:  # a repaired stream has no such events
             self.inbox.note_noise(data)
         else:
             await sender.send(SessionMessage(message))
@@ -145,7 +145,7 @@ async def _first(stream: AsyncIterator[Any]) -> Any:
 
 @dataclass
 class _Posts:
-    """Sends messages; an error stands for the answer to a request that the server refuses."""
+    """Sends messages. If the server refuses a request, an error takes the place of its answer."""
 
     client: httpx2.AsyncClient
     url: str
@@ -186,9 +186,9 @@ class _Posts:
                 await self.sender.send(SessionMessage(answer))
 
     async def _refusal(self, response: httpx2.Response) -> str:
-        """Return why the server did not take a message; empty if it took it.
+        """Return the reason why the server refused a message; empty if the server accepted it.
 
-        Servers that take one send a status below 300, many with a word in plain text.
+        If a server accepts a message, its status is below 300; the body may be any plain text.
         """
         failure = None
         if response.status_code >= 300 or _kind(response) == "text/html":
@@ -255,7 +255,7 @@ async def _failure(response: httpx2.Response, redactor: Redactor) -> HttpFailure
 
 
 def _error_in(body: bytes) -> str | None:
-    """Return the message of the MCP error that *body* is; None if it is none."""
+    """Return the message of the MCP error in *body*; None if *body* is not an MCP error."""
     try:
         message = mcp_types.jsonrpc_message_adapter.validate_json(body, by_name=False)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Repair answers of an HTTP server that the SDK would refuse, or wait for without end."""
+"""Repair answers of an HTTP server. Without it the SDK would refuse them, or wait for ever."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _DEEPEST = 150  # levels of objects and lists; the SDK's reader stops at 200
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OUTCOME = re.compile(rb'"(result|error)"\s*:')
 _NOTHING = "it has neither a result nor an error"
-_UNREADABLE = -32700  # JSON-RPC: what came cannot be read
+_UNREADABLE = -32700  # JSON-RPC: parse error
 
 Noise = Callable[[str], object]
 """Takes a text that is not a message."""
@@ -26,7 +26,7 @@ Noise = Callable[[str], object]
 
 @dataclass
 class Reading:
-    """What was read in a body or an event, in place of an answer or among others."""
+    """The result of reading a body or an event: the messages to pass on, or the problem."""
 
     messages: list[dict[str, Any]] | None = None
     """The messages to pass on instead; None to pass on the bytes as they are."""
@@ -34,7 +34,7 @@ class Reading:
     answered: int | str | None = None
     """The id in the answer, if the bytes are passed on."""
     problem: str = ""
-    """Why nothing could be read; empty if something was."""
+    """The reason why no message could be read; empty if a message was read."""
 
 
 async def mend_response(
@@ -70,10 +70,10 @@ def read(body: bytes) -> Reading:
 
 
 class MendedEvents(httpx2.AsyncByteStream):
-    """An event stream with repaired messages; events without one are passed on unchanged.
+    """An event stream with repaired messages. Events without a message are passed on unchanged.
 
-    An event whose message cannot be read is left out. An error is in its place if it was meant
-    as the answer to the request, and at the end of a stream without an answer.
+    An unreadable event is left out. If it was meant as the answer, an error takes its place. If
+    the stream ends without an answer after an unreadable event, an error is added at the end.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class MendedEvents(httpx2.AsyncByteStream):
         return b"\n".join(lines) + b"\n\n"
 
     def _refusal(self) -> bytes:
-        """Return an error in place of the answer; nothing if there is one, or no request."""
+        """Return an error in place of the answer; empty if it is answered, or there is no request."""
         if self._is_answered or self._request_id is None:
             return b""
         self._is_answered = True
@@ -171,7 +171,7 @@ class EventSplitter:
         return events
 
     def rest(self) -> bytes:
-        """Return the bytes of the event that is not complete, and forget them."""
+        """Return the bytes of the event that is not complete, and remove them from the splitter."""
         last = b"".join(self._line)
         text = b"".join(line + b"\n" for line in self._lines) + last
         self._lines, self._line, self.size = [], [], 0
@@ -200,16 +200,16 @@ class Event:
 
 
 def unreadable(request_id: int | str, problem: str) -> dict[str, Any]:
-    """Return the error that stands for an answer to *request_id* that cannot be read."""
+    """Return an error in place of an unreadable answer to *request_id*."""
     text = f"The server's answer could not be read: {problem}."
     error = {"code": _UNREADABLE, "message": text}
     return {"jsonrpc": "2.0", "id": request_id, "error": error}
 
 
 def _answer_in(body: bytes, request_id: int | str) -> dict[str, Any] | None:
-    """Return the answer to pass on in the place of *body*; None if it is right as it is.
+    """Return the answer to pass on in place of *body*; None if *body* is right.
 
-    A body answers the request that it came for, whatever id is in it.
+    A wrong id in the answer is replaced: *body* can only answer the request that was sent.
     """
     reading = read(body)
     if reading.problem:
@@ -227,7 +227,7 @@ def _answer_in(body: bytes, request_id: int | str) -> dict[str, Any] | None:
 
 
 def _request_id(request: httpx2.Request) -> int | str | None:
-    """Return the id of the MCP request that *request* sends; None if it sends none."""
+    """Return the id of the MCP request that *request* sends; None if there is no such id."""
     if request.method != "POST":
         return None
     try:
@@ -249,7 +249,7 @@ def _bytes(message: dict[str, Any]) -> bytes:
 
 
 def _pruned(value: Any, levels: int) -> Any:
-    """Cut *value* below *levels*, so that one deep tool does not hide the others."""
+    """Cut *value* below *levels*. Without this, one deep tool would make all tools unreadable."""
     if not isinstance(value, dict | list):
         return value
     if not levels:

@@ -81,7 +81,7 @@ def session_class(
 
     Args:
         inbox: Takes all messages and questions.
-        probe_seconds: Time limit for the answer whether the server knows the newer protocol.
+        probe_seconds: Time limit for the first request, which tries the newer protocol.
         roots: File URLs for the server; without any, the client declares no roots.
         is_process: Whether the server is a process, which may hang without ending.
     """
@@ -126,7 +126,7 @@ class _TappedSession(ClientSession):
         return self.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     async def validate_tool_result(self, name: str, result: Any) -> None:
-        """Accept the result: a mismatch is shown as a warning with it."""
+        """Accept any result: if it does not fit its schema, a warning is shown with it."""
 
     async def send_discover(self, version: str) -> dict[str, Any]:
         """Ask for the newer protocol; stop early enough to try the older one."""
@@ -144,7 +144,7 @@ class _TappedSession(ClientSession):
                 nudge.cancel()
 
     async def _nudge(self) -> None:
-        """Send a harmless notification to a process that does not answer for long.
+        """Send a harmless notification to a process that has not answered for a while.
 
         A server of an early Python SDK fails at the probe, but ends only when it reads one more
         line. A slow server ignores the notification, and its answer still counts.
@@ -178,7 +178,7 @@ class _TappedSession(ClientSession):
         with self.inbox.calls.about_task(_task_of(params)):
             answer = await self.inbox.ask_message(dict(request))
         if answer.action != "accept":
-            msg = "No handler here answers for a model, or the request was declined."
+            msg = "The client has no handler for sampling, or the request was declined."
             return mcp_types.ErrorData(code=-1, message=msg)
         try:
             message = message_of(answer, messages, request)
@@ -199,7 +199,7 @@ class _TappedSession(ClientSession):
 
 
 class _Dispatcher(JSONRPCDispatcher[Any]):
-    """A dispatcher that collects unchecked answers and hides from the SDK what it refuses."""
+    """A dispatcher that collects unchecked answers. The SDK gets only the parts that it needs."""
 
     is_modern: Callable[[], bool]
     inbox: Inbox
@@ -231,7 +231,7 @@ class _Dispatcher(JSONRPCDispatcher[Any]):
 
 
 def _task_of(params: Any) -> Any:
-    """Return the task that a question of the older protocol names; None without."""
+    """Return the id of the task that a question of the older protocol names, or None."""
     related = (params.meta or {}).get("io.modelcontextprotocol/related-task")
     return related.get("taskId") if isinstance(related, dict) else None
 

@@ -180,7 +180,7 @@ def _read(line: bytes) -> Any:
 
 @dataclass
 class _Way:
-    """One direction of a process's pipes, as the SDK's session needs it, without a task."""
+    """One direction of a process's pipes, with the interface of a stream of the SDK's session."""
 
     transport: ProcessTransport
     process: Process

@@ -58,7 +58,7 @@ class Tapped(ClientTransport):
 
 
 def transport_of(entry: ServerEntry, inbox: Inbox) -> ClientTransport:
-    """Return the transport to *entry*, in which all variables are replaced.
+    """Return the transport to *entry*. Its variables must be replaced already.
 
     Raises:
         ServerError: If *entry* names no server.
@@ -145,7 +145,7 @@ def _proxy(behind: Any, settings: Mapping[str, Any]) -> Any:
 
 
 def _in_process(server: Any) -> ClientTransport:
-    """Return the transport to a server object: its own one if it has one, like our fake."""
+    """Return the transport to a server object: FastMCP's, or the object's own transport."""
     if isinstance(server, ClientTransport):
         return server
     own = getattr(server, "client_transport", None)
@@ -153,7 +153,7 @@ def _in_process(server: Any) -> ClientTransport:
 
 
 def _server_object(entry: ServerEntry) -> Any:
-    """Return the server of an entry: its object, one of a module, or one made from OpenAPI."""
+    """Return the server of an entry: an object, a module's object, or a server from OpenAPI."""
     server = entry.server
     if isinstance(server, Mapping) and "openapi" in server:
         return OpenApiTransport(server, entry.base)
@@ -163,7 +163,7 @@ def _server_object(entry: ServerEntry) -> Any:
         return server
     if hasattr(server, "run") and hasattr(server, "name"):
         return server
-    msg = f"A {type(server).__name__} is no MCP server: give a FastMCP object, a command or a URL."
+    msg = f"A {type(server).__name__} is not an MCP server: give a FastMCP object, a command or a URL."
     raise ServerError(msg)
 
 
@@ -194,7 +194,7 @@ def _load_file(path: Path) -> Any:
         raise ServerError(msg)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        msg = f"{str(path)!r} is no Python file."
+        msg = f"{str(path)!r} is not a Python file."
         raise ServerError(msg)
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.parent))

@@ -18,7 +18,7 @@ def written(item: SessionMessage) -> WrittenMessage:
     """Return *item* with its text.
 
     Raises:
-        PydanticSerializationError: If it is no valid JSON, for example a lone surrogate.
+        PydanticSerializationError: If the message is not valid JSON, for example if it has a lone surrogate.
     """
     if isinstance(item, WrittenMessage):
         return item
