@@ -26,7 +26,7 @@ class Change:
         after: The new value.
         text: The meaning, in one sentence.
         example: For a breaking change: the arguments of a call that was valid and is refused
-            now, or an output that was not possible before; None if none is known.
+            now, or an output that was not possible before; None without an example.
     """
 
     kind: Kind

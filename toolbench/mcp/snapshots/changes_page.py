@@ -108,7 +108,7 @@ def write_page(page: Html, path: str | Path) -> Path:
             msg = f"{str(path)!r} is not a page of changes and is not overwritten: choose another file."
             raise ServerError(msg)
         write_whole(path, page, errors="replace", is_private=False)
-    except ServerError:  # it is an OSError too
+    except ServerError:  # a ServerError is an OSError too
         raise
     except OSError as error:
         msg = f"Cannot write the page {str(path)!r}: {error.strerror}."
@@ -125,7 +125,7 @@ def _is_page(data: bytes) -> bool:
 def _sections(
     first: Sequence[Change], changes: Sequence[Change], before: str, after: str
 ) -> Iterator[str]:
-    """Yield each severity with the number of its *changes*, and the *first* ones."""
+    """Yield each severity with the number of its *changes*, and the HTML of the *first* changes."""
     for severity in SEVERITIES:
         count = sum(change.severity == severity for change in changes)
         if count:

@@ -18,7 +18,7 @@ _PARTS = {
     "prompts": "prompt",
 }
 _READ = frozenset({"uri", "uriTemplate", "mimeType"})
-"""Keys of a resource that decide what is read."""
+"""Keys of a resource that change the result of reading it."""
 _OPTIONAL = frozenset({"logging", "experimental", "extensions", "tasks"})
 """Capabilities that no tool call needs, or that only one of the two protocols has."""
 
@@ -28,7 +28,7 @@ def changes_between(
 ) -> list[Change]:
     """Return the changes from one snapshot to a later one, sorted by path.
 
-    A list that only one of them has, such as resources, is not compared. Hidden characters are
+    A list that only one snapshot has, such as resources, is not compared. Hidden characters are
     made visible in sentences and paths.
     """
     changes = [

@@ -21,7 +21,7 @@ class RefusedCall:
     """An earlier call that would be refused now."""
 
     tool: str
-    """The server's name for it."""
+    """The name of the tool on the server."""
     arguments: Mapping[str, Any]
     reasons: tuple[str, ...]
     """The reasons, one sentence each."""
@@ -72,15 +72,15 @@ def check_calls(
     before: Snapshot | None = None,
     server: str | None = None,
 ) -> CheckedCalls:
-    """Return those of *calls* that the schemas in *snapshot* refuse.
+    """Check *calls*, and return the calls that the schemas in *snapshot* refuse.
 
     Args:
         snapshot: The present offer of the server.
         calls: `history()`, a `Recording`, or calls: objects with `tool` (or `name`) and
             `arguments`, or dicts with `name` and `arguments`. A hidden secret, or a text that
             was too long to keep, matches any value.
-        before: The offer at the time of the calls. With it, calls that were refused then are not
-            counted, but calls of a removed tool are.
+        before: The offer at the time of the calls. With it, calls that this offer refuses are not
+            counted, and calls of a tool that was removed since then are counted.
         server: The name of the server whose calls are checked; None checks all calls.
     """
     tools = _Tools(snapshot)

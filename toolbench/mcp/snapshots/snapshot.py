@@ -40,11 +40,11 @@ class Snapshot:
             msg = f"Cannot read the snapshot {str(path)!r}: {error.strerror}."
             raise ServerError(msg) from None
         except (ValueError, RecursionError) as error:
-            msg = f"{str(path)!r} is no snapshot: it is not JSON ({error})."
+            msg = f"{str(path)!r} is not a snapshot: it is not JSON ({error})."
             raise ServerError(msg) from None
         if not isinstance(content, dict) or not isinstance(content.get("tools"), dict):
             msg = (
-                f"{str(path)!r} is no snapshot: it has no tools by name. "
+                f"{str(path)!r} is not a snapshot: it has no tools by name. "
                 "%mcp snapshot NAME FILE writes one."
             )
             raise ServerError(msg)

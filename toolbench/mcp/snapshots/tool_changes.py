@@ -125,7 +125,7 @@ def _change(
 def _proof(
     direction: Direction, each: Difference, sample: Example | None, witness: "_Witness"
 ) -> str:
-    """Return a sentence about *sample*, which *each* breaks, or about what *each* may break."""
+    """Return words about *sample*, which *each* breaks; without a sample, about a possible break."""
     if sample is not None:
         return witness.sentence(sample)
     if each.effect == "gone":
@@ -175,7 +175,7 @@ def _overlooked(
     witness: _Witness,
     new: frozenset[str] | None,
 ) -> list[Change]:
-    """Try sample values if the rules found nothing breaking: they do not read every keyword.
+    """Return the breaking change that sample values show: the rules do not read every keyword.
 
     The keys *new* are left out of the values.
     """

@@ -1,8 +1,8 @@
 """Compare two JSON Schemas: find each difference, and whether fewer or more values fit.
 
-`toolbench.jsonschema` reads both: references are followed and `allOf` is merged. Alternatives
-are compared with the most similar ones. Each pair of places is compared only once, so that the
-comparison of recursive schemas ends.
+`toolbench.jsonschema` reads both schemas: references are followed and `allOf` is merged. Each
+alternative is compared with the most similar alternative of the other schema. Each pair of places
+is compared only once, so that the comparison of recursive schemas ends.
 """
 
 from collections.abc import Iterator
@@ -241,7 +241,7 @@ class _Comparison:
         *,
         backwards: bool = False,
     ) -> set[Node]:
-        """Return those of *options* whose values one of the *others* accepts completely."""
+        """Return the *options* whose values are all accepted by one of the *others*."""
         return {
             node
             for node in options

@@ -38,7 +38,7 @@ _MOST_NAMED = 2  # inner differences named in a sentence
 def condition_changes(
     before: Node, after: Node, compare: Compare
 ) -> Iterator[Difference]:
-    """Yield the differences in the conditions of two places; *compare* compares inner ones."""
+    """Yield the differences in the conditions of two places; *compare* compares inner schemas."""
     for keyword in (*_SCHEMAS, *_BY_NAME, *_COUNTS):
         old, new = _condition(before, keyword), _condition(after, keyword)
         if same(old, new) or not _says_something(keyword, before, after):
@@ -78,7 +78,10 @@ def _condition(node: Node, keyword: str) -> Any:
 
 
 def _says_something(keyword: str, before: Node, after: Node) -> bool:
-    """Tell whether *keyword* has an effect here, and not only as a part of another one."""
+    """Tell whether *keyword* has its own effect here.
+
+    `then` and `else` need `if` on both sides, and `additionalItems` needs `prefixItems`.
+    """
     if keyword in ("then", "else"):
         return all("if" in node.schema for node in (before, after))
     if keyword == "additionalItems":
@@ -143,8 +146,8 @@ def _key_change(effect: Effect, name: str, key: Any, verb: str) -> Difference:
 def _compared(old: Node, new: Node, compare: Compare) -> list[Difference]:
     """Return the differences of two conditions.
 
-    An open object may have a key that its schema does not declare. So a declaration that is gone
-    allows more values, and a new one fewer.
+    An open object may have a key that its schema does not declare. So a removed declaration allows
+    more values, and a new declaration allows fewer values.
     """
     by_letter: Mapping[Effect, Effect] = {"gone": "wider", "new": "narrower"}
     is_open = not (old.is_closed or new.is_closed)
@@ -173,7 +176,7 @@ def _by_presence(old: Any, new: Any) -> Effect:
 def _combined(
     keyword: str, inner: list[Difference], before: Node, after: Node
 ) -> Effect:
-    """Return the effect of the *inner* differences of a condition on the whole."""
+    """Return the effect on the whole value of the *inner* differences of a condition."""
     loses = any(each.effect != "wider" for each in inner)
     gains = any(each.effect != "narrower" for each in inner)
     depends_on_if = keyword in ("then", "else") and not same(
@@ -194,11 +197,11 @@ def _why(inner: list[Difference] | None) -> str:
     return f" ({'; '.join(dict.fromkeys(texts[:_MOST_NAMED]))})"
 
 
-# --- values that conditions tell apart ----------------------------------------------------
+# --- values to test conditions ------------------------------------------------------------
 
 
 def _values(source: Node, other: Node) -> Iterator[Any]:
-    """Yield values of *source* that the conditions of *source* or *other* concern."""
+    """Yield values of *source* that test the conditions of *source* and *other*."""
     yield from islice(samples(source), _MOST)
     for node in (source, other):
         for parts in _cases(node):
@@ -209,7 +212,7 @@ def _values(source: Node, other: Node) -> Iterator[Any]:
 
 
 def _cases(node: Node) -> Iterator[list[Any]]:
-    """Yield lists of schemas: a value that fits one whole list meets a condition."""
+    """Yield lists of schemas. A value that fits all schemas of one list meets a condition."""
     condition, cases = (
         keyword_value(node, "if"),
         [keyword_value(node, k) for k in ("then", "else")],
@@ -229,7 +232,7 @@ def _cases(node: Node) -> Iterator[list[Any]]:
 
 
 def _lists(source: Node, node: Node) -> Iterator[Any]:
-    """Yield lists with items that `contains` concerns."""
+    """Yield lists with items that fit the schema of `contains`."""
     contained = keyword_value(node, "contains")
     if not isinstance(contained, dict):
         return
@@ -243,7 +246,7 @@ def _lists(source: Node, node: Node) -> Iterator[Any]:
 
 
 def _named(source: Node, node: Node) -> Iterator[Any]:
-    """Yield objects with keys that `propertyNames` concerns."""
+    """Yield objects with keys that test `propertyNames`."""
     if node.key_names is None:
         return
     base = next((v for v in samples(source) if isinstance(v, dict)), {})

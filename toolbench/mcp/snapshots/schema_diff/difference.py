@@ -11,9 +11,13 @@ from toolbench.jsonschema.normal import Node
 Effect = Literal[
     "narrower", "wider", "different", "gone", "new", "guidance", "spelling"
 ]
-"""The effect of a difference on the values that fit: fewer values fit (narrower), more values
-(wider), or other values (different); a property is not declared any more (gone), or is new and
-optional (new); the same values fit, and a model may choose others (guidance) or not (spelling)."""
+"""The effect of a difference on the values that fit.
+
+- narrower, wider, different: fewer values fit, more values fit, or other values fit.
+- gone, new: a property is not declared any more, or is new and optional.
+- guidance: the same values fit, but a model may choose another value.
+- spelling: the same values fit, and a model notices nothing.
+"""
 
 REFUSES = frozenset({"narrower", "different", "gone"})
 """The effects that may refuse values which fitted before."""
@@ -24,7 +28,7 @@ MOST_EXAMPLES = 300
 """The number of values to try as an example of a difference."""
 
 Values = Callable[[], Iterable[Any]]
-"""Makes values when an example is needed: most differences need none."""
+"""A function that makes values. It is called only when an example is needed."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,8 @@ class Difference:
         before: The old part of the schema; None if there was none.
         after: The new part of the schema; None if there is none.
         text: The change without the place: `at most 100 before, at most 50 now`.
-        refused: Makes values that may have fitted before and do not fit now.
-        admitted: Makes values that may fit now and did not fit before.
+        refused: A function that makes values which may have fitted before and do not fit now.
+        admitted: A function that makes values which may fit now and did not fit before.
     """
 
     effect: Effect
@@ -66,13 +70,13 @@ class Difference:
         before: Callable[[Any], Any],
         after: Callable[[Any], Any],
     ) -> Self:
-        """Return the difference of a sub-schema as one of its parent schema.
+        """Return the difference of a sub-schema as a difference of its parent schema.
 
         Args:
-            step: The path from the whole to the part in the schema.
-            name: The path in a value: `sku`, `[]`.
-            before: Puts a value of the part into a value of the old whole.
-            after: Puts a value of the part into a value of the new whole.
+            step: The path from the parent schema to the sub-schema.
+            name: The same path in a value: `sku`, `[]`.
+            before: A function that puts a value of the sub-schema into a value of the old parent.
+            after: The same for a value of the new parent.
         """
         dot = "." if self.place and not self.place.startswith("[") else ""
         return replace(

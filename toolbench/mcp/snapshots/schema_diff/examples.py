@@ -1,4 +1,4 @@
-"""Make simple values that should fit a schema, always the same ones."""
+"""Make simple values that should fit a schema, always the same values."""
 
 from collections.abc import Iterator
 from contextlib import suppress

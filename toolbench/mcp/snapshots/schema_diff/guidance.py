@@ -1,4 +1,4 @@
-"""Compare the parts of schemas that forbid nothing: descriptions, defaults, formats."""
+"""Compare the parts of schemas that refuse no value: descriptions, defaults, formats."""
 
 from collections.abc import Iterator
 from itertools import takewhile

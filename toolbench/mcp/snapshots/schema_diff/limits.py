@@ -98,7 +98,7 @@ class End:
 
     @property
     def strictness(self) -> tuple[float, bool]:
-        """A sort key: the larger of two ends on one side allows fewer numbers."""
+        """A sort key. Of two ends on one side, the end with the larger key allows fewer numbers."""
         return self.sign * self.value, self.is_exclusive
 
     @property
@@ -236,7 +236,7 @@ def _of_length(before: Node, after: Node, size: int) -> Iterator[str]:
 
 
 def _has_no_room(keyword: str, *sides: tuple[Node, float]) -> bool:
-    """Tell whether two closed tuples have the same size, whatever *keyword* says."""
+    """Tell whether both sides are closed tuples of one size, so that *keyword* has no effect."""
     if keyword != "maxItems" or any(
         keyword_value(n, "items") is not False for n, _ in sides
     ):

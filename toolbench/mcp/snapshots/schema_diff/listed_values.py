@@ -49,7 +49,7 @@ def compare_listed(before: Node, after: Node) -> Iterator[Difference]:
 
 
 def _refused(node: Node, values: list[Any]) -> list[Any]:
-    """Return those of *values* that do not fit *node*."""
+    """Return the *values* that do not fit *node*."""
     if node.values:
         known = set(_texts(node.values))
         return [value for value in values if _text_of(value) not in known]
@@ -101,7 +101,7 @@ def _texts(values: list[Any]) -> list[str]:
 
 
 def _text_of(value: Any) -> str:
-    """Return *value* as JSON, where 1 and 1.0 are the same, and true is neither."""
+    """Return *value* as JSON. The text is the same for 1 and 1.0, and another for true."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return dumps(value, sort_keys=True, default=str)

@@ -95,7 +95,7 @@ def _removed(
 
 
 def _of_key(node: Node, name: str) -> Node | None:
-    """Return the schema of the undeclared key *name*; None if it has no rule."""
+    """Return the schema of the undeclared key *name*; None if there is no rule for the key."""
     other = node.of_other_key(name)
     return None if other is None or other.is_blank else other
 
@@ -212,10 +212,11 @@ def _patterns(before: Node, after: Node, compare: Compare) -> Iterator[Differenc
 def _is_made_good(
     pattern: str, effect: Effect, before: Node, after: Node, compare: Compare
 ) -> bool:
-    """Tell whether another pattern has the same rule for all keys that match *pattern*.
+    """Tell whether another pattern has the same effect on all keys that match *pattern*.
 
-    The other pattern must match at least the same keys. If keys without a rule are refused, it
-    must also accept all values of the rule; if they are allowed, it must accept no others.
+    The other pattern must match at least the same keys. If keys without a rule are refused, the
+    other pattern must also accept all values of the rule. If keys without a rule are allowed, the
+    other pattern must accept no other values.
     """
     is_dropped = pattern in before.patterns
     side, other = (before, after) if is_dropped else (after, before)
@@ -240,7 +241,7 @@ def _matching(source: Node, other: Node, pattern: str) -> Iterator[Any]:
 
 
 def _keys(source: Node, other: Node, pattern: str) -> Iterator[str]:
-    """Yield keys that match *pattern*, first those that do not match a pattern of *other*."""
+    """Yield keys that match *pattern*. Keys that a pattern of *other* does not match come first."""
     for excluded in other.patterns:
         with suppress(UndecidedError):
             key = text_beyond(pattern, excluded)
@@ -298,7 +299,7 @@ def _takes(node: Node, index: int) -> bool:
 
 
 def _item_difference(before: Node, after: Node, index: int) -> Difference:
-    """Return the difference that the item at *index* is allowed on one side only."""
+    """Return the difference for an item at *index* that only one side allows."""
     is_narrower = _takes(before, index)
     verb = "was allowed, and is not now" if is_narrower else "is allowed now"
     return difference(

@@ -1,4 +1,4 @@
-"""Pair the old and new alternatives of a union, and find those that others cover."""
+"""Pair old and new alternatives of a union; find alternatives whose values others accept."""
 
 from collections.abc import Iterable, Iterator
 from json import dumps
@@ -23,7 +23,7 @@ _LIMITS = frozenset(
 _SILENT = frozenset({"title", "description", "default", "examples", "type"})
 
 _Span = tuple[tuple[float, bool], tuple[float, bool]]
-"""Start and end of a range, each with a mark of whether the limit is outside or inside."""
+"""Start and end of a range. The bool: the start is outside the range, the end is inside."""
 
 
 def partners(
@@ -31,7 +31,7 @@ def partners(
     new: list[Node],
     differences: dict[tuple[Node, Node], list[Difference]],
 ) -> dict[Node, Node]:
-    """Return the most similar *new* alternative of each of the *old* ones."""
+    """Return pairs of similar alternatives: for an *old* alternative at most one *new* alternative."""
     scores = [
         (_likeness(one, other, differences[one, other]), -abs(i - j), one, other)
         for i, one in enumerate(old)
@@ -45,7 +45,7 @@ def partners(
 
 
 def _likeness(one: Node, other: Node, differences: list[Difference]) -> float:
-    """Return how similar two alternatives are; 0 means that they are no pair."""
+    """Return how similar two alternatives are; 0 means that they are not a pair."""
     if not differences:
         return 100
     kinds = {one.type, other.type}
@@ -73,14 +73,17 @@ def _tags(node: Node) -> str:
 
 
 def keeps(differences: list[Difference], lost: frozenset[str]) -> bool:
-    """Tell whether *differences* have no effect of those in *lost*."""
+    """Tell whether no difference has an effect in *lost*."""
     return not any(each.effect in lost for each in differences)
 
 
 def remaining_losses(
     differences: list[Difference], *, refused: bool, admitted: bool
 ) -> Iterator[Difference]:
-    """Yield the differences of a pair that other alternatives do not make up for."""
+    """Yield the differences of a pair, but not those that another alternative cancels.
+
+    *refused*: values that the pair refuses now are lost. *admitted*: values that it allows are new.
+    """
     for each in differences:
         loses = each.effect in REFUSES and not refused
         gains = each.effect in ("wider", "different") and not admitted
@@ -92,7 +95,7 @@ def remaining_losses(
 
 
 def covered(nodes: Iterable[Node], others: list[Node]) -> set[Node]:
-    """Return those of *nodes*, numbers or texts, whose values the *others* accept together."""
+    """Return the *nodes*, numbers or texts, whose values are all accepted by *others* together."""
     return {node for node in nodes if _is_covered(node, others)}
 
 

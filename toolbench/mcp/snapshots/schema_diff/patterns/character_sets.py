@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 Characters = tuple[tuple[int, int], ...]
-"""Ranges of code points: the first and last of each."""
+"""Ranges of code points: the first and the last code point of each range."""
 
 _LAST = 0x10FFFF
 START, END = _LAST + 1, _LAST + 2
@@ -41,7 +41,7 @@ def complement(characters: Characters) -> Characters:
 
 
 def parts_of(sets: Iterable[Characters]) -> list[int]:
-    """Return one character for each part into which *sets* divide all characters, plain ones first."""
+    """Divide all characters by *sets*; return one character of each part, plain characters first."""
     cuts = {0, *(n for ranges in sets for a, b in ranges for n in (a, b + 1))}
     cuts |= {_SURROGATES[0], _SURROGATES[1] + 1}
     starts = sorted(cut for cut in cuts if cut <= _LAST)

@@ -38,13 +38,13 @@ def text_beyond(
     """Return a short text that *pattern* matches and *other* does not; None if there is none.
 
     Args:
-        pattern: The expression that matches it somewhere, as in JSON Schema.
-        other: The expression that must not match it; None matches no text.
+        pattern: The expression that matches the text somewhere, as in JSON Schema.
+        other: The expression that must not match the text; None matches no text.
         least: The lowest number of characters.
         most: The highest number of characters.
 
     Raises:
-        UndecidedError: If it cannot be decided.
+        UndecidedError: If an expression is not supported, or the search takes too long.
     """
     one = _automaton(pattern)
     return _search(one, None if other is None else _automaton(other), least, most)
@@ -162,7 +162,7 @@ class _Parser:
         return piece
 
     def _next(self, *choices: str) -> str:
-        """Take the next character, or the one of *choices* that follows; empty if none does."""
+        """Take the next character; with *choices*, the choice that follows, or an empty text."""
         if choices:
             sign = next((w for w in choices if self._text.startswith(w, self._at)), "")
         elif self._at < len(self._text):
@@ -324,7 +324,7 @@ class _Parser:
 
 
 def texts_matching(pattern: str, sizes: tuple[int, ...] = ()) -> Iterator[str]:
-    """Yield a short text that *pattern* matches, and one of each of *sizes* if it exists."""
+    """Yield a short text that *pattern* matches, and a matching text of each of *sizes*, if any."""
     try:
         short = text_beyond(pattern, None)
         if short is not None:
