@@ -172,7 +172,7 @@ def test_what_cannot_be_used_is_one_sentence(config, message):
 def test_takes_no_variable_that_it_names_by_itself():
     """A description from elsewhere must not send what this machine keeps for others."""
     remote = {"url": "https://example.com/mcp?k=${GITHUB_TOKEN}"}
-    with pytest.raises(ServerError, match="would read variables of this machine"):
+    with pytest.raises(ServerError, match="could read variables of this machine"):
         read_config(described(remotes=[remote]))
 
 

@@ -20,11 +20,11 @@ class DiscoveredServer:
     source: str
     """The program: `claude-desktop`, `cursor`, ..."""
     path: Path
-    """The configuration file that names it."""
+    """The configuration file that names the server."""
     entry: ServerEntry | None = field(default=None, repr=False)
     """The server's entry; None if it cannot be read."""
     problem: str = ""
-    """Why it cannot be used; empty if it can."""
+    """The reason why the server cannot be used; empty if it can be used."""
 
     @property
     def summary(self) -> str:
@@ -35,7 +35,7 @@ class DiscoveredServer:
 
 
 Read = Callable[[Any, Path], Mapping[str, Any]]
-"""Takes the content of a file and a directory; returns the servers by name."""
+"""A function of the content of a file and a directory; it returns the servers by name."""
 
 
 def discover(directory: str | Path | None = None) -> list[DiscoveredServer]:

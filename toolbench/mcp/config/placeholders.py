@@ -1,4 +1,4 @@
-"""Replace `${NAME}`: by variables in a configuration, by secrets in a call."""
+"""Replace `${NAME}`: in a configuration by a variable, in a call by a secret."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -60,7 +60,7 @@ def with_secrets(value: Any, secrets: Mapping[str, SecretStr]) -> Any:
 
 
 def _mapped(value: Any, change: Callable[[str], str]) -> Any:
-    """Return JSON-like *value* with *change* applied to its strings, but not to names."""
+    """Return JSON-like *value* with *change* applied to its strings, but not to its keys."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):

@@ -11,7 +11,7 @@ def find_program(command: str, env: Mapping[str, str], cwd: str | None) -> str:
 
     Raises:
         FileNotFoundError: If there is no such program; the message says what to do.
-        NotADirectoryError: If *cwd* is no directory.
+        NotADirectoryError: If *cwd* is not a directory.
         PermissionError: If the file may not be executed.
     """
     if cwd is not None and not Path(cwd).is_dir():

@@ -25,12 +25,13 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
     Args:
         config: A mapping with `mcpServers` (FastMCP, Claude, Cursor, Windsurf, `.mcp.json`),
             `servers` (VS Code) or `mcp_servers` (Codex); the path of a JSON, TOML or YAML file
-            with such a mapping; a `server.json` of the MCP registry; a mapping from names to servers; one URL; one FastMCP object; one OpenAPI
-            document, its file, or its URL if that ends like `/openapi.json`.
-        base: Where relative paths start; the directory of the file, or the current one.
+            with such a mapping; a `server.json` of the MCP registry; a mapping from names to
+            servers; one URL; one FastMCP object; one OpenAPI document, its file, or its URL
+            if the URL ends like `/openapi.json`.
+        base: The folder for relative paths; by default the file's or the current folder.
 
     Raises:
-        ServerError: If it has no servers, or a server has no command and no URL.
+        ServerError: If *config* has no servers, or a server has no command and no URL.
     """
     if isinstance(config, str | Path) and not _is_url(config):
         path = Path(config).expanduser()
@@ -58,7 +59,7 @@ def read_entry(entry: Any, *, base: Path | None = None) -> ServerEntry:
     """Read one server: a mapping, a URL, `module:name`, a path, or a FastMCP object.
 
     Raises:
-        ServerError: If it has no command to start and no URL to connect to.
+        ServerError: If the server has no command to start and no URL to connect to.
     """
     base = base or Path.cwd()
     if isinstance(entry, ServerEntry):
@@ -140,7 +141,7 @@ def _required(entry: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _words(entry: Mapping[str, Any], key: str) -> list[str]:
-    """Return the texts of a list that only entries made of a `server.json` have."""
+    """Return the texts in the list *key*, which only entries from a `server.json` have."""
     words = entry.get(key)
     return [str(word) for word in words] if isinstance(words, list) else []
 
@@ -181,7 +182,7 @@ def _headers(entry: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _seconds(entry: Mapping[str, Any]) -> float | None:
-    """Return the time limit of a call: FastMCP writes ms, Codex seconds; None without."""
+    """Return the time limit of a call: FastMCP writes ms, Codex seconds; None if there is none."""
     for key, unit in (("tool_timeout_sec", 1), ("timeout", 1000)):
         if key in entry:
             try:
@@ -216,7 +217,7 @@ def _server_table(config: Any) -> Mapping[str, Any]:
 
 
 def _is_empty(config: Any) -> bool:
-    """Tell whether *config* is a configuration, which then has no servers."""
+    """Tell whether *config*, which has no servers, has the form of a configuration."""
     if hasattr(config, "mcpServers") or config == {}:
         return True
     tables = [config, config.get("mcp")] if isinstance(config, Mapping) else []
@@ -244,7 +245,7 @@ def _is_url(value: Any) -> bool:
 
 
 def _is_openapi(value: Mapping[str, Any]) -> bool:
-    """Tell whether *value* is an OpenAPI document, not an entry that names one."""
+    """Tell whether *value* is an OpenAPI document, and not an entry that names a document."""
     return "openapi" in value and "paths" in value
 
 
@@ -257,11 +258,11 @@ def load(path: Path) -> Any:
     """Return the content of the file at *path*: JSON as editors write it, TOML or YAML.
 
     Raises:
-        ServerError: If it cannot be read.
+        ServerError: If the file cannot be read.
     """
     parse = _PARSERS.get(path.suffix, _json)
     try:
-        return parse(path.read_text(encoding="utf-8-sig"))  # Windows editors mark it
+        return parse(path.read_text(encoding="utf-8-sig"))  # Windows editors add a mark
     except OSError as error:
         msg = f"Cannot read the configuration {str(path)!r}: {error.strerror}."
     except MarkedYAMLError as error:  # the full error quotes the file

@@ -1,7 +1,8 @@
 """Read `server.json`, the registry's description of a server, as an entry of a configuration.
 
-A package becomes the command that starts it, a remote its URL. Source: the MCP registry's
-server.json, schema of 2025-12-11; its first form with names like `registry_type` is read too.
+A package becomes the command that starts it, and a remote becomes its URL. Source: the MCP
+registry's server.json, schema of 2025-12-11. The first form of the schema, with names like
+`registry_type`, is read too.
 """
 
 import json
@@ -20,21 +21,21 @@ _RUNNERS = {
     "nuget": ("dnx", ["--yes"], "@"),
     "oci": ("docker", ["run", "-i", "--rm"], ":"),
 }
-"""By registry: the program, its arguments, and what stands between a package and its version."""
+"""By registry: the program, its arguments, and the text between a package and its version."""
 _HINTS = {
     "npm": {"npx", "bunx", "pnpx"},
     "pypi": {"uvx", "pipx"},
     "nuget": {"dnx"},
     "oci": {"docker", "podman"},
 }
-"""By registry: the programs that a package may ask for. Any other one could run anything."""
+"""By registry: the programs that a package may ask for. Another program could run anything."""
 _OWN = "MCP_"
-"""The beginning of a remote's variables, so that none with another purpose is sent to it."""
+"""The prefix of a remote's variables: variables with another purpose are not sent to a remote."""
 _REFERENCE = re.compile(r"\$\{(?=\w)")
 _REFERENCED = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _VARIABLE = re.compile(r"\{([A-Za-z_][\w-]*)\}")
 _OPEN = {"valueHint", "value_hint", "choices", "format", "placeholder"}
-"""Keys of an argument that takes a value, without which it is left out."""
+"""Keys of an argument that needs a value. Without a value, the argument is left out."""
 _NAME = re.compile(r"[\w@./:+~-]+")
 
 
@@ -49,14 +50,14 @@ def registry_table(config: Any) -> dict[str, Any]:
     The first remote is taken, else the first package whose registry is known.
 
     Raises:
-        ServerError: If there is none, or it cannot be read.
+        ServerError: If the file has no such server, or the server cannot be read.
     """
     document = _document(config) or {}
     name = str(document["name"]).rpartition("/")[2]
     if "${" in json.dumps(document, default=str):
         _refuse(
-            f"server.json of {name!r} holds ${{, by which it would read variables of this machine. "
-            "Write an entry of your own for it in mcp.json."
+            f"server.json of {name!r} contains ${{, which could read variables of this machine, so it "
+            "is refused. Write an entry of your own for it in mcp.json."
         )
     problems = list[str]()
     for remote in _mappings(document, "remotes"):
@@ -215,10 +216,10 @@ def _argument(argument: Mapping[str, Any]) -> Iterator[str]:
 def _settings(
     items: list[Mapping[str, Any]], *, prefix: str = ""
 ) -> list[tuple[str, str, Mapping[str, Any]]]:
-    """Return the name and value of each variable or header that has one; others are left out.
+    """Return the name, value and item of each variable or header that has a value.
 
-    An optional one without a value is taken from the environment, if it is set there under its
-    name with *prefix*.
+    An optional item without a value takes its value from the environment, if a variable with
+    *prefix* and its name is set there.
     """
     settings = []
     for item in items:
@@ -234,7 +235,7 @@ def _settings(
 
 
 def _value(item: Mapping[str, Any], variable: str) -> str | None:
-    """Return the value of *item*: fixed, or a reference to *variable*; None without."""
+    """Return the value of *item*: fixed, or a reference to *variable*; None if there is none."""
     value, default = item.get("value"), item.get("default")
     if isinstance(value, str):
         return _filled(value, item)
@@ -286,7 +287,7 @@ def _secrets(
     *,
     prefix: str = "",
 ) -> dict[str, list[str]]:
-    """Return what `isSecret` says of the values: variables by name, and texts in the file itself."""
+    """Return the secrets that `isSecret` marks: names of variables, and values in the file itself."""
     secrets = [(text, item) for text, item in texts if _is_secret(item)]
     secrets += [(text, item) for _, text, item in settings if _is_secret(item)]
     for item in [item for _, item in texts] + [item for _, _, item in settings]:
@@ -325,7 +326,7 @@ def _is_required(item: Mapping[str, Any]) -> bool:
 
 
 def _variable_of(item: Mapping[str, Any]) -> str:
-    """Return the name of the environment variable for *item*: its own, or one like it."""
+    """Return the name of the environment variable for *item*: its own name, or a similar name."""
     name = _field(item, "valueHint", "name") or "VALUE"
     text = str(item.get("name") or name).lstrip("-")
     return text if re.fullmatch(r"[A-Z_][A-Z0-9_]*", text) else _upper(text)

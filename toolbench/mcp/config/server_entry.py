@@ -28,8 +28,8 @@ class ServerEntry:
     auth: Any = None
     """A bearer token, `"oauth"`, the settings of an OAuth client, or an httpx2 auth object."""
     server: Any = None
-    """A FastMCP object, `module:name` or a path, in this process; for an OpenAPI document a
-    mapping: `openapi` (the document, its path or URL), `base_url` and `headers`."""
+    """A server in this process: a FastMCP object, `module:name` or a path. For an OpenAPI document:
+    a mapping with `openapi` (the document, its path or URL), `base_url` and `headers`."""
     seconds: float | None = None
     """The time limit of a call, in seconds; None: the client decides."""
     mode: str | None = None
@@ -42,7 +42,7 @@ class ServerEntry:
     secret_variables: frozenset[str] = frozenset()
     """The environment variables whose values must not be shown, whatever their names are."""
     secret_texts: tuple[str, ...] = ()
-    """Other texts that must not be shown, wherever they stand."""
+    """Other texts that must not be shown anywhere."""
     fastmcp: Mapping[str, Any] | None = None
     """The original entry, if it uses FastMCP's tool transforms and tag filters."""
 
@@ -72,7 +72,7 @@ class ServerEntry:
         return replace(self, **{**filled, "args": tuple(filled["args"])})
 
     def _secrets_in(self, variables: Mapping[str, str]) -> list[str]:
-        """Return the secrets in *variables* that the entry refers to, whatever it uses them for."""
+        """Return the secrets in *variables* to which any setting of the entry refers."""
         parts = (self.args, self.env, self.url, self.headers, self.auth)
         names = sorted(set(names_in([*parts, self.fastmcp, self._settings])))
         return list(secrets_in({name: variables.get(name, "") for name in names}))
@@ -89,7 +89,10 @@ class ServerEntry:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """What tells this server from others; its variables, headers and secrets are left out."""
+        """The parts that identify the server: transport, command, arguments, folder and URL.
+
+        Variables, headers and secrets are left out.
+        """
         folder = str(self.base / (self.cwd or ""))
         return self.transport, self.command, *self.args, folder, self.url
 

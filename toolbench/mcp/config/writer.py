@@ -10,7 +10,7 @@ from toolbench.redaction.redactor import Redactor
 _REFERENCE = re.compile(r"\$\{[^}]*\}")
 _SCHEME = re.compile(
     r"^(bearer|basic|token) +", re.IGNORECASE
-)  # the scheme is no secret
+)  # the scheme is not a secret
 _MILLISECONDS = 1000
 
 
@@ -57,7 +57,7 @@ def written_entry(
     Args:
         name: The name of the server.
         entry: Its entry.
-        variables: This adds each variable that replaces a secret, with the secret.
+        variables: The function adds each variable that replaces a secret, with the secret.
     """
     hidden = _Hidden(name, entry, variables)
     if entry.fastmcp is not None:
