@@ -1,8 +1,8 @@
-"""The requests of an app, judged and answered: calls of its server's tools are runs like any other.
+"""Check and answer the requests of an app. Its calls of tools are runs, like any other call.
 
-What an app sends is hostile. It reaches the tools and resources of its own server only, and
-only tools that are for apps. Its messages are bounded in size and rate, its calls in number and
-time. Source: MCP Apps, SEP-1865.
+The messages of an app are hostile. An app reaches only the resources and tools of its own server,
+and only tools that are for apps. Its messages are limited in size and rate, and its calls in number
+and time. Source: MCP Apps, SEP-1865.
 """
 
 import json
@@ -28,13 +28,14 @@ LARGEST_MESSAGE = 200_000
 MOST_CALLS = 4
 """The most calls of an app at a time."""
 BURST, PER_SECOND = 40, 10.0
-"""The messages an app may send at once, and then in a second; others are dropped."""
+"""The messages that an app may send at once, and later per second; more are dropped."""
 _MOST_LINES = 10  # runs and messages that are shown
 _LONGEST_TEXT = 2_000  # characters of a message to the person
 _INVALID, _UNKNOWN, _REFUSED = -32602, -32601, -32000
 
 Asker = Callable[[Question, Callable[[], bool]], Answer]
-"""Asks the person a question, until the function says that the run is cancelled."""
+"""A function that asks the person a question. It stops when its second argument, a function,
+returns True: then the run is cancelled."""
 
 
 class AppBridge:
@@ -50,9 +51,9 @@ class AppBridge:
         """Answer an app of *session*.
 
         Args:
-            session: The server of the app: it reaches no other.
-            ask: Asks the person.
-            changed: Called when there is something new to show, from any thread.
+            session: The server of the app; the app reaches no other server.
+            ask: A function that asks the person a question.
+            changed: A function that is called, in any thread, when there is something new to show.
         """
         self._session, self._ask, self._changed = session, ask, changed
         self._lock = Lock()
@@ -74,7 +75,7 @@ class AppBridge:
         return list(self._messages)
 
     def close(self) -> None:
-        """Stop its calls; later messages get no answer."""
+        """Stop the calls of the app; later messages get no answer."""
         with self._lock:
             self._is_closed, live = True, list(self._live)
         for run in live:
@@ -83,7 +84,7 @@ class AppBridge:
     # --- messages ---------------------------------------------------------------------
 
     def receive(self, text: Any, reply: Callable[[str], object]) -> None:
-        """Deal with a message; return at once. A request gets its answer by *reply*, as JSON."""
+        """Handle a message and return at once. *reply* gets the answer to a request, as JSON."""
         if self._is_closed or not self._may_speak() or not isinstance(text, str):
             return
         message = _request_in(text)
@@ -121,7 +122,7 @@ class AppBridge:
         result: Mapping[str, Any] | None = None,
         error: tuple[int, str] | None = None,
     ) -> None:
-        """Send the answer to the request *number*, secrets hidden."""
+        """Send the answer to the request *number*, with secrets hidden."""
         if self._is_closed:
             return
         message: dict[str, Any] = {"jsonrpc": "2.0", "id": number}
@@ -233,7 +234,7 @@ class AppBridge:
 
 
 def _request_in(text: str) -> dict[str, Any] | None:
-    """Return the JSON-RPC request that *text* is; None if it is none, or too large."""
+    """Return the JSON-RPC request in *text*; None if *text* is not a request, or is too large."""
     if len(text) > LARGEST_MESSAGE:
         return None
     try:

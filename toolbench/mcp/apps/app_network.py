@@ -1,8 +1,8 @@
-"""The addresses that an app asks for, and the policy of its frame with or without them.
+"""Read the addresses that an app asks for, and make the policy of its frame.
 
-An address is checked before it becomes a part of the policy: it is an origin of http or https,
-whose characters cannot end a directive or name another source. Source: MCP Apps, SEP-1865,
-`_meta.ui.csp`.
+An address is checked before it becomes a part of the policy: it must be an origin of http or
+https. So its characters cannot end a directive or name another source. Source: MCP Apps,
+SEP-1865, `_meta.ui.csp`.
 """
 
 import re
@@ -28,7 +28,7 @@ class AppNetwork:
     resources: tuple[str, ...] = ()
     """Origins of its scripts, styles, images, media and fonts."""
     refused: tuple[str, ...] = ()
-    """What else it asks for, which is never allowed."""
+    """Other sources that the app asks for, which are never allowed."""
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ class AppNetwork:
 
 
 NO_NETWORK = AppNetwork()
-"""What an app may reach unless a person allows more."""
+"""No addresses: the network of an app until a person allows more."""
 
 
 def network_in(csp: Any) -> AppNetwork:
@@ -62,9 +62,9 @@ def network_in(csp: Any) -> AppNetwork:
 
 
 def origin_of(address: str) -> str | None:
-    """Return *address* as a source for the policy; None if it may not be one.
+    """Return *address* as a source for the policy; None if *address* is not allowed.
 
-    A star may stand for the subdomains of a host of two or more labels, and for nothing else.
+    A star is allowed only in place of the subdomains of a host with two or more labels.
     """
     text = address.lower().removesuffix("/")
     match = _ORIGIN.fullmatch(text)

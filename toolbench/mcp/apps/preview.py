@@ -1,12 +1,12 @@
-"""MCP Apps: show the HTML of a server's tool in a preview, without a network unless it is allowed.
+"""MCP Apps: show the HTML of a server's tool in a preview, which has no network by default.
 
 The app runs in a frame inside a frame, both without an origin. The outer frame is our small
 host: it answers the first request and passes on the call and its result. If our front-end module
-gives it a port, it also passes on calls of tools, reads, messages and links, bounded in size and
-rate; without a port these are refused. Its policy forbids
-both frames to load, send or navigate, except for the addresses that a person has allowed. No policy covers WebRTC, so it is removed from the app's
-page, and the app cannot make a new page that has it. One risk is left: when an app tries to
-navigate, a browser may look up the address and connect to it before it refuses the request.
+gives it a port, it also passes on calls of tools, reads, messages and links, limited in size and
+rate. Without a port, it refuses them. The policy of both frames forbids to load, send or navigate,
+except for the addresses that a person has allowed. No policy covers WebRTC, so WebRTC is removed
+from the app's page, and the app cannot make a new page with WebRTC. One risk is left: when an app
+tries to navigate, a browser may look up the address and connect to it before it refuses the request.
 Source: MCP Apps, SEP-1865.
 """
 
@@ -67,7 +67,7 @@ class App:
 
 @dataclass(frozen=True)
 class AppAddress:
-    """Where the front-end module sends the requests of one app."""
+    """The address to which the front-end module sends the requests of one app."""
 
     kernel: str
     """The key of the kernel's module widget."""
@@ -109,7 +109,7 @@ def preview(
         app: The app.
         arguments: The arguments of the call; by default the app gets an empty object.
         result: The result of the call, if there is one.
-        address: Where its requests go; without it, it can only read the call and its result.
+        address: The address for the app's requests. Without it, the app can only read the call and its result.
         is_online: Whether the person has allowed the addresses of `app.network` for this preview.
     """
     if len(app.html) > LARGEST:
@@ -128,7 +128,7 @@ def preview(
 
 
 def _marks(address: AppAddress | None) -> str:
-    """Return the attributes by which the front-end module knows the frame."""
+    """Return the attributes by which the front-end module recognizes the frame."""
     if address is None:
         return ""
     return (
@@ -162,7 +162,7 @@ def _network(part: Mapping[str, Any]) -> AppNetwork:
 
 
 def _remark(network: AppNetwork, *, is_online: bool) -> str:
-    """Return what the app asks for beyond the preview, and what it gets; empty if nothing."""
+    """Return notes about the addresses that the app asks for and gets; empty if there are none."""
     remarks = []
     if names := ", ".join(network.addresses):
         remarks.append(

@@ -6,8 +6,8 @@ from functools import partial
 from threading import Lock, Timer
 
 Listener = Callable[[frozenset[str]], None]
-"""Takes the names of the changed parts: `status`, `tools`, `resources`, `prompts`, `log`,
-`stderr`, `traffic`."""
+"""A function that takes the names of the changed parts: `status`, `tools`, `resources`,
+`prompts`, `log`, `stderr`, `traffic`."""
 _log = logging.getLogger(__name__)
 
 

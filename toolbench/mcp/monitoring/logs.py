@@ -54,15 +54,15 @@ class ServerLog:
     ) -> None:
         """Keep the last *entries*; call *on_change* after each new entry."""
         self.redactor = NO_SECRETS
-        """Knows the secrets, which may be spread over several messages."""
+        """A redactor with the secrets, which may be spread over several messages."""
         self.on_level: Callable[[str], object] = lambda level: None
-        """Called to ask the server for messages from a level on."""
+        """A function that asks the server for messages of a level and above."""
         self._entries: deque[LogEntry] = deque(maxlen=entries)
         self._succession = Succession()
         self._lock = Lock()
         self._on_change = on_change
         self.total = 0
-        """The number of all messages, also of those not kept."""
+        """The number of all messages, including messages that are not kept."""
 
     def __iter__(self) -> Iterator[LogEntry]:
         with self._lock:
@@ -72,10 +72,10 @@ class ServerLog:
         return len(self._entries)
 
     def set_level(self, level: str) -> None:
-        """Ask the server for messages from *level* on: `debug`, `info`, ... `emergency`.
+        """Ask the server for messages of *level* and above: `debug`, `info`, ... `emergency`.
 
-        Before that a server of the newer protocol should send no log; one of the older protocol
-        sends what it likes.
+        Before this call, a server of the newer protocol should send no log messages. A server of
+        the older protocol may send messages of any level.
 
         Raises:
             ToolbenchError: If *level* is not one of MCP's levels.

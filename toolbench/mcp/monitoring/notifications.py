@@ -51,7 +51,7 @@ class Inbox:
     def __init__(
         self, server: str, *, answerer: Callable[[], Answerer | None] = lambda: None
     ) -> None:
-        """Make the inbox of *server*; *answerer()* is the handler for calls without their own."""
+        """Make the inbox of *server*; *answerer()* returns the handler for calls that have none."""
         self.server = server
         self.answerer = answerer
         self.entry_redactor = Redactor()
@@ -62,7 +62,7 @@ class Inbox:
         self.changes = Changes()
         self.log = ServerLog(on_change=lambda: self.changes.note("log"))
         self.log_level: str | None = None
-        """The level from which the server was asked for its log; None before that."""
+        """The lowest level of log messages that the server was asked for; None if it was not asked."""
         self.stderr = StderrTail(on_change=lambda: self.changes.note("stderr"))
         self.traffic = Traffic()
         self.calls = OpenCalls()
@@ -72,9 +72,9 @@ class Inbox:
         self.recorder: ServerRecorder | None = None
         """Writes all messages to a file; None if the session is not recorded."""
         self.authorization_url = ""
-        """The page on which a person is to authorize now; empty if there is none."""
+        """The page on which a person must authorize now; empty if there is none."""
         self.ignores_newer = False
-        """Whether the server did not answer in time when it was asked for the newer protocol."""
+        """Whether the server did not answer `server/discover` in time."""
         self.opening = Opening()
         """The opening of the present connection, for a recording that begins later."""
         self.stderr.on_line = lambda line: self._record("stderr", line)
@@ -83,7 +83,7 @@ class Inbox:
 
     @property
     def has_ignored_newer(self) -> bool:
-        """Whether that question has no answer at all: a server that starts slowly answers late."""
+        """Whether the server has not answered `server/discover` at all, not even late."""
         if not self.ignores_newer:
             return False
         return not self.traffic.find(method="server/discover", direction="received")

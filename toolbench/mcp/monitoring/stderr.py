@@ -34,7 +34,7 @@ class StderrTail:
         self.on_line: Callable[[str], object] = lambda line: None
         """Called with each line as it was written, including secrets."""
         self.total = 0
-        """The number of all lines, also of those not kept."""
+        """The number of all lines, including lines that are not kept."""
 
     def __iter__(self) -> Iterator[str]:
         with self._lock:
@@ -80,10 +80,10 @@ class StderrTail:
 
     @contextmanager
     def pipe(self) -> Iterator[TextIO]:
-        """Give a file for a process to write to; at the end of the `with` its lines are kept.
+        """Yield a file for the stderr of a process, and keep the lines that the process writes.
 
-        Close the file when the process has it: then `is_read` shows the end of the process.
-        A grandchild may hold the pipe open; the `with` does not wait for it.
+        Close the file after the process has started: then `is_read` becomes true when the process
+        ends. A grandchild may hold the pipe open; the `with` does not wait for the grandchild.
         """
         reading, writing = os.pipe()
         done = self._read = Event()
@@ -107,7 +107,7 @@ class StderrTail:
 
 
 def _lines(written: TextIO) -> Iterator[tuple[str, int]]:
-    """Yield the lines of a file with their sizes; of a very long line only the start."""
+    """Yield the lines of a file with their sizes. A very long line is cut after its start."""
     while piece := written.readline(_PIECE):
         start, size = piece.rstrip("\n"), len(piece.rstrip("\n"))
         while piece and not piece.endswith("\n"):

@@ -107,7 +107,7 @@ class Traffic:
         )
 
     def clear(self) -> None:
-        """Forget every message."""
+        """Remove all messages."""
         with self._lock:
             self._messages.clear()
             self._size = 0

@@ -1,1 +1,1 @@
-"""Messages that a server wants from a model: the request as a person reads it, and the answer."""
+"""Sampling: show a server's request for a message of a model, and make the answer."""

@@ -1,4 +1,4 @@
-"""The message that answers a sampling request, made of what a handler or a person answered."""
+"""Make the message that answers a sampling request, from the answer of a handler or a person."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,8 +20,8 @@ def message_of(
     (`{"tool": name, "arguments": {...}}`), or a list of calls.
 
     Raises:
-        ServerError: If it calls a tool that the request does not offer, or no tool where one
-            has to be called.
+        ServerError: If the answer calls a tool that the request does not offer, or calls no tool
+            although the request demands a call.
     """
     content = dict(answer.content or {})
     value = content.get("answer", content)

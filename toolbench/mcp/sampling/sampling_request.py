@@ -1,4 +1,4 @@
-"""A server's request for a message of a model, as a person reads and answers it.
+"""Show a person a server's request for a message of a model, and describe the answer.
 
 Source: MCP specification, sampling (with tools since 2025-11-25).
 """
@@ -74,7 +74,7 @@ def _call_schema(tool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _arguments_schema(schema: Any) -> dict[str, Any]:
-    """Return *schema* if it can stand inside of another one, else that of any object."""
+    """Return *schema* if it can be a part of another schema, else the schema of any object."""
     anything = {"type": "object"}
     if not isinstance(schema, dict) or "$id" in schema:
         return anything

@@ -23,7 +23,7 @@ class SkillFile:
 
     uri: str
     path: str
-    """Its path in the skill: `SKILL.md`, `scripts/fill.py`."""
+    """The path of the file in the skill: `SKILL.md`, `scripts/fill.py`."""
     digest: str
     """`sha256:` and 64 digits."""
     size: int | None = None
@@ -45,7 +45,7 @@ class Skill:
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def uri_of(self, path: str) -> str:
-        """Return the URI of the file at *path*, which can be its URI.
+        """Return the URI of the file at *path*; *path* can be the URI itself.
 
         Raises:
             ToolNotFoundError: If the skill has no such file.
@@ -64,7 +64,7 @@ class Skill:
         raise ToolNotFoundError(msg)
 
     def check(self, server: str, uri: str, contents: MCPResourceObservation) -> None:
-        """Check *contents*, what *server* sent for *uri*, by the listed digest and size.
+        """Check the digest and size of *contents*, which *server* sent for *uri*.
 
         Raises:
             ServerError: If they differ, or the server lists no digest for the file.
@@ -136,7 +136,7 @@ def _folder(uri: str) -> str:
 
 
 def _bytes_of(contents: MCPResourceObservation, uri: str) -> bytes | None:
-    """Return the bytes of the only part of *contents*; None if it is not the file *uri* alone.
+    """Return the bytes of the file *uri* in *contents*; None if *contents* is not exactly this file.
 
     Only the returned bytes are checked, so an answer with a second part or a second form is
     refused.

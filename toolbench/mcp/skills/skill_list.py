@@ -1,4 +1,4 @@
-"""The skills of one server: listed, and their files read and checked."""
+"""List the skills of one server, and read and check their files."""
 
 from collections.abc import Mapping
 from typing import Any, overload
@@ -22,7 +22,7 @@ class SkillList(RemoteList[Skill]):
         seconds: float,
         resources: ResourceList,
     ) -> None:
-        """Use *connection*, with *seconds* for each request; files are read as *resources*."""
+        """Use *connection*, with *seconds* for each request; files are read through *resources*."""
         super().__init__(connection, seconds)
         self._resources = resources
 
@@ -72,7 +72,7 @@ class SkillList(RemoteList[Skill]):
         contents = self._resources.read(uri)
         try:
             skill.check(server, uri, contents)
-        except ServerError:  # a fresh answer may be of the skill as it was before
+        except ServerError:  # the kept answer may be of an older version of the skill
             contents = self._resources.read(uri, anew=True)
             skill.check(server, uri, contents)
         return contents

@@ -1,4 +1,4 @@
-"""The declaration that this client reads skills, for servers of the newer protocol."""
+"""Declare to servers of the newer protocol that this client reads skills."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, NoReturn
@@ -18,14 +18,14 @@ class _Never(Result):
 
 
 class SkillsExtension(ClientExtension):
-    """Says that this client reads skills. Source: MCP, SEP-2640."""
+    """Declares that this client reads skills. Source: MCP, SEP-2640."""
 
     identifier = EXTENSION
 
     def claims(self) -> Sequence[ResultClaim[Any]]:
-        """Claim an answer that never comes.
+        """Claim an answer that no server sends.
 
-        The SDK declares an extension without a claim to servers of the older protocol too,
+        Without a claim, the SDK would declare the extension to servers of the older protocol too,
         which has no extensions.
         """
         versions = frozenset(MODERN_PROTOCOL_VERSIONS)

@@ -54,7 +54,7 @@ class Approvals:
     """The approved servers of this user, one file for each server."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Keep them in *folder*; by default `approved-servers` in the state directory."""
+        """Keep the approvals in *folder*; by default `approved-servers` in the state directory."""
         self._folder = folder
 
     @property
@@ -66,7 +66,7 @@ class Approvals:
         """Return the approved offer of *server*, a key of `server_key`; None if not approved.
 
         Raises:
-            ServerError: If the file exists and cannot be read: its content is unknown.
+            ServerError: If the file exists but cannot be read.
         """
         path = self._file(server)
         try:
@@ -96,9 +96,9 @@ class Approvals:
 
 
 def server_key(entry: ServerEntry) -> str | None:
-    """Return a key that identifies the server of *entry*; None if it needs no approval.
+    """Return a key that identifies the server of *entry*; None if the server needs no approval.
 
-    Servers of this process and recordings need none: both are the user's own. If a command
+    Servers in this process and recordings need no approval: they belong to the user. If a command
     starts a program of its directory, the directory is part of the key.
     """
     if entry.transport in _REMOTE:

@@ -1,4 +1,4 @@
-"""Compare one server with what was approved; a changed server is not called."""
+"""Compare one server with its approved offer; a changed server is not called."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ class Trust:
     """The approved offer of one server, and its present offer."""
 
     def __init__(self, server: str, key: str, approvals: Approvals) -> None:
-        """Compare *server* with what *approvals* keeps under *key*."""
+        """Compare *server* with the offer that *approvals* keeps under *key*."""
         self._server = server
         self._key = key
         self._approvals = approvals
@@ -36,14 +36,14 @@ class Trust:
     def changes(self) -> list[Change]:
         """The changes of the server since it was approved; empty if it is trusted.
 
-        `approve` approves the offer of the last time that the changes were read.
+        `approve` approves the offer that the server had when this property was last read.
         """
         if self._changes:
             self._offer_read = self._offer
         return list(self._changes)
 
     def look(self, offer: Mapping[str, Any]) -> None:
-        """Compare *offer*, the server's newest list, with what was approved."""
+        """Compare *offer*, the newest offer of the server, with the approved offer."""
         self._offer = {key: offer.get(key) for key in ("instructions", "tools")}
         try:
             self._changes = self._compared()
@@ -75,7 +75,7 @@ class Trust:
         return list(warnings_of(self._offer, others))
 
     def approve(self) -> None:
-        """Approve what the server offered when its changes were last read.
+        """Approve the offer that the server had when its changes were last read.
 
         Calls work again, unless the server has changed since then.
         """

@@ -46,7 +46,7 @@ def warnings_of(
 
     Args:
         offer: The offer of a server, as in a snapshot.
-        others: The names of tools of other servers; a text that names one gets a warning.
+        others: The names of tools of other servers; a text with such a name gets a warning.
     """
     own = set(offer.get("tools") or {})
     foreign = [name for name in others if len(name) > 3 and name not in own]
