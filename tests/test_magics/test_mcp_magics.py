@@ -41,7 +41,7 @@ class TestServers:
         mcp("resources good")
         messages = [message for (message,) in mcp("traffic good").rows]
         assert any("logLevel" in message.text for message in messages)
-        with pytest.raises(ToolbenchError, match="'loud' is no level"):
+        with pytest.raises(ToolbenchError, match="'loud' is not a log level"):
             mcp("log good --level loud")
         with pytest.raises(UsageError):
             mcp("stderr good --level warning")

@@ -102,7 +102,7 @@ def test_all_connections_of_a_client_have_its_extensions():
 @pytest.mark.parametrize(
     ("extensions", "message"),
     [
-        ([object()], "is no extension of MCP"),
+        ([object()], "is not an extension of MCP"),
         ([Receipts(), Receipts()], f"'{NAME}' is there twice"),
     ],
     ids=["an object", "two of a name"],

@@ -1,4 +1,4 @@
-"""Connect MCP servers, look at what they offer, and call their tools."""
+"""Connect MCP servers, list their tools, resources and prompts, and call their tools."""
 
 from threading import Thread
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def warm() -> Thread:
-    """Load FastMCP in a background thread, as it takes seconds; return the thread."""
+    """Load FastMCP in a background thread, because this takes seconds; return the thread."""
     thread = daemon_thread(_load, name="toolbench-warm")
     if have_threads():  # else no server can be connected
         thread.start()

@@ -29,7 +29,7 @@ from toolbench.mcp.trust.approvals import Approvals
 from toolbench.threads import NO_THREADS, have_threads
 
 ToolsChanged = Callable[[Sequence[MCPToolDefinition]], object]
-"""Takes the new tools of a server."""
+"""A function that takes the new tools of a server."""
 
 _log = logging.getLogger(__name__)
 
@@ -105,7 +105,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         """Return the tool called *name*, which can be its full name: server, `_`, tool.
 
         Raises:
-            ToolNotFoundError: If there is none.
+            ToolNotFoundError: If there is no such tool.
         """
         tools = {tool.name: tool for tool in self.tools}
         if name not in tools:
@@ -120,7 +120,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         """Return the session called *name*.
 
         Raises:
-            ToolNotFoundError: If there is none.
+            ToolNotFoundError: If there is no such session.
         """
         if name not in self.servers:
             there = ", ".join(f"{s.name} ({s.status})" for s in self.servers.values())
@@ -151,18 +151,18 @@ class MCPClient(Sequence[MCPToolDefinition]):
         """Connect the server *name*; it replaces a session of the same name.
 
         Args:
-            name: Its name here.
+            name: The name of the server in this client.
             entry: A mapping as in a configuration, a URL, a FastMCP object, `module:name`, or a file's path.
             mode: `auto`, `legacy`, or a version of the protocol.
             record: A file for all messages of the session; with `TOOLBENCH_REPLAY=1` in the
                 environment this file is replayed instead.
             replay: A recording that gives the answers: *entry* is ignored, nothing is started.
-            timeout: Seconds for connecting, in the place of the client's.
-            roots: Folders, or file URLs, that the server may ask for, in the place of the client's.
-            extensions: Extensions that this server is told of beside the client's.
+            timeout: Seconds for connecting, instead of the client's timeout.
+            roots: Folders, or file URLs, that the server may ask for, instead of the client's roots.
+            extensions: Extensions to declare to this server, in addition to those of the client.
 
         Raises:
-            ServerError: If it cannot be reached. The failed session stays in `servers`.
+            ServerError: If the server cannot be reached. The failed session stays in `servers`.
         """
         replay = replay or (record if is_replaying() else None)
         if replay is not None:
@@ -182,10 +182,10 @@ class MCPClient(Sequence[MCPToolDefinition]):
         record: str | Path | None = None,
         replay: str | Path | None = None,
     ) -> list[MCPServerSession]:
-        """Connect the servers of *config* at the same time, or only those named in *only*.
+        """Connect the servers of *config* at the same time, or only the servers named in *only*.
 
-        If a server fails, the others go on: the failed session has the `error`. For *record*
-        and *replay* see `create_mcp_tools`.
+        If a server fails, the other servers are still connected; the failed session has the
+        `error`. For *record* and *replay* see `create_mcp_tools`.
 
         Raises:
             ServerError: If the configuration cannot be used, no server answers, or a server
@@ -217,10 +217,10 @@ class MCPClient(Sequence[MCPToolDefinition]):
         return list(enabled.values())
 
     def disconnect(self, name: str) -> None:
-        """Disconnect the server *name* and forget it.
+        """Disconnect the server *name* and remove it.
 
         Raises:
-            ToolNotFoundError: If there is none.
+            ToolNotFoundError: If there is no such server.
         """
         session = self.server(name)
         session.close()
@@ -325,8 +325,8 @@ def create_mcp_tools(
     """Connect the servers of *config* and return their tools.
 
     Args:
-        config: FastMCP's format (`{"mcpServers": {...}}`), the path of a file with it or with
-            the format of Claude, Cursor, VS Code, Windsurf or Codex, one URL, a FastMCP object,
+        config: FastMCP's format (`{"mcpServers": {...}}`), the path of a file in this format or
+            in that of Claude, Cursor, VS Code, Windsurf or Codex, one URL, a FastMCP object,
             or a `toolbench.testing.FakeMCPServer`.
         record: A file for all messages of the sessions, without secrets. With
             `TOOLBENCH_REPLAY=1` in the environment this file is replayed instead.
@@ -338,7 +338,7 @@ def create_mcp_tools(
             Without it the person is asked; if no person can answer, the question is declined.
         sampling_handler: Writes the messages that servers want from a model, in the same way.
         roots: Folders, or file URLs, that servers may ask for.
-        extensions: Extensions of the protocol that servers are told of, objects of the SDK's
+        extensions: Extensions of the protocol to declare to servers, objects of the SDK's
             `ClientExtension` (SEP-2133).
         on_tools_changed: Called with the new tools of a server when its list has changed, in a
             thread of its own, where it may call tools. Source: OpenHands SDK.
@@ -393,7 +393,7 @@ async def _all_closed(sessions: Sequence[MCPServerSession]) -> None:
 
 
 def _close_all(sessions: dict[str, MCPServerSession]) -> None:
-    """End the servers of a client without users, in a thread: this may run in the loop itself."""
+    """End the servers of a client without users, in a thread: the caller may be the loop itself."""
     if open_ones := [s for s in sessions.values() if s.status not in ("new", "closed")]:
         work = (_all_closed, open_ones)
         Thread(target=portal.call, args=work, daemon=True).start()

@@ -1,4 +1,4 @@
-"""What this side offers a server beside answers: roots, and extensions of the protocol.
+"""The roots and the protocol extensions that this client offers to a server.
 
 Source: MCP specification, client features and capabilities; extensions: SEP-2133.
 """
@@ -24,16 +24,16 @@ class ClientFeatures:
         """Offer *roots*, folders or file URLs, and *extensions*, objects of the SDK.
 
         Raises:
-            ToolbenchError: If one cannot be used.
+            ToolbenchError: If a root or an extension cannot be used.
         """
         self.roots = [root_url(root) for root in roots]
-        """The file URLs that the server may ask for; a change of the list is a change for it."""
+        """The file URLs that the server may ask for; the server gets each change of this list."""
         self.extensions = tuple(extensions)
         """The extensions that are declared to the server."""
         for extension in self.extensions:
             if not isinstance(getattr(extension, "identifier", None), str):
                 msg = (
-                    f"{clip(extension)} is no extension of MCP: give an object of a class of "
+                    f"{clip(extension)} is not an extension of MCP: give an object of a class of "
                     "mcp.client.extension.ClientExtension, which has an identifier."
                 )
                 raise ToolbenchError(msg)
@@ -44,7 +44,11 @@ class ClientFeatures:
             raise ToolbenchError(msg)
 
     def declared(self, own: Iterable[Any]) -> list[Any]:
-        """Return all extensions to declare: *own*, ours, give way to those of the same name."""
+        """Return all extensions to declare.
+
+        If one of *own* (ours) has the same identifier as one of the user, only the user's is
+        declared.
+        """
         identifiers = {extension.identifier for extension in self.extensions}
         ours = [
             extension for extension in own if extension.identifier not in identifiers
@@ -54,9 +58,9 @@ class ClientFeatures:
     async def finished(
         self, raw: dict[str, Any], connection: "Connection", call: "Call"
     ) -> dict[str, Any]:
-        """Return the result of *call*; if an extension claims the answer *raw*, what it makes of it.
+        """Return the result of *call*: *raw*, or the result that an extension makes of it.
 
-        Source: SDK, `ResultClaim`.
+        An extension makes the result if it claims the type of *raw*. Source: SDK, `ResultClaim`.
         """
         claims = (claim for each in self.extensions for claim in each.claims())
         kind = raw.get("resultType") if connection.is_modern else None
@@ -88,7 +92,7 @@ def root_url(root: str | Path) -> str:
     """Return the file URL of *root*, a folder or a file URL.
 
     Raises:
-        ToolbenchError: If there is no such folder, or the URL is for no file.
+        ToolbenchError: If there is no such folder, or *root* is not a file URL.
     """
     if isinstance(root, str) and "://" in root:
         if root.startswith("file://"):

@@ -1,4 +1,4 @@
-"""Find a connected server, or a tool of it, by its name."""
+"""Find a connected server, or one of its tools, by name."""
 
 from itertools import count
 from typing import Any, Protocol
@@ -14,7 +14,7 @@ class Session(Protocol):
 
     name: str
     tools: Any
-    """Its tools by the server's names for them."""
+    """The tools, by their names on the server."""
     entry: Any
     """Its configuration entry."""
 
@@ -27,7 +27,7 @@ class ConnectedServers:
     """Sessions by the names of their servers. A session without users disappears."""
 
     def __init__(self) -> None:
-        """Start with none."""
+        """Start without sessions."""
         self._numbers: WeakKeyDictionary[Session, int] = WeakKeyDictionary()
         self._count = count()
 

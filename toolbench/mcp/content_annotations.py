@@ -1,4 +1,4 @@
-"""What a server says of a block of content: for which reader it is, and how important.
+"""Read a server's annotations of a content block: its audience and its priority.
 
 Source: MCP specification, `Annotations`.
 """
@@ -21,7 +21,7 @@ def is_for(block: Mapping[str, Any], reader: Reader) -> bool:
 
 
 def priority_of(block: Mapping[str, Any]) -> float:
-    """Return the priority of *block*, from 1 (required) to 0 (optional); 0.5 without a valid one."""
+    """Return the priority of *block*, from 1 (required) to 0 (optional); 0.5 if it is invalid."""
     priority = _annotations(block).get("priority")
     if isinstance(priority, bool) or not isinstance(priority, int | float):
         return _BETWEEN

@@ -41,7 +41,7 @@ class MCPToolAction(Action):
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> Self:
-        """Return the action with *arguments*; its repr hides what is secret in *schema*."""
+        """Return the action with *arguments*; its repr hides the arguments that are secret by *schema*."""
         action = cls(data=dict(arguments))
         action._schema = schema
         return action
@@ -53,7 +53,7 @@ class MCPToolAction(Action):
     __hash__ = None  # type: ignore[assignment]  # arguments change
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """The arguments, secrets hidden."""
+        """The arguments, with secrets hidden."""
         yield "data", hide(self.data, self._schema)
 
     def to_arguments(self) -> dict[str, Any]:
@@ -79,7 +79,7 @@ _READ_PARTS = frozenset(
 )
 """The parts of an entry that are checked when it is read."""
 _OF_NO_LIST = frozenset({"name", "executor"})
-"""The fields that a copy may change and still be the tool that its server lists."""
+"""A copy that changes only these fields is still the tool that its server lists."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,7 +90,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     server: str
     """The name of the session it belongs to."""
     remote_name: str
-    """The server's name for it; `name` differs if two servers use the same name."""
+    """The name of the tool on the server; `name` differs if two servers use the same name."""
     schema: Mapping[str, Any] = field(repr=False)
     """The server's own `inputSchema`."""
     output_schema: Any = field(default=None, repr=False)
@@ -98,7 +98,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     entry: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Its entry in the server's list, word for word; empty for a copy with other contents."""
     notes: tuple[str, ...] = ()
-    """Problems in the server's description of the tool; these parts were left out."""
+    """Problems of the server's description of the tool; the parts with a problem were left out."""
     server_version: str = ""
     """The version that the server reports."""
 
@@ -140,7 +140,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return super().model_copy(update=changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON by which `from_dict` finds the tool; the server's entry is not part of it."""
+        """Return JSON with which `from_dict` finds the tool; the server's entry is not part of it."""
         return {
             **super().to_dict(),
             "server": self.server,
@@ -192,7 +192,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         """Return the action with *arguments*; a null stays where the schema allows null.
 
         Raises:
-            ArgumentsError: If they do not fit the server's schema; it lists every problem.
+            ArgumentsError: If *arguments* do not fit the server's schema; the error lists every problem.
         """
         sendable = self._sendable(arguments)
         if problems := self._problems_of(sendable, arguments):
@@ -202,7 +202,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def _sendable(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return *arguments* without the nulls of optional parts that must not be null.
 
-        Models write null for a part they leave out, and servers refuse it.
+        Models write null for a part that they leave out, and servers refuse this null.
         """
         if not holds_null(arguments):
             return dict(arguments)
@@ -220,7 +220,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return MCPToolAction.of(arguments, self.schema)
 
     def _invoker(self) -> Callable[[Any, Any], Any]:
-        """Return what `execute` calls; our own executors need no inspection of their signature."""
+        """Return the function that `execute` calls; the signature of our executors is not inspected."""
         known = getattr(self.executor, "knows_conversations", False)
         return self.executor if known else super()._invoker()
 
@@ -245,12 +245,12 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     ) -> dict[str, Any]:
         """Return the tool as its server's `tools/list` describes it, word for word, JSON-ready.
 
-        Not with it: defaults and examples of arguments that hold a secret, and parts that the
-        server got wrong (see `notes`).
+        It has no defaults and examples of secret arguments, and no parts with a problem (see
+        `notes`).
 
         Args:
-            input_schema: Takes the place of the schema of the arguments.
-            output_schema: Takes the place of the schema of the result.
+            input_schema: A schema of the arguments, in place of the server's schema.
+            output_schema: A schema of the result, in place of the server's schema.
         """
         if input_schema is None and "inputSchema" in self.entry:
             input_schema = without_secret_samples(self.entry["inputSchema"])
@@ -258,7 +258,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
             input_schema, output_schema or self.output_schema
         )
         if not (output_schema or self.output_schema):
-            exported.pop("outputSchema", None)  # that of our observation is no promise
+            exported.pop(
+                "outputSchema", None
+            )  # the schema of our observation is not a promise
         if self.icons:
             exported["icons"] = [dict(icon) for icon in self.icons]
         if not self.entry:
@@ -277,7 +279,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
 
 def with_unique_names(tools: list[MCPToolDefinition]) -> list[MCPToolDefinition]:
-    """Return *tools* with unique names: two of the same name get the server in front."""
+    """Return *tools* with unique names: tools of the same name get their server in front."""
     counts = Counter(tool.remote_name for tool in tools)
     names = set(counts)
     return [

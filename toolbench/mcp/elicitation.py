@@ -1,7 +1,8 @@
 """Questions of a server during a call (elicitation, sampling), and their handlers.
 
 An *answerer* is a function, plain or `async`, that takes a question and returns its answer.
-Without an answerer, the run of the call asks the person; if no person can answer, it declines.
+Without an answerer, the run of the call asks the person. If no person can answer, the question is
+declined.
 """
 
 import asyncio
@@ -76,7 +77,7 @@ class FormQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class UrlQuestion(Question):
-    """A page that the person visits before accepting. Never open it without a request.
+    """A page that the person visits before accepting. Never open it unasked.
 
     Source: MCP, elicitation in URL mode.
     """
@@ -85,7 +86,7 @@ class UrlQuestion(Question):
 
     @property
     def is_safe(self) -> bool:
-        """Whether a browser may open the URL: it is http or https, and plainly says of which host."""
+        """Whether a browser may open the URL: it is http or https, and its host is easy to see."""
         try:
             parts = urlsplit(self.url)
             is_page = parts.scheme in ("https", "http") and bool(parts.hostname)
@@ -115,10 +116,10 @@ class SamplingQuestion(Question):
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """The tools that the model may call, as the server described them; it runs them itself.
+        """The tools that the model may call, as the server described them. The server runs them.
 
-        An answer calls one with `{"tool": name, "arguments": {...}}`, or several with a list;
-        the results come in the messages of the next question.
+        An answer calls one tool with `{"tool": name, "arguments": {...}}`, or several tools with a
+        list. The results come in the messages of the next question.
         """
         return tools_in(self.params)
 
@@ -130,10 +131,10 @@ class SamplingQuestion(Question):
 
 
 Answerer = Callable[[Any], Any]
-"""Takes a question; returns an `Answer`, a dict or text (accept), or None (decline)."""
+"""A function of a question; it returns an `Answer`, a dict or text (accept), or None (decline)."""
 
 OnProgress = Callable[[float, float | None, str], None]
-"""Takes the value, the total (None if unknown) and a message, which may be empty."""
+"""A function of the value, the total (None if unknown) and a message, which may be empty."""
 
 _answerer: ContextVar[Answerer | None] = ContextVar("answerer", default=None)
 _on_progress: ContextVar[OnProgress | None] = ContextVar("on_progress", default=None)
@@ -156,7 +157,7 @@ def answering(answerer: Answerer) -> Iterator[None]:
 def reporting(on_progress: OnProgress) -> Iterator[None]:
     """Call *on_progress* with the progress of the calls in this `with`.
 
-    It is called in the background loop, so it must return at once.
+    *on_progress* is called in the background loop, so it must return at once.
     """
     token = _on_progress.set(on_progress)
     try:
@@ -218,7 +219,7 @@ def handler_of(
             "answerer= ends with the next version: pass elicitation_handler= for questions, "
             "sampling_handler= for messages.",
             DeprecationWarning,
-            stacklevel=3,  # the caller of what takes the parameter
+            stacklevel=3,  # the caller of the function with the parameter
         )
         elicitation_handler = elicitation_handler or answerer
         sampling_handler = sampling_handler or answerer

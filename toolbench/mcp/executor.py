@@ -47,11 +47,11 @@ class Caller(Protocol):
     name: str
     """The name of the server here."""
     server_info: dict[str, Any]
-    """How the server describes itself: `name`, `version`, `title`."""
+    """The server's description of itself: `name`, `version`, `title`."""
     answerer: Answerer | None
     """Answers the server's questions outside of `answering`."""
     notices: list[str]
-    """Notes for the person in the next result, which removes them from here."""
+    """Notes for the person; the next result takes them out of this list."""
 
     @property
     def era(self) -> Literal["modern", "legacy"] | None:
@@ -79,10 +79,10 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     """
 
     knows_conversations = True
-    """It takes `(action, conversation)`, so its signature needs no inspection."""
+    """The executor takes `(action, conversation)`, so its signature is not inspected."""
 
     def __init__(self, caller: Caller, tool: str, output_schema: Any = None) -> None:
-        """Call *tool*, by its server's name for it, through *caller*."""
+        """Call the tool that the server names *tool*, through *caller*."""
         self._caller = caller
         self._tool = tool
         self._output_schema = output_schema
@@ -98,7 +98,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     ) -> MCPToolObservation:
         """Call the tool and wait; this thread also asks and answers the server's questions.
 
-        `${NAME}` in an argument stands for the secret of that name in *conversation*.
+        `${NAME}` in an argument is replaced by the secret of this name in *conversation*.
         Interrupting the wait cancels the call.
         """
         self._keep_secrets_of(conversation)
@@ -116,7 +116,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     async def acall(
         self, action: MCPToolAction, conversation: Any = None
     ) -> MCPToolObservation:
-        """Call the tool without blocking the running loop. Cancelling it cancels the call."""
+        """Call the tool without blocking the running loop. Cancelling the await cancels the call."""
         self._keep_secrets_of(conversation)
         call = self._calling(action, conversation, self._answerer())
         loop, background = asyncio.get_running_loop(), portal.loop

@@ -46,9 +46,9 @@ class MCPObservation(Observation):
     structured: Any = None
     """The structured content, as JSON."""
     warnings: list[str] = Field(default_factory=list)
-    """Problems of the answer, which is shown in spite of them."""
+    """Problems of the answer. The answer is shown all the same."""
     lost: list[str] = Field(default_factory=list)
-    """The warnings that a model reads too: it may count on what a server kept before its restart."""
+    """The warnings that a model reads too: it may expect data that the server lost at a restart."""
 
     def to_mcp_result(self) -> dict[str, Any]:
         """Return the answer as the server sent it."""
@@ -99,9 +99,9 @@ class MCPObservation(Observation):
     def data(self) -> Any:
         """The answer as Python objects.
 
-        This is the structured content without its `{"result": ...}` wrapper, in which a text
-        that is a JSON object or list is read. If there is none, it is the JSON value of the only
-        text block, or the text itself.
+        This is the structured content without its `{"result": ...}` wrapper. If the wrapper holds a
+        text that is a JSON object or list, the text is parsed. Without structured content, this is
+        the JSON value of the only text block, or the text itself.
         """
         if self.structured is not None:
             return _unwrapped(self.structured)
@@ -208,8 +208,8 @@ def stopped_observation(tool: str, text: str) -> MCPUnfinishedObservation:
 def with_way_back(observation: MCPToolObservation, server: str) -> MCPToolObservation:
     """Add advice to reconnect if *server* failed because it needs the older protocol.
 
-    In the newer protocol a server cannot ask by requests of its own. The advice is a warning
-    for the person: the model cannot reconnect.
+    In the newer protocol a server cannot send requests of its own. The advice is a warning for
+    the person, because the model cannot reconnect.
     """
     text = observation.text if observation.is_error else ""
     if not any(phrase in text for phrase in _OLDER_WAY):

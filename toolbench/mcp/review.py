@@ -33,8 +33,8 @@ class ServerReview:
     """The facts about a server to read before its tools are used.
 
     Attributes:
-        server: Its name.
-        tools: How many tools can be called.
+        server: The name of the server.
+        tools: The number of tools that can be called.
         cost: The tokens that its tools add to each request.
         destructive: The tools that declare that they may delete or overwrite.
         undeclared: The tools that do not declare what they change.

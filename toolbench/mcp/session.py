@@ -72,7 +72,7 @@ class MCPServerSession:
         recorder: Recorder | None = None,
         approvals: Approvals | None = None,
     ) -> None:
-        """Prepare a session; `connect` opens it.
+        """Prepare a session; `reconnect` opens it.
 
         Args:
             name: The name of the server here.
@@ -80,7 +80,7 @@ class MCPServerSession:
             timeout: Seconds for connecting, and for each list.
             mode: `auto`, `legacy` (the handshake of 2025 and before), or a version.
             answerer: Answers the server's questions if a call names no handler.
-            features: What this side offers the server: its roots, and extensions.
+            features: The roots and extensions that this client offers the server.
             recorder: Writes all messages to a file.
             approvals: The approved servers: a server that changed later is not called.
         """
@@ -103,10 +103,10 @@ class MCPServerSession:
         )
         """The connection to the server, with its status, mode and process."""
         self.notices = self.connection.notices
-        """Notes for the person in the next result of a call, which removes them from here."""
+        """Notes for the person; the next result of a call takes them out of this list."""
         self._subscriptions = Subscriptions(self.connection, timeout)
         self.tools = ToolList(self)
-        """The tools: a sequence; `disabled` has those that cannot be called."""
+        """The tools: a sequence; `disabled` has the tools that cannot be called."""
         if recorder is not None:
             inbox.recorder = ServerRecorder(recorder, name, hide=self.tools.hide)
         self.resources = ResourceList(self.connection, timeout, self._subscriptions)
@@ -130,7 +130,7 @@ class MCPServerSession:
         """The tasks: a sequence; each can be looked at, waited for and cancelled."""
         key = None if approvals is None else server_key(entry)
         self.trust = Trust(name, key, approvals) if key and approvals else None
-        """Compares the server with what was approved; None if no approval is required."""
+        """Compares the server with its approved offer; None if no approval is required."""
         self.log = inbox.log
         """The last messages the server logged through MCP."""
         self.traffic = inbox.traffic
@@ -140,7 +140,7 @@ class MCPServerSession:
         self.era: Era | None = None
         """`modern` (2026-07-28 and later) or `legacy` (with a handshake)."""
         self.server_info: dict[str, Any] = {}
-        """How the server describes itself: `name`, `version`, `title`."""
+        """The server's description of itself: `name`, `version`, `title`."""
         self.capabilities: dict[str, Any] = {}
         """The capabilities that the server declares."""
         self.instructions = ""
@@ -171,7 +171,7 @@ class MCPServerSession:
     def status(self) -> SessionStatus:
         """`new`, `connecting`, `connected`, `incomplete`, `lost`, `failed` or `closed`.
 
-        `incomplete` is connected, but without a list of tools: `error` has the reason.
+        `incomplete` means connected, but without a list of tools: `error` has the reason.
         """
         has_no_list = self.tools.problem is not None and not self.tools
         status = self.connection.status
@@ -184,7 +184,7 @@ class MCPServerSession:
 
     @property
     def error(self) -> str | None:
-        """Why the server cannot be reached or lists no tools, and what to do."""
+        """The reason why the server cannot be reached or lists no tools, with advice, or None."""
         problem = self.tools.problem
         if self.status != "incomplete" or problem is None:
             return self.connection.error
@@ -248,12 +248,12 @@ class MCPServerSession:
         return recorder.path
 
     def stop_recording(self) -> Path | None:
-        """End the recording; return its file, None if there is none."""
+        """End the recording; return its file, or None if there was no recording."""
         return portal.call(session_recording.stop, self._inbox)
 
     @property
     def recording(self) -> Path | None:
-        """The file of the recording or the replay; None without either."""
+        """The file of the recording or the replay; None if there is neither."""
         return session_recording.file_of(self.entry, self._inbox)
 
     async def _greet(self, connection: Connection) -> None:
@@ -279,7 +279,7 @@ class MCPServerSession:
         portal.call(self._lists.refresh)
 
     def _compare_with_approved(self) -> None:
-        """Compare what the server offers now with what was approved."""
+        """Compare the present offer of the server with the approved offer."""
         if self.trust is not None:
             offer = {"tools": self.tools.raw, "instructions": self.instructions}
             self.trust.look(self._inbox.entry_redactor.value(offer))
@@ -294,7 +294,7 @@ class MCPServerSession:
         """Return the tool with the server's name *name*, as `tools[name]` does.
 
         Raises:
-            ToolNotFoundError: If there is none, or it is disabled.
+            ToolNotFoundError: If there is no such tool, or it is disabled.
         """
         return self.tools[name]
 
@@ -372,7 +372,8 @@ class MCPServerSession:
             value: The text typed so far.
             **others: The values of the other arguments.
 
-        `has_more` and `total` of the result tell whether there are others. Without any, it is empty.
+        `has_more` and `total` of the result tell whether there are more completions. The result is
+        empty if the server has no completion.
         """
         place = self.connection, self._seconds
         return portal.call(complete, *place, target, argument, value, others)

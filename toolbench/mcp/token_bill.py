@@ -18,7 +18,7 @@ class TokenBill:
 
     total: TokenCount
     tools: dict[str, TokenCount]
-    """The cost of each tool by the server's name for it, in the server's order."""
+    """The cost of each tool by its name on the server, in the server's order."""
 
     @classmethod
     def of(cls, tools: Iterable[MCPToolDefinition]) -> Self:
@@ -35,7 +35,7 @@ class TokenBill:
 
 
 def _cost(tool: MCPToolDefinition) -> TokenCount:
-    """Return what *tool* costs; counted once, as a thousand tools take 0.1 s."""
+    """Return the cost of *tool*. It is counted once, because a thousand tools take 0.1 s."""
     if (cost := _costs.get(tool)) is None:
         cost = _costs[tool] = cost_of([tool])
     return cost

@@ -52,10 +52,10 @@ class WorkerTool:
 
     @contextmanager
     def resolved(self) -> Iterator[Any]:
-        """Give the tool of a session of this worker, which is connected first if needed.
+        """Yield the tool from a session of this worker, which is connected first if needed.
 
         Raises:
-            ServerError: If the server cannot be reached from here.
+            ServerError: If the server cannot be reached from the worker.
         """
         with sessions.connected(self.server, self.entry) as session:
             yield session.tools[self.remote_name]
@@ -74,7 +74,7 @@ class WorkerSessions:
 
     @contextmanager
     def connected(self, name: str, entry: ServerEntry) -> Iterator[MCPServerSession]:
-        """Give the session with *entry*; it stays open while it is used, and a little longer."""
+        """Yield the session with *entry*; it stays open while it is used, and a little longer."""
         with self._lock:
             self._users += 1
             self._stop_timer()

@@ -19,12 +19,12 @@ class Completions(list[str]):
         total: int | None = None,
         more: bool = False,
     ) -> None:
-        """Keep *values*; *total* is the number that the server knows, *more* says there are more."""
+        """Keep *values*; *total*: how many the server knows; *more*: whether there are more."""
         super().__init__(values)
         self.total = total
-        """The number of completions that the server knows; None if it does not say."""
+        """The number of completions that the server knows; None if the server does not tell."""
         self.has_more = more
-        """Whether the server knows more than it sent: type more of the value to get these."""
+        """Whether the server has more completions than it sent: type more of the value to see them."""
 
 
 async def complete(
@@ -53,7 +53,7 @@ async def complete(
             seconds,
         )
     except ServerError:
-        return Completions()  # they are optional: no error without them
+        return Completions()  # completions are optional: a failure is not an error
     completion = result.get("completion")
     return _read(completion) if isinstance(completion, Mapping) else Completions()
 

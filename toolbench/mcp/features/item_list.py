@@ -58,7 +58,7 @@ class ItemList(Sequence[T]):
 
 
 class RemoteList(ItemList[T]):
-    """A list that is requested at its first use, and again after a change or its `ttlMs`.
+    """A list that is requested at its first use, and again after a change or after its `ttlMs`.
 
     Reading it may wait for the server. If the request fails, reading raises `ServerError`.
     """
@@ -68,7 +68,7 @@ class RemoteList(ItemList[T]):
     key: ClassVar[str]
     """The name of the items in a page."""
     capability: ClassVar[str] = ""
-    """The capability without which no list is requested."""
+    """The list is requested only if the server declares this capability."""
 
     def __init__(self, connection: ReconnectingConnection, seconds: float) -> None:
         """Request the list over *connection*, with *seconds* for all pages."""
@@ -99,12 +99,12 @@ class RemoteList(ItemList[T]):
         """Return the items; request them if they are not known.
 
         Raises:
-            ServerError: If the server does not list them or cannot be reached.
+            ServerError: If the server does not list the items or cannot be reached.
         """
         return portal.call(self._listed)
 
     def forget(self) -> None:
-        """Request the list again at the next use, also if a request is running now."""
+        """Request the list again at the next use, even if a request is running now."""
         self._items = None
         self._changes += 1
 

@@ -24,7 +24,7 @@ class ListedTool:
     meta: dict[str, Any] | None
     icons: tuple[dict[str, Any], ...]
     notes: tuple[str, ...]
-    """Problems of the description; these parts were left out."""
+    """Problems of the description; the parts with a problem were left out."""
     raw: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """The description exactly as the server sent it."""
 
@@ -74,7 +74,7 @@ class ToolsDiff:
 def read_tools(
     items: Iterable[Any], *, is_modern: bool = False
 ) -> tuple[list[ListedTool], list[DisabledTool]]:
-    """Split the *items* of a `tools/list` into tools that can be called and disabled ones."""
+    """Split the *items* of a `tools/list` into tools that can be called and disabled tools."""
     good: list[ListedTool] = []
     bad: list[DisabledTool] = []
     names: set[str] = set()
@@ -102,7 +102,7 @@ def _read(item: Any, *, is_modern: bool) -> ListedTool:
         _refuse(f"its name is {clip(name)}: a tool needs a name that is not blank")
     description = item.get("description")
     if not isinstance(description, str | None):
-        notes.append(f"the description is no text: {clip(description)}")
+        notes.append(f"the description is not a text: {clip(description)}")
         description = None
     return ListedTool(
         name=str(name),
@@ -153,10 +153,10 @@ def _annotations(item: Mapping[str, Any], notes: list[str]) -> ToolAnnotations |
     hints = item.get("annotations")
     title = item.get("title")
     if title is not None and not isinstance(title, str):
-        notes.append(f"the title is no text: {clip(title)}")
+        notes.append(f"the title is not a text: {clip(title)}")
         title = None
     if hints is not None and not isinstance(hints, Mapping):
-        notes.append(f"the annotations are no object: {clip(hints)}")
+        notes.append(f"the annotations are not an object: {clip(hints)}")
         hints = None
     known = {
         key: value
@@ -180,7 +180,7 @@ def _mapping(
     value = item.get(key)
     if value is None or isinstance(value, dict):
         return value
-    notes.append(f"{key} is no object: {clip(value)}")
+    notes.append(f"{key} is not an object: {clip(value)}")
     return None
 
 
@@ -189,6 +189,6 @@ def _icons(item: Mapping[str, Any], notes: list[str]) -> tuple[dict[str, Any], .
     if icons is None:
         return ()
     if not isinstance(icons, list):
-        notes.append(f"the icons are no list: {clip(icons)}")
+        notes.append(f"the icons are not a list: {clip(icons)}")
         return ()
     return tuple(icon for icon in icons if isinstance(icon, dict))

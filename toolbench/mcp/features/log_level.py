@@ -1,7 +1,7 @@
-"""Ask a server for its log, from a level on.
+"""Ask a server for log messages of a level and above.
 
-In the older protocol this is a request, in the newer one a mark on each request, without which
-a server should send no log. Source: MCP specification, logging.
+In the older protocol this is a request. In the newer protocol it is a mark on each request: without
+the mark, a server should send no log messages. Source: MCP specification, logging.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,20 +15,18 @@ if TYPE_CHECKING:
 
 
 async def set_log_level(over: "ReconnectingConnection", level: str) -> None:
-    """Ask the server for messages from *level* on, also after the next reconnect.
+    """Ask the server for messages of *level* and above, also after the next reconnect.
 
     Raises:
         ToolbenchError: If *level* is not one of MCP's levels.
         ServerError: If the server has no log, refuses, or cannot be reached.
     """
     if level not in LEVELS:
-        msg = (
-            f"{level!r} is no level of a log.{did_you_mean(level, LEVELS)} There are: "
-        )
+        msg = f"{level!r} is not a log level.{did_you_mean(level, LEVELS)} There are: "
         raise ToolbenchError(msg + ", ".join(LEVELS) + ".")
     connection = await over.live()
     if not has_log(connection):
-        msg = f"Server {over.inbox.server!r} declares no log, so it takes no level for one."
+        msg = f"Server {over.inbox.server!r} does not declare `logging`, so no log level can be set."
         raise ServerError(msg)
     if not connection.is_modern:
         await over.ask_to("take the level of its log", _request(level), over.seconds)

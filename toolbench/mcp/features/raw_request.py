@@ -1,4 +1,4 @@
-"""Send a request to a server as it is, also one that the SDK has no method for."""
+"""Send a request to a server unchanged, even if the SDK has no method for it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ ELSEWHERE = {
     "server/discover": "The handshake belongs to connecting: use reconnect().",
     "subscriptions/listen": "Its answer is an endless stream: use resources.subscribe(uri).",
 }
-"""The requests that are refused here, and what to use instead."""
+"""The requests that are refused here, each with a sentence on the right way."""
 
 
 def send_request(

@@ -79,7 +79,7 @@ class ResourceList(RemoteList[Resource]):
     def read(self, uri: str, *, anew: bool = False) -> MCPResourceObservation:
         """Read the resource *uri*, which need not be in the list.
 
-        An answer that is still fresh by its `ttlMs` is not asked for again, unless *anew*.
+        If the last answer is still fresh by its `ttlMs`, it is used again, unless *anew*.
 
         Raises:
             ServerError: If the server refuses or cannot be reached.
@@ -90,7 +90,7 @@ class ResourceList(RemoteList[Resource]):
         return wait_answering(self._read, uri, answerer=answerer)
 
     def subscribe(self, uri: str) -> None:
-        """Subscribe to changes of *uri*: a change calls listeners and adds it to `updated`.
+        """Subscribe to changes of *uri*: a change calls listeners and adds *uri* to `updated`.
 
         Raises:
             ServerError: If the server refuses; in the newer protocol a refusal has no error.
@@ -107,7 +107,7 @@ class ResourceList(RemoteList[Resource]):
         return list(self._subscriptions.updated)
 
     def forget(self) -> None:
-        """List resources and templates again at the next use, and read all anew."""
+        """List resources and templates again at the next use, and read every resource anew."""
         super().forget()
         self.templates.forget()
         self._reads.end()
@@ -138,7 +138,7 @@ class ResourceList(RemoteList[Resource]):
         return observation
 
     async def _asked(self, uri: str, answerer: Answerer | None) -> dict[str, Any]:
-        """Read *uri* from the server; keep the answer if it is fresh for a time."""
+        """Read *uri* from the server; keep the answer if its `ttlMs` allows it."""
         changes, is_answered = self._reads.changes, False
 
         def send(session: Any, responses: Any, state: str | None) -> Any:

@@ -102,7 +102,7 @@ class Prompt:
 
 
 class MCPResourceObservation(MCPObservation):
-    """The contents that were read of a resource."""
+    """The contents of a resource that was read."""
 
     uri: str
 

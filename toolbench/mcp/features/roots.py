@@ -1,4 +1,4 @@
-"""The folders that a server may ask for, which can change while it is connected.
+"""The folders (roots) that a server may ask for; they can change during a connection.
 
 Source: MCP specification, roots.
 """
@@ -36,9 +36,9 @@ class RootList(ItemList[str]):
 
     @property
     def is_declared(self) -> bool:
-        """Whether the server was told, when it was connected, that there are roots.
+        """Whether the client declared the roots capability when it connected.
 
-        Without that it does not ask for them, so new roots need a `session.reconnect()`.
+        If not, the server does not ask for roots; `session.reconnect()` declares the capability.
         """
         connection = self._connection
         return connection.status == "connected" and connection.current.declares_roots
@@ -46,11 +46,11 @@ class RootList(ItemList[str]):
     def change(self, *folders: str | Path) -> None:
         """Replace the roots by *folders*, paths or file URLs, and announce the change.
 
-        The older protocol has a notification for it; in the newer one the server asks in
-        each call that needs them.
+        In the older protocol, a notification announces the change. In the newer protocol, the
+        server asks for the roots in each call that needs them.
 
         Raises:
-            ToolbenchError: If one is no folder; the roots then stay as they are.
+            ToolbenchError: If one of *folders* is not a folder; then the roots stay as they are.
         """
         portal.call(self._change, [root_url(folder) for folder in folders])
 

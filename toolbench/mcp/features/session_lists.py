@@ -1,4 +1,4 @@
-"""Keep the lists of a session up to date: tools at once, the others at their next use."""
+"""Keep the lists of a session up to date: tools at once, other lists at their next use."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -39,11 +39,11 @@ class SessionLists:
         tools.on_stale = self.renew_tools
 
     async def refresh(self) -> None:
-        """List the tools again now, and the others at their next use."""
+        """List the tools again now, and the other lists at their next use."""
         await self._connection.twice(self.list_anew)
 
     async def list_anew(self, connection: Connection) -> None:
-        """List the tools over *connection*, and the others at their next use."""
+        """List the tools over *connection*, and the other lists at their next use."""
         for each in self._others:
             each.forget()
         await self._list_tools(connection)
@@ -63,7 +63,7 @@ class SessionLists:
             self._connection.soon(self._follow)
 
     def renew_tools(self) -> None:
-        """List the tools again soon, since the time of their list is over; any thread may call this."""
+        """List the tools again soon, because their `ttlMs` is over; any thread may call this."""
         self._connection.renew(self._follow)
 
     async def _follow(self) -> None:

@@ -18,7 +18,7 @@ from toolbench.mcp.features.listing import (
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.redaction.detection.secrecy import Secrecy
 
-_AGAIN = 30.0  # seconds until a list is requested again whose request has failed
+_AGAIN = 30.0  # seconds until a failed request for the list is repeated
 
 
 class ToolList(ItemList[MCPToolDefinition]):
@@ -51,7 +51,7 @@ class ToolList(ItemList[MCPToolDefinition]):
     def __getitem__(
         self, index: int | str | slice
     ) -> MCPToolDefinition | list[MCPToolDefinition]:
-        """Return a tool by its position, or by the server's name for it.
+        """Return a tool by its position, or by its name on the server.
 
         Raises:
             ToolNotFoundError: If no tool has this name, or it is disabled.
@@ -80,11 +80,11 @@ class ToolList(ItemList[MCPToolDefinition]):
 
     @property
     def raw(self) -> dict[str, dict[str, Any]]:
-        """The descriptions that the server sent of callable tools, by name."""
+        """The server's descriptions of the tools that can be called, by name."""
         return {tool.name: dict(tool.raw) for tool in self._rows}
 
     def described(self, name: str) -> Mapping[str, Any]:
-        """Return what the server's list says of the tool *name*; empty if it is not there."""
+        """Return the server's description of the tool *name*; empty if the tool is not listed."""
         return self._described.get(name, {})
 
     async def list_anew(self, connection: Connection, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""Find the values of a template's variables in a URI that was made from it."""
+"""Find the values of a template's variables in a URI that was made from the template."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,8 +12,9 @@ _SLASHES = "+#/"  # operators of RFC 6570 whose values may hold a slash
 def values_in(uri: str, template: str) -> Iterator[dict[str, str]]:
     """Yield possible values in *uri* for the variables in the path of *template*.
 
-    If a value contains the text between two variables, there are several readings: this yields
-    the one from the left and the one from the right. If *uri* does not match, it yields none.
+    If a value contains the text between two variables, there are several readings. Then the
+    function yields two: the reading from the left and the reading from the right. If *uri* does
+    not match, the function yields nothing.
     The time is linear in the length of the texts.
     """
     path, question, _ = template.partition("{?")
