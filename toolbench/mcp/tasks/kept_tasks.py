@@ -1,4 +1,4 @@
-"""Remember which tasks a server runs for this user, so that a later kernel can look at them."""
+"""Remember the tasks that a server runs for this user, so that a later kernel finds them."""
 
 import json
 import logging
@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class KeptTask:
-    """A task that a call of ours started."""
+    """A task that one of our calls started."""
 
     id: str
     tool: str
@@ -30,7 +30,7 @@ class KeptTasks:
     def __init__(self, server: str | None, folder: Path | None = None) -> None:
         """Keep the tasks of *server* in *folder*, by default `tasks` in the state directory.
 
-        Without a *server*, as for one in this process, they are kept in memory only.
+        Without a *server*, the tasks are kept in memory only: the server is in this process.
         """
         self._server = server
         self._folder = folder
@@ -49,7 +49,7 @@ class KeptTasks:
             self._write(dict(list(tasks.items())[-_MOST:]))
 
     def forget(self, identity: str) -> None:
-        """Forget the task *identity*, which the server does not know any more."""
+        """Remove the task *identity*, which the server does not know any more."""
         with self._lock:
             tasks = self._read()
             if tasks.pop(identity, None) is not None:
@@ -63,7 +63,7 @@ class KeptTasks:
         return folder / f"{sha256(self._server.encode()).hexdigest()[:32]}.json"
 
     def _read(self) -> dict[str, KeptTask]:
-        """Return what this process and others kept; a file that cannot be read counts as empty."""
+        """Return the tasks in the file; without a readable file, those of this process."""
         if self._file is None:
             return dict(self._known)
         try:

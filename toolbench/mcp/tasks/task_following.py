@@ -27,9 +27,9 @@ from toolbench.runs.cancellation.kernel_end import kernel_ends
 from toolbench.runs.current_run import active_run
 from toolbench.runs.run import Run
 
-FIRST_PAUSE = 0.05  # seconds before the state is asked for; each pause doubles
-_ASK = 60.0  # seconds for one answer about the state
-_AGAIN = (0.5, 2.0, 5.0)  # seconds before a question that got no answer is asked again
+FIRST_PAUSE = 0.05  # seconds before the first request for the state; each pause doubles
+_ASK = 60.0  # seconds for the answer to a request for the state
+_AGAIN = (0.5, 2.0, 5.0)  # seconds before a request without an answer is repeated
 _NEWS = 0.05  # seconds between an announced change and the request for the state
 _CANCEL = 5.0  # seconds for the answer to a cancel
 _UNKNOWN = frozenset({-32602, -32002})  # codes of an answer about an unknown task
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 class UnknownTaskError(CallFailedError):
-    """The server does not know the task, or not any more."""
+    """The server does not know the task, or does not know it any more."""
 
 
 class TaskFollowing:
@@ -58,7 +58,7 @@ class TaskFollowing:
     async def result(self) -> dict[str, Any]:
         """Return the result of the tool; there is no time limit, since a task may take hours.
 
-        Cancelling this also cancels the task at the server, unless the process ends.
+        Cancelling this coroutine also cancels the task at the server, unless the process ends.
 
         Raises:
             CallStoppedError: If the task was cancelled.
@@ -92,7 +92,7 @@ class TaskFollowing:
         """Return the present state of the task.
 
         Raises:
-            UnknownTaskError: If the server does not know it.
+            UnknownTaskError: If the server does not know the task.
             CallFailedError: If the server refuses to tell its state.
             Exception: Any error of the connection.
         """
@@ -112,7 +112,7 @@ class TaskFollowing:
         return self._state
 
     async def _cancel_or_leave(self) -> None:
-        """Cancel the task at the server, or leave it to a later kernel if this one ends."""
+        """Cancel the task at the server, or leave it for a later kernel if this kernel ends."""
         run = active_run()
         reason = run.reason if isinstance(run, Run) else ""
         with anyio.CancelScope(shield=True), self._over.last_requests.sending():
@@ -123,7 +123,7 @@ class TaskFollowing:
             await self._cancel_quietly()
 
     async def _cancel_quietly(self) -> None:
-        """Cancel the task at the server, also if this is cancelled; the run ends in any case."""
+        """Cancel the task at the server, even if this coroutine is cancelled. No error is raised."""
         with anyio.CancelScope(shield=True):
             try:
                 await self.cancel()
@@ -156,7 +156,7 @@ class TaskFollowing:
         """Wait for *seconds*, or until the server announces a change or has sent the result."""
         change = asyncio.ensure_future(self._changed.wait())
         events: list[asyncio.Future[Any]] = [change]
-        if self._result is not None:  # the older protocol's request for it
+        if self._result is not None:  # the older protocol's request for the result
             events.append(self._result)
         try:
             await asyncio.wait(
@@ -169,11 +169,11 @@ class TaskFollowing:
             await anyio.sleep(_NEWS)  # many announcements cause one request
 
     async def _ask_again(self) -> None:
-        """Ask for the state, a few times if the network or the server is out of order."""
+        """Request the state, a few times if the network or the server fails for a moment."""
         for pause in _AGAIN:
             try:
                 await self.refreshed()
-            except Exception as error:  # what does not pass is raised
+            except Exception as error:  # an error that stays is raised
                 if self._over.status == "closed" or not _is_passing(error):
                     raise
                 await anyio.sleep(pause)
@@ -182,7 +182,7 @@ class TaskFollowing:
         await self.refreshed()
 
     async def _outcome(self) -> dict[str, Any]:
-        """Return the result of a task that has ended, or of which the result is there."""
+        """Return the result of a task that has ended or has sent its result."""
         state = self._state
         if state.status == "cancelled":
             text = f"The task was cancelled at the server. {state.message}"
@@ -225,7 +225,7 @@ class TaskFollowing:
     async def _has_answered(self) -> bool:
         """Answer the questions of the task; return False if all were answered before.
 
-        The older protocol sends them as requests of its own, once the result is asked for.
+        In the older protocol, the server sends its questions as requests, after a request for the result.
         """
         if not self._is_modern:
             is_new = self._result is None
@@ -274,7 +274,7 @@ class TaskFollowing:
 
         try:
             return await self._over.ask(send, call)
-        except Exception as error:  # a passing failure of HTTP is told apart here
+        except Exception as error:  # a passing failure of HTTP becomes a ServerError
             failure = call.http_failure
             if failure is None or failure.status not in PASSING_STATUSES:
                 raise

@@ -26,7 +26,7 @@ _SHORT = 8  # characters of an id in the name of a tool
 
 @dataclass(frozen=True)
 class MCPTask:
-    """A task of a server, in the state of the last look."""
+    """A task of a server, in the state of the last request."""
 
     id: str
     tool: str
@@ -34,15 +34,15 @@ class MCPTask:
     status: str
     """`working`, `input_required`, `completed`, `failed` or `cancelled`."""
     message: str
-    """What the server says about the state."""
+    """The server's message about the state."""
     created: str
-    """When it began, as the server writes it."""
+    """The time of the task's start, as the server writes it."""
     updated: str
-    """When the state changed last, as the server writes it."""
+    """The time of the last change of the state, as the server writes it."""
     ttl: float | None
-    """The seconds that the server keeps it; None if it does not say."""
+    """The seconds that the server keeps the task; None if the server does not tell."""
     interval: float | None
-    """The seconds between two looks, as the server wants it; None if it does not say."""
+    """The seconds between two requests for the state; None if the server does not tell."""
     _list: "TaskList" = field(repr=False, compare=False)
 
     @property
@@ -84,8 +84,8 @@ class MCPTask:
 class TaskList(ItemList[MCPTask]):
     """The tasks of one server: `tasks[0]`, `tasks["id"]`. Each use requests them from the server.
 
-    In the older protocol the server lists its tasks. In the newer protocol it does not: there the
-    list has the tasks that this user started, also in an earlier kernel, while the server has them.
+    In the older protocol the server lists its tasks. In the newer protocol, the list has the tasks
+    that this user started, also in an earlier kernel, as long as the server knows them.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class TaskList(ItemList[MCPTask]):
         seconds: float,
         store: KeptTasks,
     ) -> None:
-        """Ask over *connection*, with *seconds* for a list; *store* has the tasks of this user."""
+        """Request tasks over *connection*, within *seconds*; *store* has the tasks of this user."""
         self._caller = caller
         self._over = connection
         self._seconds = seconds
@@ -112,7 +112,7 @@ class TaskList(ItemList[MCPTask]):
         """Return a task by its position, its id, or the beginning of its id.
 
         Raises:
-            ToolNotFoundError: If no task has this id, or several begin like this.
+            ToolNotFoundError: If no task has this id, or several ids begin with it.
             ServerError: If the server cannot be reached.
         """
         return self._named(index) if isinstance(index, str) else self.items()[index]
@@ -128,7 +128,7 @@ class TaskList(ItemList[MCPTask]):
 
     @property
     def known_items(self) -> list[MCPTask] | None:
-        """The tasks of the last look; None before the first."""
+        """The tasks of the last request; None before the first request."""
         return self._items
 
     def _named(self, identity: str) -> MCPTask:
@@ -184,7 +184,7 @@ class TaskList(ItemList[MCPTask]):
         return states
 
     async def _looked_up(self, one: KeptTask) -> MCPTask | None:
-        """Return the task *one* as it is now; None if the server does not know it any more."""
+        """Return the task *one* in its present state; None if the server does not know it any more."""
         try:
             return self._task(await self._following(one).refreshed(), one)
         except UnknownTaskError:
@@ -254,7 +254,7 @@ class TaskList(ItemList[MCPTask]):
         )
 
     async def finished(self, raw: dict[str, Any], call: Call) -> dict[str, Any]:
-        """Return the result of the tool call that *raw* answered, even if the call became a task.
+        """Return the result of *call*: the answer *raw*, or the result of the task that *raw* starts.
 
         Raises:
             CallFailedError: If the task has no result, for any reason.
@@ -298,7 +298,7 @@ class TaskList(ItemList[MCPTask]):
 
 
 class _Waiter:
-    """A caller whose call of a tool waits for a task that runs already."""
+    """A caller for the tool of a task: its call waits for the task, which runs already."""
 
     def __init__(self, tasks: TaskList, task: MCPTask) -> None:
         self._tasks = tasks

@@ -25,9 +25,10 @@ class _Started(Result):
 
 
 class TasksExtension(ClientExtension):
-    """The declaration that this client follows tasks. Source: MCP, SEP-2663.
+    """Declares that this client follows tasks. Source: MCP, SEP-2663.
 
-    The SDK declares an extension to servers of the older protocol too, unless it claims a result.
+    It claims a result: without a claim, the SDK would declare the extension to servers of the older
+    protocol too.
     """
 
     identifier = EXTENSION
@@ -73,7 +74,7 @@ def questions_of(requests: Mapping[str, Any]) -> InputRequiredResult:
     """Return the questions of a task in the same form as the questions of a call.
 
     Raises:
-        ValidationError: If they are not questions.
+        ValidationError: If *requests* are not questions.
     """
     body = {"resultType": "input_required", "inputRequests": dict(requests)}
     return InputRequiredResult.model_validate(body, by_name=False)

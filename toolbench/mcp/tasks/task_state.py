@@ -11,8 +11,8 @@ from toolbench.plain import clip
 ENDED = frozenset({"completed", "failed", "cancelled"})
 """The states that a task does not leave."""
 _STATES = ENDED | {"working", "input_required"}
-_ASKING = 1.0  # seconds between two questions, if the server names no time
-# Seconds between two requests, whatever the server asks for: not too often, and not never.
+_ASKING = 1.0  # seconds between two requests for the state, if the server names no time
+# The fewest and the most seconds between two requests, whatever the server asks for.
 _SHORTEST, _LONGEST = 0.05, 60.0
 _WORDS = {"input_required": "waits for an answer"}
 
@@ -25,13 +25,13 @@ class TaskState:
     status: str
     """`working`, `input_required`, `completed`, `failed` or `cancelled`."""
     message: str
-    """What the server says about the state; may be empty."""
+    """The server's message about the state; it may be empty."""
     created: str
     updated: str
     ttl: float | None
-    """The seconds that the server keeps the task from its start; None if it does not say."""
+    """The seconds that the server keeps the task from its start; None if the server does not tell."""
     interval: float | None
-    """The seconds between two requests for the state; None if the server does not say."""
+    """The seconds between two requests for the state; None if the server does not tell."""
     raw: Mapping[str, Any]
 
     @classmethod
@@ -39,8 +39,8 @@ class TaskState:
         """Read *raw*, as the server sent it.
 
         Raises:
-            CallFailedError: If it has no id, or no state that MCP knows: waiting for the end of
-                such a task would have no end.
+            CallFailedError: If the task has no id, or no state of MCP. A wait for the end of such
+                a task would never end.
         """
         identity, status = raw.get("taskId"), raw.get("status")
         if not isinstance(identity, str) or not identity:
@@ -70,7 +70,7 @@ class TaskState:
 
     @property
     def pause(self) -> float:
-        """The seconds to wait before the next request for the state, if the task already runs for long."""
+        """The longest pause in seconds before the next request for the state."""
         return min(max(self.interval or _ASKING, _SHORTEST), _LONGEST)
 
     @property
@@ -84,10 +84,10 @@ class TaskState:
 
 
 def started_task(result: Mapping[str, Any]) -> TaskState | None:
-    """Return the task that *result*, the answer to a tool call, started; None if it is a result.
+    """Return the task that *result*, the answer to a tool call, starts; None if it starts no task.
 
     Raises:
-        CallFailedError: If it starts a task that has no id.
+        CallFailedError: If the task has no id, or no state of MCP.
     """
     nested = result.get("task")
     if isinstance(nested, Mapping) and "content" not in result:
@@ -98,7 +98,7 @@ def started_task(result: Mapping[str, Any]) -> TaskState | None:
 def wants_task(tool: Mapping[str, Any], capabilities: Mapping[str, Any]) -> bool:
     """Tell whether a call of *tool* asks for a task in the older protocol.
 
-    The tool has to allow or require it and the server has to declare it. In the newer protocol
+    The tool must allow or require a task, and the server must declare tasks. In the newer protocol
     the server decides.
     """
     execution = tool.get("execution")
@@ -115,7 +115,7 @@ def _text(raw: Mapping[str, Any], key: str) -> str:
 
 
 def _seconds(raw: Mapping[str, Any], *keys: str) -> float | None:
-    """Return the milliseconds under the first of *keys* that is there, in seconds."""
+    """Return the value of the first of *keys* that *raw* has, changed from milliseconds to seconds."""
     for key in keys:
         value = raw.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool):

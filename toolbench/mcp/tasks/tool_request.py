@@ -1,4 +1,4 @@
-"""The request of a tool call, as a task or not, for either protocol."""
+"""Send a tool call, in the older protocol also as a task."""
 
 from typing import Any
 
@@ -14,10 +14,10 @@ def tool_request(
     """Return a function that sends the call of the tool *name*.
 
     Args:
-        name: The server's name for the tool.
-        arguments: Its arguments, unchanged.
-        call: The call; the server knows it by its token.
-        as_task: Ask for a task, as the older protocol does.
+        name: The name of the tool on the server.
+        arguments: The arguments of the tool, unchanged.
+        call: The call; its token identifies it at the server.
+        as_task: Whether to request a task, in the way of the older protocol.
     """
 
     def send(session: Any, responses: Any, state: str | None) -> Any:
