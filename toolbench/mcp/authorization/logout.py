@@ -1,4 +1,4 @@
-"""Forget the tokens of a server, and have them revoked."""
+"""Remove the tokens of a server, and ask its authorization server to revoke them."""
 
 import os
 from typing import TYPE_CHECKING
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def log_out(session: "MCPServerSession") -> str:
-    """Forget the kept tokens of a server, and disconnect it, as the connection holds them too.
+    """Remove the kept tokens of a server, and disconnect it, because a connection holds them too.
 
-    The authorization server is asked to revoke them, if it can.
+    If the authorization server can revoke the tokens, it is asked to.
 
     Returns:
-        What became of the tokens, in sentences; empty if there were none.
+        The result, in sentences; empty if there were no tokens.
 
     Raises:
         ServerError: If the server has no URL.

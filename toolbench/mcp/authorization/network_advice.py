@@ -21,7 +21,7 @@ _DOWNLOADERS = frozenset(
 def network_advice(
     url: str, kind: str, text: str, variables: Mapping[str, str] = os.environ
 ) -> str:
-    """Return why *url* cannot be reached, and what to do; empty if the reason is not known.
+    """Return the reason why *url* cannot be reached, and advice; empty if the reason is not known.
 
     Args:
         url: The URL of the server.
@@ -37,7 +37,7 @@ def network_advice(
         )
     if any(reason in text for reason in _NO_TLS):
         return (
-            f"what answers at {host} does not speak TLS. Is the URL to begin with "
+            f"the server at {host} does not speak TLS. Should the URL begin with "
             "http:// instead of https://?"
         )
     proxy = _proxy(url, variables)
@@ -66,7 +66,7 @@ def download_advice(command: str) -> str:
 
 
 def _proxy(url: str, variables: Mapping[str, str]) -> str:
-    """Return the name of the variable that sends requests to *url* through a proxy, or nothing."""
+    """Return the variable that names the proxy for *url*; empty if there is no proxy."""
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()
     spared = variables.get("no_proxy") or variables.get("NO_PROXY") or ""

@@ -16,7 +16,7 @@ _SCOPE = re.compile(r'\bscope="([^"]*)"')
 def refusal(
     status: int, sent: Mapping[str, str], received: Mapping[str, str], body: str
 ) -> str:
-    """Return advice to a person after an answer with *status*; empty if there is none.
+    """Return advice to a person after an answer with *status*; empty if there is no advice.
 
     Args:
         status: The HTTP status.
@@ -43,7 +43,7 @@ def refusal(
 
 
 def _is_past(authorization: str) -> bool:
-    """Tell whether the token in *authorization* says itself that it has expired (a JWT)."""
+    """Tell whether the token in *authorization* is a JWT whose own time (`exp`) is over."""
     parts = authorization.rpartition(" ")[2].split(".")
     if len(parts) != 3:
         return False

@@ -1,7 +1,7 @@
 """Ask an authorization server to revoke the tokens of a server. Source: RFC 7009.
 
-The tokens are sent only to the issuer with which the client was registered, however the server
-of the tokens describes itself now.
+The tokens are sent only to the issuer with which the client was registered. If the server names
+another authorization server now, that one does not get the tokens.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,23 +16,23 @@ from toolbench.mcp.authorization.token_vault import Items
 from toolbench.redaction.redactor import Redactor
 
 SECONDS = 20.0
-"""The time limit of all requests together: an answer may come a byte a second."""
+"""The time limit of all requests together, because an answer may arrive very slowly."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True)
 class Registration:
-    """The client of some tokens, as the issuer knows it."""
+    """The registration of the client at the issuer of its tokens."""
 
     issuer: str
     client_id: str
     secret: str
     method: str
-    """How the client shows its secret: `none`, `client_secret_post` or `client_secret_basic`."""
+    """The way to send the secret: `none`, `client_secret_post` or `client_secret_basic`."""
 
     @classmethod
     def among(cls, items: Items) -> "Registration | None":
-        """Return the registration in *items*; None if it is not known who issued the tokens."""
+        """Return the registration in *items*; None if the issuer of the tokens is not known."""
         for item in items.values():
             issuer, client = item.get("issuer"), item.get("client_id")
             if isinstance(issuer, str) and issuer and isinstance(client, str):
@@ -48,10 +48,10 @@ class Registration:
 
 
 async def revoke(items: Items, server: str) -> str:
-    """Revoke the tokens in *items*, those of the URL *server*; return in a sentence what became of it.
+    """Revoke the tokens in *items*, which are for the URL *server*. Return a sentence on the result.
 
-    The sentence is empty if there is no token. No error is raised: the tokens are forgotten here
-    in any case.
+    The sentence is empty if there is no token. No error is raised, because the tokens are removed
+    from this machine in any case.
     """
     import httpx2  # noqa: PLC0415 - with the first server
 
@@ -74,7 +74,7 @@ async def revoke(items: Items, server: str) -> str:
     except RecursionError:
         why = "its answer is nested too deeply"
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-        # a server may repeat in its answer what it was sent
+        # the answer of a server may repeat the tokens
         redactor = Redactor([registration.secret, *(token for _, token in tokens)])
         why = visible(redactor.text(_why(error)))
     else:
@@ -83,7 +83,7 @@ async def revoke(items: Items, server: str) -> str:
 
 
 def _tokens(items: Items) -> Iterator[tuple[str, str]]:
-    """Yield the tokens with their kinds, first those by which others are made."""
+    """Yield the tokens with their kinds; refresh tokens first: they can make new access tokens."""
     for kind in ("refresh_token", "access_token"):
         for item in items.values():
             if isinstance(token := item.get(kind), str) and token:
@@ -91,13 +91,13 @@ def _tokens(items: Items) -> Iterator[tuple[str, str]]:
 
 
 async def _place(client: Any, issuer: str, server: str) -> str:
-    """Return the URL that revokes tokens of *issuer*; empty if it names none that may be used."""
+    """Return the URL that revokes tokens of *issuer*; empty if there is no such safe URL."""
     from mcp.client.auth.utils import (  # noqa: PLC0415 - with the first server
         build_oauth_authorization_server_metadata_discovery_urls,
         issuers_match,
     )
 
-    if not _is_safe(issuer):  # anybody on the way could name another place
+    if not _is_safe(issuer):  # a stranger in the network could name another URL
         return ""
     for url in build_oauth_authorization_server_metadata_discovery_urls(issuer, server):
         answer = await client.get(url)
@@ -115,7 +115,7 @@ async def _place(client: Any, issuer: str, server: str) -> str:
 
 
 def _is_safe(url: str) -> bool:
-    """Tell whether what is sent to *url* is encrypted, or stays on this machine."""
+    """Tell whether a request to *url* is encrypted, or stays on this machine."""
     parts = urlsplit(url)
     return parts.scheme == "https" or (
         parts.scheme == "http" and parts.hostname in _LOOPBACK

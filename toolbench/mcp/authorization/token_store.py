@@ -1,4 +1,4 @@
-"""The tokens of one server, as FastMCP's OAuth keeps and finds them."""
+"""Give FastMCP's OAuth a store for the tokens of one server."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, SupportsFloat
@@ -11,7 +11,7 @@ _SECRETS = frozenset({"access_token", "refresh_token", "id_token", "client_secre
 
 
 class TokenStore(AsyncKeyValue):
-    """The tokens of one server, as FastMCP's OAuth reads and writes them.
+    """The tokens of one server, with the interface that FastMCP's OAuth needs.
 
     Source: py-key-value, the protocol `AsyncKeyValue`.
     """
@@ -22,7 +22,7 @@ class TokenStore(AsyncKeyValue):
         server: str,
         on_secrets: Callable[[Iterable[str]], object],
     ) -> None:
-        """Keep the tokens of *server* in *vault*; *on_secrets* gets each token, to hide it."""
+        """Keep the tokens of *server* in *vault*; *on_secrets* is called with tokens to hide."""
         self._vault = vault
         self._server = server
         self._on_secrets = on_secrets
@@ -49,7 +49,7 @@ class TokenStore(AsyncKeyValue):
         await _in_thread(self._put, f"{collection} {key}", dict(value))
 
     async def delete(self, key: str, *, collection: str | None = None) -> bool:
-        """Forget the item *key*; return whether it was there."""
+        """Remove the item *key*; return whether there was such an item."""
         return bool(await _in_thread(self._put, f"{collection} {key}", None))
 
     async def ttl(
@@ -85,7 +85,7 @@ class TokenStore(AsyncKeyValue):
     async def delete_many(
         self, keys: Sequence[str], *, collection: str | None = None
     ) -> int:
-        """Forget the items *keys*; return the number of items that existed."""
+        """Remove the items *keys*; return the number of items that existed."""
         return sum([await self.delete(key, collection=collection) for key in keys])
 
     def _put(self, name: str, value: dict[str, Any] | None) -> bool:
@@ -102,7 +102,7 @@ class TokenStore(AsyncKeyValue):
 
 
 async def _in_thread(work: Callable[..., Any], *args: Any) -> Any:
-    """Do *work* in a thread: a keyring may ask the person to unlock it."""
+    """Do *work* in a thread, because a keyring may wait for a person who must unlock it."""
     from anyio.to_thread import run_sync  # noqa: PLC0415 - with the first server
 
     return await run_sync(work, *args)

@@ -64,7 +64,7 @@ class TokenVault:
                 _log.warning("The token was not kept: %s.", error.strerror)
 
     def remove(self, server: str) -> bool:
-        """Forget the kept items of *server*; return whether there were any."""
+        """Remove the kept items of *server*; return whether there were any."""
         with self._lock:
             was_there = bool(self.items(server))
             keyring = keyring_here()
@@ -74,7 +74,7 @@ class TokenVault:
             return was_there
 
     def forget_clients(self, server: str) -> None:
-        """Forget the registration of this client at *server*; tokens stay."""
+        """Remove the registration of this client at *server*; its tokens stay."""
         with self._lock:
             items = self.items(server)
             self.put(
@@ -114,7 +114,7 @@ def keyring_here() -> Any:
 
 
 def _tried(use: Callable[[], Any]) -> Any:
-    """Return the result of *use* of the keyring; None if it is locked, refuses or fails."""
+    """Call *use*, which uses the keyring; return its result, or None after any error."""
     try:
         return use()
     except Exception as error:  # noqa: BLE001 - each backend has errors of its own
