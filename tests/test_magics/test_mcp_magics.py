@@ -263,7 +263,7 @@ class TestMistakes:
             (
                 "connect x -- cat",
                 ServerError,
-                "the program that answers is not an MCP server",
+                "the program is not an MCP server",
             ),
             ("tools nope", ToolNotFoundError, "No server 'nope'"),
             ("tools nope", ToolNotFoundError, "%mcp connect starts one"),

@@ -28,7 +28,7 @@ class TestSentence:
             (ServerError("It is so."), "It is so"),
             (
                 MCPError(-32601, "Method not found", "initialize"),
-                "the program that answers is not an MCP server",
+                "the program is not an MCP server",
             ),
             (
                 MCPError(-32601, "Method not found", "tools/list"),

@@ -53,7 +53,7 @@ MODES = {
     "binary-stdout": expect(),
     "binary-later": expect(),
     "crlf": expect(),
-    "pretty-json": expect("lines on its stdout were no JSON-RPC messages", seconds=6),
+    "pretty-json": expect("lines on its stdout were not JSON-RPC messages", seconds=6),
     "no-newline": expect("and no newline: a message is one line", seconds=6),
     "slow-bytes": expect(),
     "batch": expect(),
@@ -73,7 +73,7 @@ MODES = {
     "exit-on-discover": expect(mode="legacy"),
     # listing
     "list-error": expect(problem="database is locked"),
-    "list-null": expect(problem="the server's list of tools is no list"),
+    "list-null": expect(problem="the server's list of tools is not a list"),
     "no-tools": expect(tools=0),
     "dup-names": expect(tools=2, disabled=2),
     "odd-names": expect(tools=27, disabled=2),

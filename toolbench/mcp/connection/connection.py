@@ -32,14 +32,14 @@ _MODERN = "2026-07-28"
 _LIBRARIES = ("client", "fastmcp", "httpcore2", "httpx2", "mcp")
 """Libraries whose logs may contain addresses of servers and requests."""
 _MOST_PAGES = 250  # pages of one list
-_MOST_ROUNDS = 10  # times a server may ask before it answers a request
-_PROBE = 10.0  # seconds for a server to say whether it knows the newer protocol
+_MOST_ROUNDS = 10  # rounds of questions of a server before it answers a request
+_PROBE = 10.0  # seconds for the answer to the first request of the newer protocol
 _CLOSING = 8.0  # seconds: a server that ignores SIGTERM needs three
 
 Send = Callable[["ClientSession", Any, "str | None"], Awaitable[Any]]
-"""Sends one request; takes the session, the answers to the server's questions, and their state."""
+"""Sends one request. Arguments: the session, the answers to the server's questions, their state."""
 SendPage = Callable[["ClientSession", Any], Awaitable[Any]]
-"""Requests one page of a list; takes the session and the parameters with the cursor."""
+"""Requests one page of a list. Arguments: the session, the parameters with the cursor."""
 
 
 class Pages(NamedTuple):
@@ -47,9 +47,9 @@ class Pages(NamedTuple):
 
     items: list[Any]
     problem: str | None = None
-    """Why pages are missing; None if all came."""
+    """The reason why pages are missing; None if all pages arrived."""
     lifetime: float | None = None
-    """The seconds for which the list is fresh; None if the server does not say."""
+    """The seconds for which the list is fresh; None if the server does not tell."""
 
 
 class RoundsError(RuntimeError):
@@ -62,12 +62,12 @@ class Connection:
     def __init__(
         self, entry: ServerEntry, inbox: Inbox, features: ClientFeatures
     ) -> None:
-        """Prepare to connect to *entry*, in which all variables are replaced."""
+        """Prepare to connect to *entry*, whose variables must be replaced already."""
         self._entry = entry
         self._inbox = inbox
         self._features = features
         self.declares_roots = bool(features.roots)
-        """Whether the server is told that there are roots to ask for."""
+        """Whether the client declares to the server that it has roots."""
         self.stderr_start = inbox.stderr.total
         """The number of lines on stderr before this connection."""
         self._client: Any = None
@@ -135,17 +135,17 @@ class Connection:
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code of the server's process; None if it runs or is no process."""
+        """The exit code of the server's process; None if it runs or is not a process."""
         return getattr(self._transport, "exit_code", None)
 
     @property
     def pid(self) -> int | None:
-        """The process id of the server; None if it is no process."""
+        """The process id of the server; None if it is not a process."""
         return getattr(self._transport, "pid", None)
 
     @property
     def how_it_ended(self) -> str:
-        """How the process ended, in brackets; empty if that is not known."""
+        """The end of the process in words, in brackets; empty if it is not known."""
         return "" if self.exit_code is None else f" ({ending(self.exit_code)})"
 
     def broken(self, text: str) -> BrokenError:
@@ -188,8 +188,8 @@ class Connection:
     async def ask(self, send: Send, call: Call) -> dict[str, Any]:
         """Send a request and return the result as the server sent it.
 
-        Questions that the server asks first are answered, in up to ten rounds. If it answers
-        that pages have to be visited first, these are questions too.
+        Questions that the server asks before its result are answered, in up to ten rounds. A
+        demand to visit pages (`URLElicitationRequiredError`) counts as a question.
 
         Raises:
             CallTimeoutError: If the server took too long; the request was cancelled there.
@@ -258,7 +258,7 @@ class Connection:
         send: SendPage,
         seconds: float,
     ) -> Pages:
-        """Return the items under *key* of all pages of a list, and the problem, if there is one.
+        """Return the items under *key* of all pages of a list, and the problem, if there was one.
 
         Items before the problem are kept. *seconds* is the limit for all pages together.
         """
@@ -274,7 +274,7 @@ class Connection:
                 raw = await self.ask(_page(send, cursor), call)
                 page = raw.get(key)
                 if not isinstance(page, list):
-                    return Pages(items, f"the server's list of {key} is no list")
+                    return Pages(items, f"the server's list of {key} is not a list")
                 cursor = raw.get("nextCursor")
                 if cursor in cursors and page == items[-len(page) :]:
                     return Pages(items, "the server gave the same page twice")
@@ -295,7 +295,7 @@ class Connection:
 
 
 def _shortest(lifetimes: list[float | None]) -> float | None:
-    """Return the shortest of *lifetimes*; None if a page has none."""
+    """Return the shortest of *lifetimes*; None if a page has no lifetime."""
     known = [seconds for seconds in lifetimes if seconds is not None]
     return min(known) if known and len(known) == len(lifetimes) else None
 

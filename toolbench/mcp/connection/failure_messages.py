@@ -1,4 +1,4 @@
-"""Turn an exception of the SDK, HTTP or a process into a sentence that says what to do."""
+"""Turn an exception of the SDK, HTTP or a process into a sentence with advice."""
 
 import re
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ REQUEST_TIMEOUT = -32001
 PARSE_ERROR = -32700
 URL_ELICITATION_REQUIRED = -32042
 
-_ABOUT_THE_CLIENT = (401, 403, 407)  # HTTP: who asks is not known or not allowed
+_ABOUT_THE_CLIENT = (401, 403, 407)  # HTTP: the client is not known or not allowed
 _FIRST = ("initialize", "server/discover")  # methods that every MCP server knows
 
 _AUTHORIZATION = ("OAuth", "ClientNotFoundError", "ExpiredClientRegistrationError")
@@ -48,15 +48,15 @@ _OF_THE_SDK = (
 """Texts of the SDK in place of an answer, each with our sentence."""
 
 _READ = 2  # lines of a dead server's stderr that a model reads
-_LONGEST = 1_000  # letters of a server's message that anybody reads
-_MAX_LINES = 10  # of them that a person reads
+_LONGEST = 1_000  # characters of a server's message that a person or a model reads
+_MAX_LINES = 10  # lines of it that a person reads
 
 
 class CallFailedError(Exception):
     """A call without a result; the text is a full sentence for the caller."""
 
     def __init__(self, text: str, asides: Sequence[str] = ()) -> None:
-        """Take the message *text*; *asides* are for a person only."""
+        """Take the message *text*; *asides* are notes that only a person sees."""
         super().__init__(text)
         self.asides = asides
         self.status_code: int | None = None
@@ -78,7 +78,7 @@ class BrokenError(ServerError):
 
     @property
     def brief(self) -> str:
-        """The message for a model, with only the last lines of stderr: logs are long."""
+        """The message for a model, with only the last lines of stderr, because logs are long."""
         return self._with(self._wrote[-_READ:])
 
     @property
@@ -158,11 +158,11 @@ def sentence(error: BaseException, *, call: Call | None = None) -> str:
 
 
 def _refusal(root: BaseException, call: Call | None) -> str:
-    """Return why the authorization or the HTTP server refused; empty if they did not."""
+    """Return the refusal of the authorization or the HTTP server; empty if there is none."""
     if _name(root).startswith(_AUTHORIZATION):
         return f"the authorization failed: {str(root).rstrip('.') or _name(root)}"
     if isinstance(root, ServerError) or call is None or call.http_failure is None:
-        return ""  # ours says already what happened
+        return ""  # our own error says already what happened
     failure = call.http_failure
     return "" if _says_it_all(failure, root) else _http(failure)
 
@@ -177,7 +177,7 @@ def _plain(error: BaseException) -> str:
 
 
 def _short(words: str) -> str:
-    """Return as much of a server's *words* as a person or a model reads."""
+    """Return the beginning of a server's *words* that a person or a model reads."""
     is_long = len(words) > _LONGEST
     return f"{words[:_LONGEST].rstrip()}…" if is_long else words
 
@@ -243,8 +243,8 @@ def _rpc(error: Any, code: int) -> str:
         )
     if code == METHOD_NOT_FOUND and data in _FIRST:
         return (
-            f"the program that answers is not an MCP server: it does not know {data!r}, "
-            "or only sends back what it is sent"
+            f"the program is not an MCP server: it does not know the method {data!r}, "
+            "or it only echoes its input"
         )
     detail = "" if data is None else f" {str(data)[:500]}"
     return f"{words} (MCP error {clip(code)}){detail}"
@@ -270,7 +270,7 @@ def broken(
     unfinished: str = "",
     is_process: bool = True,
 ) -> BrokenError:
-    """Return an error with *text*; of a process with its exit code, stray lines of stdout, and stderr."""
+    """Return an error with *text*, and for a process its exit code, wrong lines on stdout and stderr."""
     lines = [text]
     if exit_code is not None:
         lines.append(f"Its process ended with {ending(exit_code)}.")
@@ -281,7 +281,7 @@ def broken(
         )
     elif inbox.noise_count and is_process:
         lines.append(
-            f"{inbox.noise_count} lines on its stdout were no JSON-RPC messages; "
+            f"{inbox.noise_count} lines on its stdout were not JSON-RPC messages; "
             f"the first: {inbox.noise[0]!r}."
         )
     last = inbox.stderr.last(_MAX_LINES, since=stderr_since)
@@ -290,5 +290,5 @@ def broken(
 
 
 def ending(code: int) -> str:
-    """Return how a process with the exit code *code* ended, in words."""
+    """Return the end of a process with the exit code *code*, in words."""
     return f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -1,8 +1,8 @@
-"""How long an answer of a server counts as fresh, so that it is not asked for again.
+"""Keep answers of a server while they are fresh, so that requests are not repeated.
 
-Answers are kept in the memory of one session only and end with its connection, so those of the
-scope `private` are never shared; those of `public` are not either. Source: MCP specification
-2026-07-28, `CacheableResult`.
+Answers are kept in the memory of one session, until its connection ends. So no answer is shared
+between sessions, neither `private` nor `public` ones. Source: MCP specification 2026-07-28,
+`CacheableResult`.
 """
 
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from time import monotonic
 from typing import Any
 
 LEAST = 1.0
-"""The fewest seconds between two requests of a list that its `ttlMs` causes."""
+"""The fewest seconds between two requests for a list, even if its `ttlMs` is shorter."""
 _LONGEST = 24 * 60 * 60.0  # seconds, as in the SDK
 _MOST_READS = 100  # answers that are kept
 
 
 def lifetime_of(answer: Mapping[str, Any]) -> float | None:
-    """Return the seconds for which *answer* is fresh; None if it gives no positive `ttlMs`."""
+    """Return the seconds for which *answer* is fresh; None if it has no positive `ttlMs`."""
     milliseconds = answer.get("ttlMs")
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float):
         return None
@@ -30,7 +30,7 @@ class Freshness:
     """The time for which one answer is fresh."""
 
     def __init__(self, seconds: float | None = None) -> None:
-        """Begin now; None means until something else ends it."""
+        """Begin now, for *seconds*; None means without an end."""
         self._end = None if seconds is None else monotonic() + seconds
 
     @property
@@ -43,13 +43,13 @@ class FreshReads:
     """The answers to reads of resources that are still fresh, by URI."""
 
     def __init__(self) -> None:
-        """Start with none."""
+        """Start without answers."""
         self._answers: dict[str, tuple[Freshness, dict[str, Any]]] = {}
         self.changes = 0
-        """How often something ended the freshness of answers."""
+        """The number of times that `end` was called."""
 
     def get(self, uri: str) -> dict[str, Any] | None:
-        """Return a copy of the answer for *uri*; None if there is no fresh one."""
+        """Return a copy of the answer for *uri*; None if there is no fresh answer."""
         freshness, answer = self._answers.get(uri, (None, None))
         if freshness is None or freshness.is_over:
             self._answers.pop(uri, None)
@@ -57,7 +57,7 @@ class FreshReads:
         return deepcopy(answer)
 
     def keep(self, uri: str, answer: dict[str, Any]) -> None:
-        """Keep *answer* for *uri* as long as its own `ttlMs` says that it is fresh."""
+        """Keep *answer* for *uri* for the time of its `ttlMs`."""
         self._answers.pop(uri, None)
         seconds = lifetime_of(answer)
         if seconds is None:
@@ -67,7 +67,7 @@ class FreshReads:
         self._answers[uri] = Freshness(seconds), deepcopy(answer)
 
     def end(self, changed: str | None = None) -> None:
-        """Forget the answers for the URI *changed* and URIs above or below it; None forgets all."""
+        """Remove the answers for the URI *changed*, and for URIs above or below it; None removes all."""
         self.changes += 1
         for uri in list(self._answers):
             if changed is None or uri.startswith(changed) or changed.startswith(uri):

@@ -8,19 +8,19 @@ import anyio
 
 from toolbench.core.background_loop import portal
 
-_SECONDS = 8.0  # for all of them together
+_SECONDS = 8.0  # the limit for all requests together
 
 
 class LastRequests:
     """The requests of one connection for which its closing waits, in the background loop."""
 
     def __init__(self) -> None:
-        """Start with none."""
+        """Start without requests."""
         self._ends: set[asyncio.Event] = set()
 
     @contextmanager
     def sending(self) -> Iterator[None]:
-        """Let the closing of the connection, and of the loop, wait for the end of the `with` block."""
+        """Let the connection and the loop close only after the `with` block."""
         end = asyncio.Event()
         self._ends.add(end)
         portal.close_first(end.wait)

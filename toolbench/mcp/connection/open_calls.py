@@ -1,4 +1,4 @@
-"""A running request: its time limit, its progress, and the handler of its questions."""
+"""Running requests: their time limits, progress, and handlers of questions."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -23,7 +23,7 @@ class HttpFailure:
     status: int
     reason: str
     body: str
-    """The first characters of the body; of an MCP error its message."""
+    """The first characters of the body, or of the message if the body is an MCP error."""
     is_answer: bool = False
     """Whether the body is an MCP error: the server itself answered."""
     hint: str = ""
@@ -49,15 +49,15 @@ class Call:
     http_failure: HttpFailure | None = None
     round: int = 1
     task_id: str = ""
-    """The task that the call became, if it did."""
+    """The id of the task that the call became; empty if it became none."""
     on_task_change: Callable[[], object] = lambda: None
-    """Called in the background loop when the server announces that the task changed."""
+    """A function for the background loop: called when the server announces a change of the task."""
     _scopes: list[anyio.CancelScope] = field(default_factory=list, repr=False)
     _waiting: int = 0
     _paused: list[tuple[anyio.CancelScope, float]] = field(
         default_factory=list, repr=False
     )
-    """The time limits that stand still, each with the seconds that were left."""
+    """The paused time limits, each with the seconds that were left."""
 
     @contextmanager
     def limited(self) -> Iterator[None]:
@@ -93,12 +93,12 @@ class Call:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it waits for a person, and its time limits stand still."""
+        """Whether the call waits for a person; then its time limits are paused."""
         return self._waiting > 0
 
     @asynccontextmanager
     async def waiting_for_person(self) -> AsyncIterator[None]:
-        """Stop the time limit while a question waits for its answer."""
+        """Pause the time limits while a question waits for its answer."""
         self._waiting += 1
         if self._waiting == 1:
             now = anyio.current_time()
@@ -118,7 +118,7 @@ _current: ContextVar[Call | None] = ContextVar("call", default=None)
 
 
 def current_call() -> Call | None:
-    """Return the call that this code runs for, if it is known."""
+    """Return the call for which this code runs, or None if it is not known."""
     return _current.get()
 
 
@@ -126,7 +126,7 @@ class OpenCalls:
     """The running calls of one connection, oldest first."""
 
     def __init__(self) -> None:
-        """Start with none."""
+        """Start without calls."""
         self._calls: dict[str, Call] = {}
         self._ids = count(1)
 
@@ -135,7 +135,7 @@ class OpenCalls:
 
     @contextmanager
     def enter(self, call: Call) -> Iterator[Call]:
-        """Add *call* during the `with`, under a new token, by which progress finds it."""
+        """Add *call* during the `with`, under a new token. Progress messages name the token."""
         call.token = f"toolbench-{next(self._ids)}"
         self._calls[call.token] = call
         try:
@@ -145,7 +145,7 @@ class OpenCalls:
 
     @contextmanager
     def reopen(self, call: Call) -> Iterator[None]:
-        """Let the token of *call*, which has its answer already, find the call again during the `with`."""
+        """Register *call*, which has its answer already, again during the `with`: its token finds it."""
         self._calls[call.token] = call
         try:
             yield
@@ -178,7 +178,7 @@ class OpenCalls:
     def asking(self) -> Call | None:
         """Return the call that a question of the server is most likely about.
 
-        In the older protocol a question names no call: this assumes the latest one.
+        In the older protocol a question names no call: then this is the latest call.
         """
         call = current_call()
         # in the older protocol this is the call that connected, which has ended

@@ -31,7 +31,7 @@ from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.recording.failure import RecordedFailureError
 
 older_only_servers: set[tuple[str, ...]] = set()
-"""The servers of this process that did not answer when asked for the newer protocol."""
+"""The servers, by identity, that did not answer a request of the newer protocol."""
 _PAUSE = 0.2  # seconds before the work of `soon`
 
 T = TypeVar("T")
@@ -62,8 +62,8 @@ class ReconnectingConnection:
             inbox: Takes notifications, logs and traffic.
             seconds: The time limit for connecting.
             mode: `auto`, `legacy`, or a version of the protocol.
-            features: What this side offers the server.
-            greet: Called with each new connection, before it is used.
+            features: The roots and extensions that this client offers the server.
+            greet: A function that is called with each new connection, before its use.
         """
         self.entry = entry
         self.inbox = inbox
@@ -71,11 +71,11 @@ class ReconnectingConnection:
         self.mode = mode
         """The mode of the next connection; a mode that worked is kept."""
         self.is_older_only = False
-        """Whether the server was asked for the newer protocol, and knows the older one only."""
+        """Whether the newer protocol was tried, and the server knows only the older one."""
         self.error: str | None = None
-        """Why the server could not be reached, and what to do."""
+        """The reason why the server could not be reached, with advice; None without an error."""
         self.notices: list[str] = []
-        """Notes for the person in the next result of a call: the things that a restart lost."""
+        """Notes for the person in the next result of a call, about data that a restart lost."""
         self.last_requests = LastRequests()
         """The requests that are sent before it closes."""
         self._features = features
@@ -98,9 +98,9 @@ class ReconnectingConnection:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether the messages are written to a file, or come from one.
+        """Whether the messages are written to a recording, or come from a recording.
 
-        A replay takes other times, so no time may decide there whether a request is sent.
+        Then no request may depend on the time, because a replay has other times.
         """
         return self.inbox.recorder is not None or self.entry.transport == "replay"
 
@@ -130,7 +130,7 @@ class ReconnectingConnection:
             ServerError: If the server cannot be reached; the message says what to do.
         """
         async with self._lock:
-            if mode == "auto":  # the person wants it asked again
+            if mode == "auto":  # the person wants to try the newer protocol again
                 older_only_servers.discard(self.entry.identity)
             await self._open(mode or self.mode)
 
@@ -162,10 +162,10 @@ class ReconnectingConnection:
         self._set("connected")
 
     async def _connected(self, mode: str) -> Connection:
-        """Connect; if the newer protocol ends the process, start it again with the older one."""
+        """Connect; if the newer protocol ends the process, start it again with the older protocol."""
         started, requested_mode = anyio.current_time(), mode
         if mode == "auto" and self.entry.identity in older_only_servers:
-            mode = "legacy"  # asking would cost the whole time limit for it again
+            mode = "legacy"  # a try would wait for its whole time limit again
         self.inbox.ignores_newer = False
         entry = self.entry.expanded(os.environ)
         self.inbox.redact_with(entry.redactor)
@@ -210,7 +210,7 @@ class ReconnectingConnection:
                 await connection.close()
 
     def soon(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do *work* in a moment; several requests until then cause it only once."""
+        """Do *work* in a moment; if this is called several times until then, do it once."""
         if self._later is None or self._later.done():
             self._later = asyncio.ensure_future(self._quietly(work))
 
@@ -244,7 +244,7 @@ class ReconnectingConnection:
         return str(self._tried.broken(text))
 
     def _advice(self, root: BaseException) -> str:
-        """Return why the network does not reach the server and what to do; empty if unknown."""
+        """Return advice if the network does not reach the server; empty if the reason is unknown."""
         entry = self.entry
         if isinstance(root, CallTimeoutError) and (
             advice := download_advice(entry.command)
@@ -259,8 +259,8 @@ class ReconnectingConnection:
     async def ask(self, send: Send, call: Call) -> dict[str, Any]:
         """Send a request; if the connection was lost, connect again first.
 
-        A request is not repeated if the connection breaks during it: the server may have
-        done half of it. It is repeated if the server forgot the session and refused it unread.
+        If the connection breaks during a request, the request is not repeated: the server may have
+        done half of it. If the server lost its session and refused the request, it is repeated.
 
         Raises:
             ServerError: If there is no connection and connecting fails.
@@ -328,7 +328,7 @@ class ReconnectingConnection:
             return await self.once(look)
 
     async def once(self, look: Callable[[Connection], Awaitable[T]]) -> T:
-        """Call *look* with the live connection and return its result.
+        """Call *look* with an open connection and return its result.
 
         Raises:
             ServerError: If there is no connection, or the server ends during it.
@@ -345,7 +345,7 @@ class ReconnectingConnection:
         """Return the connection; open it again if it was lost.
 
         Raises:
-            ServerError: If it was closed, or connecting fails.
+            ServerError: If the connection was closed on purpose, or connecting fails.
         """
         self._refuse_closed()
         if self.status != "connected":
@@ -367,7 +367,7 @@ class ReconnectingConnection:
             raise ServerError(msg)
 
     def _restart(self, broken: Connection) -> str:
-        """Return a sentence about what was lost when a new connection replaced the *broken* one."""
+        """Return a sentence on the data that was lost with the connection *broken*."""
         if self.entry.transport != "stdio":
             return (
                 "The connection to the server was lost and opened again: "

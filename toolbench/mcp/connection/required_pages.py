@@ -1,4 +1,4 @@
-"""Visit the pages that a server names in place of an answer, before the request is sent again.
+"""Ask the person to visit the pages that a server requires; then the request is sent again.
 
 Source: MCP specification, elicitation, `URLElicitationRequiredError`.
 """

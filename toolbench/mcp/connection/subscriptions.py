@@ -25,9 +25,9 @@ class Subscriptions:
         self._seconds = seconds
         self._stream: asyncio.Task[None] | None = None
         self.uris: list[str] = []
-        """The resources that we subscribed to."""
+        """The resources to which this client is subscribed."""
         self.lost: dict[str, str] = {}
-        """Resources that a new connection refused to subscribe, each with its reason."""
+        """Resources whose subscription was refused on a new connection, each with the reason."""
         self.updated: list[str] = []
         """Resources that changed, each once, in the order of their first change."""
 
