@@ -20,7 +20,7 @@ class Session(Protocol):
 
     @property
     def status(self) -> str:
-        """Its state, as one word."""
+        """The state of the session, as one word."""
 
 
 class ConnectedServers:

@@ -96,7 +96,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     output_schema: Any = field(default=None, repr=False)
     icons: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     entry: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """Its entry in the server's list, word for word; empty for a copy with other contents."""
+    """The tool's entry in the server's list, unchanged; empty for a copy with other contents."""
     notes: tuple[str, ...] = ()
     """Problems of the server's description of the tool; the parts with a problem were left out."""
     server_version: str = ""
@@ -189,7 +189,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return self.secrecy.redactor(arguments).problems(problems) if problems else []
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> MCPToolAction:
-        """Return the action with *arguments*; a null stays where the schema allows null.
+        """Return the action with *arguments*; a null stays if the schema allows it.
 
         Raises:
             ArgumentsError: If *arguments* do not fit the server's schema; the error lists every problem.

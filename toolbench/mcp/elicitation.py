@@ -131,10 +131,10 @@ class SamplingQuestion(Question):
 
 
 Answerer = Callable[[Any], Any]
-"""A function of a question; it returns an `Answer`, a dict or text (accept), or None (decline)."""
+"""A function that takes a question; it returns an `Answer`, a dict or text, or None to decline."""
 
 OnProgress = Callable[[float, float | None, str], None]
-"""A function of the value, the total (None if unknown) and a message, which may be empty."""
+"""A function that takes the value, the total (None if unknown) and a message (may be empty)."""
 
 _answerer: ContextVar[Answerer | None] = ContextVar("answerer", default=None)
 _on_progress: ContextVar[OnProgress | None] = ContextVar("on_progress", default=None)

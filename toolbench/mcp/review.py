@@ -25,7 +25,7 @@ class Reviewed(Protocol):
 
     @property
     def status(self) -> str:
-        """Its state, as one word."""
+        """The state of the session, as one word."""
 
 
 @dataclass(frozen=True)

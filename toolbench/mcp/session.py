@@ -112,7 +112,7 @@ class MCPServerSession:
         self.resources = ResourceList(self.connection, timeout, self._subscriptions)
         """The resources: a sequence, with methods to read and to subscribe."""
         self.roots = RootList(self.connection, features)
-        """The folders that the server may ask for: a sequence, with a method to change it."""
+        """The folders that the server may ask for: a sequence, with a method to change them."""
         self.skills = SkillList(self.connection, timeout, self.resources)
         """The skills: a sequence, with a method to read one."""
         self.prompts = PromptList(self.connection, timeout)
@@ -138,7 +138,7 @@ class MCPServerSession:
         self.protocol_version: str | None = None
         """The version of MCP that both sides use."""
         self.era: Era | None = None
-        """`modern` (2026-07-28 and later) or `legacy` (with a handshake)."""
+        """The protocol: `modern` (2026-07-28 and later) or `legacy` (with a handshake)."""
         self.server_info: dict[str, Any] = {}
         """The server's description of itself: `name`, `version`, `title`."""
         self.capabilities: dict[str, Any] = {}

@@ -1,1 +1,1 @@
-"""Apps of a server: their pages, and the bridge by which they call its tools."""
+"""Apps of a server: their pages, and the bridge through which an app calls the server's tools."""

@@ -5,8 +5,8 @@ host: it answers the first request and passes on the call and its result. If our
 gives it a port, it also passes on calls of tools, reads, messages and links, limited in size and
 rate. Without a port, it refuses them. The policy of both frames forbids to load, send or navigate,
 except for the addresses that a person has allowed. No policy covers WebRTC, so WebRTC is removed
-from the app's page, and the app cannot make a new page with WebRTC. One risk is left: when an app
-tries to navigate, a browser may look up the address and connect to it before it refuses the request.
+from the app's page, and the app cannot make a new page with WebRTC. One risk is left: when an
+app tries to navigate, a browser may look up the address and connect to it before it refuses.
 Source: MCP Apps, SEP-1865.
 """
 
@@ -109,7 +109,8 @@ def preview(
         app: The app.
         arguments: The arguments of the call; by default the app gets an empty object.
         result: The result of the call, if there is one.
-        address: The address for the app's requests. Without it, the app can only read the call and its result.
+        address: The address for the app's requests. Without it, the app can only read the call and
+            its result.
         is_online: Whether the person has allowed the addresses of `app.network` for this preview.
     """
     if len(app.html) > LARGEST:
@@ -128,7 +129,7 @@ def preview(
 
 
 def _marks(address: AppAddress | None) -> str:
-    """Return the attributes by which the front-end module recognizes the frame."""
+    """Return the attributes that identify the frame to the front-end module."""
     if address is None:
         return ""
     return (

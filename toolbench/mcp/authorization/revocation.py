@@ -48,7 +48,7 @@ class Registration:
 
 
 async def revoke(items: Items, server: str) -> str:
-    """Revoke the tokens in *items*, which are for the URL *server*. Return a sentence on the result.
+    """Revoke the tokens in *items*, which are for the URL *server*; return the result in a sentence.
 
     The sentence is empty if there is no token. No error is raised, because the tokens are removed
     from this machine in any case.
@@ -83,7 +83,7 @@ async def revoke(items: Items, server: str) -> str:
 
 
 def _tokens(items: Items) -> Iterator[tuple[str, str]]:
-    """Yield the tokens with their kinds; refresh tokens first: they can make new access tokens."""
+    """Yield each token with its kind; refresh tokens first, because they can make new tokens."""
     for kind in ("refresh_token", "access_token"):
         for item in items.values():
             if isinstance(token := item.get(kind), str) and token:

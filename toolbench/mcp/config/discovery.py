@@ -35,7 +35,7 @@ class DiscoveredServer:
 
 
 Read = Callable[[Any, Path], Mapping[str, Any]]
-"""A function of the content of a file and a directory; it returns the servers by name."""
+"""A function that takes the content of a file and a directory, and returns servers by name."""
 
 
 def discover(directory: str | Path | None = None) -> list[DiscoveredServer]:

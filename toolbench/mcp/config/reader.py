@@ -287,7 +287,7 @@ def _yaml(text: str) -> Any:
 
 
 def _json(text: str) -> Any:
-    """Read JSON, also with comments and a comma after the last item, as editors write it."""
+    """Read JSON. Comments and a comma after the last item are allowed, as in files of editors."""
     try:
         return json.loads(text)
     except ValueError:

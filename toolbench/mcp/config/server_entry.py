@@ -16,7 +16,7 @@ Transport = Literal["stdio", "http", "sse", "memory", "replay"]
 
 @dataclass(frozen=True, kw_only=True)
 class ServerEntry:
-    """The configuration of one server, in which `${NAME}` is not yet replaced."""
+    """The configuration of one server. Its variables (`${NAME}`) are not replaced yet."""
 
     transport: Transport
     command: str = ""

@@ -36,7 +36,7 @@ class Written(NamedTuple):
 
 
 def write_config(sessions: Iterable[Reached]) -> Written:
-    """Return the configuration of *sessions*, in which each secret is a reference: `${NAME}`."""
+    """Return the configuration of *sessions*, with a reference (`${NAME}`) for each secret."""
     variables: dict[str, str] = {}
     servers: dict[str, Any] = {}
     left_out = []

@@ -75,7 +75,7 @@ class Call:
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Give the `with` block *seconds*, in which waiting for a person does not count.
+        """Run the `with` block for at most *seconds*; time that waits for a person does not count.
 
         Raises:
             CallTimeoutError: If the time is up.
@@ -145,7 +145,7 @@ class OpenCalls:
 
     @contextmanager
     def reopen(self, call: Call) -> Iterator[None]:
-        """Register *call*, which has its answer already, again during the `with`: its token finds it."""
+        """Register *call* again during the `with`, though it has its answer: its token finds it."""
         self._calls[call.token] = call
         try:
             yield

@@ -162,7 +162,7 @@ class ReconnectingConnection:
         self._set("connected")
 
     async def _connected(self, mode: str) -> Connection:
-        """Connect; if the newer protocol ends the process, start it again with the older protocol."""
+        """Connect; if the newer protocol ends the process, start it again with the older one."""
         started, requested_mode = anyio.current_time(), mode
         if mode == "auto" and self.entry.identity in older_only_servers:
             mode = "legacy"  # a try would wait for its whole time limit again
@@ -331,7 +331,7 @@ class ReconnectingConnection:
         """Call *look* with an open connection and return its result.
 
         Raises:
-            ServerError: If there is no connection, or the server ends during it.
+            ServerError: If there is no connection, or the server ends during the request.
         """
         connection = await self.live()
         try:

@@ -19,7 +19,7 @@ class Completions(list[str]):
         total: int | None = None,
         more: bool = False,
     ) -> None:
-        """Keep *values*; *total*: how many the server knows; *more*: whether there are more."""
+        """Keep *values*, their *total* number at the server, and whether there are *more*."""
         super().__init__(values)
         self.total = total
         """The number of completions that the server knows; None if the server does not tell."""

@@ -1,4 +1,4 @@
-"""Read a server's list of tools; a bad tool does not hide the others."""
+"""Read a server's list of tools; a bad tool does not hide the good tools."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

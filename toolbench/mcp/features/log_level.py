@@ -34,7 +34,7 @@ async def set_log_level(over: "ReconnectingConnection", level: str) -> None:
 
 
 def has_log(connection: "Connection") -> bool:
-    """Tell whether the server declares that it sends a log."""
+    """Tell whether the server declares that it sends log messages."""
     return "logging" in connection.described().get("capabilities", {})
 
 
@@ -53,7 +53,7 @@ def _request(level: str) -> Any:
 async def restore_log_level(
     connection: "Connection", level: str, seconds: float
 ) -> None:
-    """Ask a server for the log *level* again, after a reconnect."""
+    """Ask a server again for log messages of *level* and above, after a reconnect."""
     from toolbench.mcp.connection.open_calls import Call  # noqa: PLC0415 - a circle
 
     if has_log(connection) and not connection.is_modern:

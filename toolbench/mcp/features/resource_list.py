@@ -113,7 +113,7 @@ class ResourceList(RemoteList[Resource]):
         self._reads.end()
 
     def note_update(self, uri: str) -> None:
-        """Note that the resource *uri* changed, as the server says."""
+        """Handle the server's notification that the resource *uri* changed."""
         self._reads.end(uri)
         self._subscriptions.note(uri)
 

@@ -38,9 +38,9 @@ class ToolList(ItemList[MCPToolDefinition]):
         self.last_change: ToolsDiff | None = None
         """The last change of the tools; None before the first change."""
         self.on_added: Callable[[tuple[str, ...]], object] = lambda names: None
-        """Called in the background loop with the names of tools that a later list adds."""
+        """A function for the background loop: called with the names of tools that a later list adds."""
         self.on_stale: Callable[[], object] = lambda: None
-        """Called at a use of the list after its `ttlMs`, in any thread; it must not wait."""
+        """A function for any thread: called at a use of the list after its `ttlMs`; it must not wait."""
         self._was_listed = False
         self._freshness = Freshness()
 
@@ -62,7 +62,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         return len(self._rows)
 
     def items(self) -> list[MCPToolDefinition]:
-        """Return the tools of the last listing; they are made at the first use.
+        """Return the tools of the last listing; the objects are made at the first use.
 
         If the server's `ttlMs` is over, the list is requested again in the background.
         """

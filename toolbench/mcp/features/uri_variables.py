@@ -31,7 +31,7 @@ def values_in(uri: str, template: str) -> Iterator[dict[str, str]]:
 def _flat(
     literals: Sequence[str], expressions: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """Return the texts between variables, and the variables; `{a,b}` is two variables."""
+    """Return the texts between variables, and the variables; `{a,b}` counts as two variables."""
     texts, names = [literals[0]], []
     for expression, after in zip(expressions, literals[1:], strict=True):
         operator = expression[:1] if expression[:1] in "+#./;&" else ""

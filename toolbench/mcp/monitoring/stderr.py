@@ -32,7 +32,7 @@ class StderrTail:
         self._on_change = on_change
         self._read = Event()
         self.on_line: Callable[[str], object] = lambda line: None
-        """Called with each line as it was written, including secrets."""
+        """A function that is called with each line as it was written, including secrets."""
         self.total = 0
         """The number of all lines, including lines that are not kept."""
 

@@ -27,7 +27,7 @@ from pydantic_core import from_json, to_json
 Direction = Literal[
     "start", "connect", "sent", "received", "stderr", "noise", "end", "failure"
 ]
-"""The kind of a frame: `sent` and `received` are messages, the others are not."""
+"""The kind of a frame. Only `sent` and `received` are messages."""
 
 _DIRECTIONS = get_args(Direction)  # a tuple: a value from a file may be unhashable
 _DEEP = 150  # levels of nesting: the fast reader stops at 200

@@ -1,4 +1,4 @@
-"""Write a notebook that repeats the calls of a recording; it passes nbval by a replay."""
+"""Write a notebook that repeats the calls of a recording, for a check with nbval and a replay."""
 
 import json
 import os

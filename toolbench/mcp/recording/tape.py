@@ -78,7 +78,7 @@ class Exchange:
 
     @property
     def asked(self) -> bool:
-        """Whether the server answered with a question to the client, for a call or its task."""
+        """Whether the server's answer is a question to the client, about a call or its task."""
         result = mapping_of((self.response or {}).get("result"))
         key = "status" if self.method == "tasks/get" else "resultType"
         return result.get(key) == "input_required"

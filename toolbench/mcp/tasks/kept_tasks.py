@@ -63,7 +63,7 @@ class KeptTasks:
         return folder / f"{sha256(self._server.encode()).hexdigest()[:32]}.json"
 
     def _read(self) -> dict[str, KeptTask]:
-        """Return the tasks in the file; without a readable file, those of this process."""
+        """Return the tasks in the file; without a readable file, the tasks of this process."""
         if self._file is None:
             return dict(self._known)
         try:

@@ -1,4 +1,4 @@
-"""Follow one task to its end: ask for its state, answer its questions, cancel it."""
+"""Follow one task to its end: request its state, answer its questions, cancel it."""
 
 import asyncio
 import logging
@@ -56,7 +56,7 @@ class TaskFollowing:
         self._changed = asyncio.Event()
 
     async def result(self) -> dict[str, Any]:
-        """Return the result of the tool; there is no time limit, since a task may take hours.
+        """Return the result of the tool. There is no time limit, because a task may take hours.
 
         Cancelling this coroutine also cancels the task at the server, unless the process ends.
 
@@ -225,7 +225,7 @@ class TaskFollowing:
     async def _has_answered(self) -> bool:
         """Answer the questions of the task; return False if all were answered before.
 
-        In the older protocol, the server sends its questions as requests, after a request for the result.
+        In the older protocol, the server sends questions as requests, after a request for the result.
         """
         if not self._is_modern:
             is_new = self._result is None

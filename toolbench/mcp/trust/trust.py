@@ -91,7 +91,7 @@ class Trust:
         """Check that the server has not changed.
 
         Raises:
-            ServerError: If it changed; the message lists changes and says how to approve.
+            ServerError: If the server changed; the message has changes and the command to approve.
         """
         if not self._changes:
             return

@@ -1,4 +1,4 @@
-"""Repair answers of an HTTP server. Without it the SDK would refuse them, or wait for ever."""
+"""Repair answers of an HTTP server. Without this the SDK would refuse them, or wait for ever."""
 
 import json
 import re
@@ -121,7 +121,7 @@ class MendedEvents(httpx2.AsyncByteStream):
         return b"\n".join(lines) + b"\n\n"
 
     def _refusal(self) -> bytes:
-        """Return an error in place of the answer; empty if it is answered, or there is no request."""
+        """Return an error in place of a missing answer; empty if no answer is missing."""
         if self._is_answered or self._request_id is None:
             return b""
         self._is_answered = True

@@ -129,7 +129,7 @@ class _TappedSession(ClientSession):
         """Accept any result: if it does not fit its schema, a warning is shown with it."""
 
     async def send_discover(self, version: str) -> dict[str, Any]:
-        """Ask for the newer protocol; stop early enough to try the older one."""
+        """Try the newer protocol; stop early enough to try the older protocol."""
         nudge = asyncio.ensure_future(self._nudge()) if self.is_process else None
         try:
             call = current_call() or Call(seconds=self.probe_seconds)
@@ -224,7 +224,7 @@ class _Dispatcher(JSONRPCDispatcher[Any]):
         return raw
 
     def _header_tools(self, tools: Any) -> list[Any]:
-        """Return the tools that the SDK needs: those with arguments in HTTP headers."""
+        """Return the tools that the SDK needs: the tools with arguments in HTTP headers."""
         if not self.is_modern() or not isinstance(tools, list):
             return []
         return [tool for tool in tools if _has_headers(tool)]

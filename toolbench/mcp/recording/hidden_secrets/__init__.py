@@ -1,1 +1,1 @@
-"""Keep secrets out of a recording: whole ones, and ones spread over several texts."""
+"""Keep secrets out of a recording: whole secrets, and secrets spread over several texts."""

@@ -86,7 +86,7 @@ def compare(before: Node, after: Node) -> list[Difference]:
 
 
 class _Comparison:
-    """Compares places of two schemas, each pair once."""
+    """Compares places of two schemas; each pair of places is compared once."""
 
     def __init__(self, before: Node, after: Node) -> None:
         self._known: dict[tuple[Node, Node], list[Difference]] = {}
@@ -281,7 +281,7 @@ class _Comparison:
 
 
 def _options(node: Node) -> list[Node]:
-    """Return the alternatives of *node*, also merged ones, without null."""
+    """Return the alternatives of *node*, merged alternatives included, without null."""
     options: list[Node] = []
     for each in node.alternatives:
         scalar = each.type in ("string", *NUMBERS) and not each.values

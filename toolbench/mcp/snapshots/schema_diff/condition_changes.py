@@ -28,7 +28,7 @@ _BY_NAME: Mapping[str, type | tuple[type, ...]] = {
     "dependentSchemas": (dict, bool),
     "dependentRequired": list,
 }
-"""Keywords for conditions on a key, with the type of such a condition in `dependencies`."""
+"""Keywords for conditions on a key, each with the type of the same condition in `dependencies`."""
 _COUNTS = ("minContains", "maxContains")
 _NEUTRAL = frozenset({"guidance", "spelling"})
 _MOST = 12  # values of one schema to try

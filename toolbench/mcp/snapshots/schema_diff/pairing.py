@@ -1,4 +1,4 @@
-"""Pair old and new alternatives of a union; find alternatives whose values others accept."""
+"""Pair old and new alternatives of a union; find alternatives that other alternatives replace."""
 
 from collections.abc import Iterable, Iterator
 from json import dumps
@@ -31,7 +31,7 @@ def partners(
     new: list[Node],
     differences: dict[tuple[Node, Node], list[Difference]],
 ) -> dict[Node, Node]:
-    """Return pairs of similar alternatives: for an *old* alternative at most one *new* alternative."""
+    """Return pairs of similar alternatives: each *old* one with at most one *new* one."""
     scores = [
         (_likeness(one, other, differences[one, other]), -abs(i - j), one, other)
         for i, one in enumerate(old)
@@ -45,7 +45,7 @@ def partners(
 
 
 def _likeness(one: Node, other: Node, differences: list[Difference]) -> float:
-    """Return how similar two alternatives are; 0 means that they are not a pair."""
+    """Return a number for the likeness of two alternatives; 0 means that they are not a pair."""
     if not differences:
         return 100
     kinds = {one.type, other.type}
@@ -80,7 +80,7 @@ def keeps(differences: list[Difference], lost: frozenset[str]) -> bool:
 def remaining_losses(
     differences: list[Difference], *, refused: bool, admitted: bool
 ) -> Iterator[Difference]:
-    """Yield the differences of a pair, but not those that another alternative cancels.
+    """Yield the differences of a pair, except differences that another alternative cancels.
 
     *refused*: values that the pair refuses now are lost. *admitted*: values that it allows are new.
     """

@@ -21,7 +21,7 @@ CLASSES: dict[str, Characters] = {
     "s": _BLANKS,
     "line ends": ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)),
 }
-"""The characters of `\\d`, `\\w` and `\\s`, by letter. Source: ECMA-262, as JSON Schema asks."""
+"""The characters of `\\d`, `\\w` and `\\s`, by letter. Source: ECMA-262."""
 _PLAIN = "a0A-_ .,/:@x1"  # characters that a person likes to read
 
 
