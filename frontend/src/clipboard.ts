@@ -1,12 +1,12 @@
-// Text to the clipboard, and files to the disk of the person at the page.
+// Copy text to the clipboard, and offer files to save.
 
-/** Copy *text*; tell whether that was possible. */
+/** Copy *text*; return whether this was possible. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return copyBySelection(text); // a page that is not https has no clipboard of its own
+    return copyBySelection(text); // a page without https has no clipboard API
   }
 }
 

@@ -1,5 +1,5 @@
-// What is in the body of a card, as text to copy and as a file to save: text as it stands, a table as
-// rows, a JSON tree as JSON.
+// The content of a card as text to copy or as a file to save: text unchanged, a table as rows, a JSON
+// tree as JSON.
 
 import { cellsOf } from "./table";
 import { isTree, treeJson } from "./tree";
@@ -13,7 +13,7 @@ export interface Download {
 type Row = string[];
 const PIECES = "pre, table, img, [data-toolbench-json]";
 
-/** The text of *body*: what is folded away belongs to it only if nothing else does. */
+/** The text of *body*, without folded parts unless there is nothing else. */
 export function textOf(body: Element): string {
   const pieces = piecesOf(body);
   if (pieces.length === 0) return body.textContent ?? "";
@@ -33,12 +33,12 @@ export function downloadOf(body: Element): Download {
   return { name: "result.txt", type: "text/plain", parts: [textOf(body)] };
 }
 
-/** Whether there are lines that can be wrapped or not. */
+/** Whether *body* has lines for which wrapping can be turned on or off. */
 export function hasLines(body: Element): boolean {
   return piecesOf(body).some((piece) => piece.matches("pre, [data-toolbench-json]"));
 }
 
-/** How much all is: ` 400 lines`, ` 50 rows`; empty if that is not one number. */
+/** The size of *body*: ` 400 lines`, ` 50 rows`; empty if one number cannot say it. */
 export function linesOf(body: Element): string {
   const pieces = piecesOf(body);
   const [only] = pieces;
@@ -51,7 +51,7 @@ export function linesOf(body: Element): string {
   return "";
 }
 
-/** The outermost parts of *body* that say something; what is folded counts if nothing else does. */
+/** The outermost parts of *body* with content, without folded parts unless there is nothing else. */
 function piecesOf(body: Element): Element[] {
   const all = [...body.querySelectorAll(PIECES)].filter(
     (piece) => !piece.parentElement?.closest(PIECES),
@@ -77,7 +77,7 @@ function rowsOf(table: HTMLTableElement): Row[] {
   return [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent ?? ""));
 }
 
-/** A cell as a line of a file can hold it. */
+/** The text of a cell for one line of a file. */
 function cellText(text: string, separator: string): string {
   if (separator === "\t") return text.replace(/[\t\n\r]+/g, " ");
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -1,5 +1,6 @@
-// "Copy call": after a click the kernel writes the call into the page, and this copies it. The call stays in
-// the kernel's widget, so a page that is loaded again or shows the panel twice gets it without a click.
+// "Copy call": after a click the kernel writes the call into the page, and this module copies it. The
+// call stays in the kernel's widget. So a page that is loaded again gets it without a click; such a call
+// is not copied.
 
 import { copyText } from "./clipboard";
 import { ourTarget } from "./ours";
@@ -10,7 +11,7 @@ const ROW = ".toolbench-actions";
 const SHOWN_MILLISECONDS = 1500;
 const clicked = new WeakSet<Element>(); // the rows whose button waits for the kernel
 
-/** Note the clicks on "Copy call"; before `holdClicks`, which lets no click pass. */
+/** Note the clicks on "Copy call". Call this before `holdClicks`, which stops every click. */
 export function noteCopyClicks(): void {
   addEventListener(
     "click",
@@ -22,7 +23,7 @@ export function noteCopyClicks(): void {
   );
 }
 
-/** Copy the calls that a click in this page asked for, once for each click. */
+/** Copy each call that a click in this page requested, once for each click. */
 export function copyCalls(): void {
   for (const place of document.querySelectorAll<HTMLElement>(CALL)) {
     const call = place.dataset.toolbenchCopy ?? '""';

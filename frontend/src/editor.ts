@@ -1,5 +1,5 @@
-// JSON and code are edited in CodeMirror. The text area of ipywidgets stays, hidden, as what the
-// kernel knows: what is typed goes into it, and what the kernel writes into it is shown.
+// Edit JSON and code in CodeMirror. The text area of ipywidgets stays on the page, hidden, because
+// the kernel reads and writes it: typed text goes into it, and text from the kernel is shown.
 
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json } from "@codemirror/lang-json";
@@ -15,7 +15,7 @@ const VALUE = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "va
 const fromKernel = Annotation.define<boolean>();
 const known = new WeakSet<Element>();
 
-/** Put an editor in the place of each text area for JSON or code. */
+/** Replace each text area for JSON or code by an editor. */
 export function enhanceEditors(): void {
   for (const area of document.querySelectorAll<HTMLTextAreaElement>(AREAS)) {
     if (known.has(area)) continue;

@@ -1,5 +1,5 @@
-// The focus stays where a person works: a question that closes, or a button that is disabled
-// while its work goes on, would drop it on the page, where keys are the notebook's.
+// Keep the focus where a person works. When a question closes, or a button is disabled while its
+// work runs, the browser gives the focus to the page, and the notebook gets the next keys.
 
 import { ourTarget } from "./ours";
 
@@ -7,7 +7,7 @@ const PANEL = ".toolbench-panel";
 const QUESTION = ".toolbench-question";
 const KEEP = ".toolbench-keep";
 const asked = new WeakSet<Element>();
-const lastFocus = new WeakMap<Element, HTMLElement>(); // of each panel, outside its questions
+const lastFocus = new WeakMap<Element, HTMLElement>(); // by panel: its last focus outside questions
 
 export function keepFocus(): void {
   document.addEventListener("focusin", (event) => {
@@ -23,7 +23,7 @@ export function keepFocus(): void {
   });
 }
 
-/** Have the answer that changes nothing hold the focus, if its question came up where a person works. */
+/** If a question appears where a person works, focus its button that changes nothing. */
 export function focusRefusals(): void {
   for (const keep of document.querySelectorAll<HTMLElement>(`${QUESTION} ${KEEP}`)) {
     if (asked.has(keep)) continue;
@@ -45,7 +45,7 @@ export function restoreFocus(change: MutationRecord): void {
   if (before.matches(":disabled")) wait(panel, before);
 }
 
-/** Have the panel hold the focus of an element that *change* disabled. */
+/** Focus the panel if *change* disabled the element that had the focus. */
 function standInForDisabled(change: MutationRecord): void {
   const element = change.target;
   if (!(element instanceof HTMLElement) || !element.matches(":disabled")) return;
@@ -55,7 +55,7 @@ function standInForDisabled(change: MutationRecord): void {
   }
 }
 
-/** Focus *panel*, and *element* as soon as it is enabled again, if the focus is still there. */
+/** Focus *panel* now, and *element* when it is enabled again, if *panel* has the focus then. */
 function wait(panel: HTMLElement, element: HTMLElement): void {
   panel.tabIndex = -1;
   panel.focus({ preventScroll: true });

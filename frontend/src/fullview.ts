@@ -1,11 +1,11 @@
 // A result, or one image of it, in a dialog as large as the window.
 
-/** Show *body* as large as the window; when that is closed it is where it was. */
+/** Show *body* in a dialog as large as the window; after closing, it is in its old place. */
 export function openFully(body: HTMLElement, title: string): void {
   const place = document.createComment("");
   body.replaceWith(place);
   body.classList.add("toolbench-full");
-  body.tabIndex = 0; // it scrolls there
+  body.tabIndex = 0; // it scrolls in the dialog
   show(title, body, () => {
     body.classList.remove("toolbench-full");
     body.removeAttribute("tabindex");
@@ -13,7 +13,7 @@ export function openFully(body: HTMLElement, title: string): void {
   });
 }
 
-/** Have a click or Enter on an image of a result show it large; a second one its true size. */
+/** Let a click or Enter on an image of a result enlarge it; a second click shows its true size. */
 export function zoomImages(): void {
   const zoom = (event: Event): void => {
     const image = event.target;
@@ -29,7 +29,7 @@ export function zoomImages(): void {
   });
 }
 
-/** Have images be reached by the keyboard, as the buttons they are. */
+/** Make images buttons that the keyboard can reach. */
 export function nameImages(): void {
   const images = document.querySelectorAll<HTMLImageElement>(
     "[data-toolbench-body] img:not([role])",

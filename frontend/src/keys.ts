@@ -37,8 +37,8 @@ function onKey(event: KeyboardEvent): void {
 }
 
 /**
- * Ctrl+S and the like; not what moves or deletes, a character typed with AltGr, or what undoes and
- * copies the text that has the focus.
+ * Whether the page gets the key, such as Ctrl+S. Keys that edit the focused text stay there: keys
+ * that move, delete, undo or copy, and characters typed with AltGr.
  */
 function isForJupyter(event: KeyboardEvent, target: HTMLElement): boolean {
   const command = event.ctrlKey || event.metaKey;
@@ -50,7 +50,7 @@ function isSubmit(event: KeyboardEvent): boolean {
   return event.key === "Enter" && (event.ctrlKey || event.metaKey);
 }
 
-/** Press the button that sends what *target* is part of: a question's form, or a panel's. */
+/** Press the submit button of the form around *target*: the form of a question or of a panel. */
 function submit(target: HTMLElement): void {
   const owner = target.closest(OWNERS);
   const buttons = owner?.querySelectorAll<HTMLButtonElement>(".toolbench-submit:enabled") ?? [];

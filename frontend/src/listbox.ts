@@ -1,6 +1,5 @@
-// A list of rows to choose from, however many there are: the keyboard moves and chooses, assistive
-// technology is told where it is. What is chosen is written, by its key, into a hidden text field of
-// ipywidgets.
+// A list of rows to choose from, even if there are very many. It works with the keyboard and with
+// screen readers. The key of the chosen row is written into a hidden text field of ipywidgets.
 
 import { type Row, VirtualList } from "./virtual";
 
@@ -21,7 +20,7 @@ export class ListBox {
   #chosen: string | null = null;
   #active: string | null = null;
 
-  /** Make a list called *label*, whose choices go to the field of *owner*. */
+  /** Make a list called *label*. The chosen key is written into the field of *owner*. */
   constructor(owner: HTMLElement, label: string) {
     this.#owner = owner;
     this.element.className = "toolbench-items";
@@ -33,7 +32,7 @@ export class ListBox {
     this.element.addEventListener("click", (event) => this.#onClick(event));
   }
 
-  /** Show *entries*, *chosen* marked. */
+  /** Show *entries*, and mark the entry with the key *chosen*. */
   show(entries: Entry[], chosen: string | null): void {
     const isNew = chosen !== this.#chosen;
     this.#keys = entries.filter((entry) => !entry.isHeading).map((entry) => entry.key);

@@ -1,6 +1,6 @@
-// A list to pick from, drawn by the page: two lines an item, a mark for what it may do, headings.
-// The kernel sends the texts once and says which of them match its search. The plain list beside it
-// is hidden.
+// A list to pick from, drawn by the page. Each item has two lines and a mark for its effect.
+// The kernel sends the texts once, and then the numbers of the items that match the search. The
+// plain list of ipywidgets is hidden.
 
 import { type Entry, ListBox, part } from "./listbox";
 
@@ -38,7 +38,7 @@ class Picker {
     owner.querySelector(".toolbench-search")?.after(this.#list.element);
   }
 
-  /** Take what the kernel sent, if it is new. */
+  /** Read the texts and the state from the kernel, if they are new. */
   read(texts: Element, state: HTMLElement): void {
     if (texts === this.#texts && state === this.#state) return;
     if (texts !== this.#texts) this.#items = JSON.parse(texts.textContent || "[]") as Item[];
@@ -71,7 +71,7 @@ function draw([, first, second, mark]: Item): HTMLElement {
 
 function heading(text: string, index: number): Entry {
   return {
-    key: `\n${index}`, // no item is called so
+    key: `\n${index}`, // no item has this key
     version: text,
     height: text ? HEADING : 0,
     isHeading: true,
@@ -79,7 +79,7 @@ function heading(text: string, index: number): Entry {
   };
 }
 
-/** A small mark; its form differs as well as its colour, and it is said in a word. */
+/** A small mark for *word*. Marks differ in form and colour, and screen readers read the word. */
 function markOf(word: string): HTMLElement {
   const mark = part("toolbench-mark", "");
   if (!word) return mark;

@@ -1,5 +1,5 @@
-// The filter above a table: words that a row must hold, and conditions on columns, as `error:timeout`,
-// `state=ok`, `seconds>0.5`, `error:"no route"`. A name of a column that holds spaces is written with `_`.
+// The filter above a table: words that a row must hold, and conditions on columns, such as
+// `error:timeout`, `state=ok`, `seconds>0.5`, `error:"no route"`. Write `_` for a space in the name of a column.
 
 const TERM = /"([^"]*)"|((?:[^\s"]|"[^"]*")+)/g;
 const CONDITION = /^(.+?)(:|!=|>=|<=|=|>|<)(.*)$/s;
@@ -26,7 +26,7 @@ export class RowFilter {
     this.element.append(this.#field, this.#count);
   }
 
-  /** Those of *rows* that the filter lets pass. */
+  /** The *rows* that match the filter. */
   passed(rows: string[][]): string[][] {
     const tests = [...this.#field.value.matchAll(TERM)].map(([, phrase, word]) =>
       phrase === undefined ? this.#test(word ?? "") : holds(phrase),

@@ -1,5 +1,5 @@
-// The table of earlier runs: a row that is clicked, or opened by its button, is chosen in the list
-// of ipywidgets beside it, which is hidden. Times are written as the person's own clock has them.
+// The table of earlier runs. A click on a row or its button chooses the run in the hidden list of
+// ipywidgets. Times are shown in the time zone of the browser.
 
 const TABLE = "[data-toolbench-runs]";
 const ROW = "[data-toolbench-run]";
@@ -45,7 +45,7 @@ function mark(rows: HTMLTableRowElement[], chosen?: HTMLTableRowElement): void {
   }
 }
 
-/** The time of *stamp*, with the day before it unless that is today. */
+/** The local time of *stamp*; if the day is not today, with the day before the time. */
 function localTime(stamp: string): string | null {
   const moment = new Date(stamp);
   if (Number.isNaN(moment.getTime())) return null;

@@ -1,13 +1,13 @@
-// Tables of results: a click on a head sorts, a long one has a filter, and however many rows there are, only those that are
-// seen are elements of the page. The kernel sends the first rows as HTML, which is all there is
-// without this module, and the later ones as JSON text beside them. Cells are text nodes.
+// Tables of results. A click on a head sorts the table, and a long table has a filter. Only visible
+// rows are elements of the page, even if there are very many rows. The kernel sends the first rows as
+// HTML (without this module there are only these) and the later rows as JSON text. Cells are text nodes.
 
 import { RowFilter } from "./rowfilter";
 
 const TABLE = "[data-toolbench-table]";
 const LATER = "[data-toolbench-rows]";
 const LEFT_OUT = "[data-toolbench-left-out]";
-const ALL = 100; // rows; of more, only those near the window are drawn
+const ALL = 100; // rows; of a longer table, only rows near the visible part are drawn
 const MARGIN = 20; // rows drawn above and below
 const FILTERED = 20; // rows; a longer table has a filter
 const tables = new WeakMap<Element, Table>();
@@ -20,7 +20,7 @@ export function enhanceTables(): void {
   }
 }
 
-/** The head and all rows of *table*, in the order they are shown; nothing if it is another's table. */
+/** The head and all rows of *table* in the shown order; undefined if it is not one of our tables. */
 export function cellsOf(table: Element): Cells[] | undefined {
   return tables.get(table)?.cells;
 }
@@ -77,7 +77,7 @@ class Table {
     return filter;
   }
 
-  /** Show those of the sorted rows that the filter lets pass. */
+  /** Show the sorted rows that match the filter. */
   #pass(): void {
     this.#shown = this.#filter?.passed(this.#sorted) ?? this.#sorted;
     this.#element.setAttribute("aria-rowcount", String(this.#shown.length + 1));
@@ -95,7 +95,7 @@ class Table {
     button.addEventListener("click", () => this.#sort(head, column));
   }
 
-  /** Sort by *column*: upwards, then downwards, then as the rows came. */
+  /** Sort by *column*: first ascending, then descending, then in the original order. */
   #sort(head: HTMLTableCellElement, column: number): void {
     const before = head.getAttribute("aria-sort");
     const next = before === null ? "ascending" : before === "ascending" ? "descending" : null;
@@ -112,7 +112,7 @@ class Table {
     this.#pass();
   }
 
-  /** Have the rows that can be seen be in the page, with room for the others around them. */
+  /** Put the visible rows into the page, and empty space for the other rows above and below. */
   #draw(): void {
     const total = this.#shown.length;
     const [begin, end] = total <= ALL ? [0, total] : this.#window(total);
@@ -173,7 +173,7 @@ function spacer(height: number, columns: number): HTMLTableRowElement[] {
 function byNumber(one: string, other: string): number {
   const [left, right] = [Number(one), Number(other)];
   if (Number.isNaN(left) || Number.isNaN(right)) {
-    return Number(Number.isNaN(left)) - Number(Number.isNaN(right)); // what is no number comes last
+    return Number(Number.isNaN(left)) - Number(Number.isNaN(right)); // values that are not numbers come last
   }
   return left - right;
 }

@@ -1,4 +1,4 @@
-// A JSON tree of <details>, as toolbench writes it: read back as JSON, opened and closed as a whole.
+// Read a JSON tree of <details>, which toolbench writes, as JSON; open or close all its levels.
 //
 // A row is `<div>key: value</div>`, or `<details>` with the key and the size in its summary and the
 // rows of the inner level in a `<div>`. A `<span>` among rows says how many were left out.
@@ -9,7 +9,7 @@ export function isTree(element: Element): boolean {
   return element.matches(TREE);
 }
 
-/** The JSON that *tree* shows; a string stands for what it leaves out. */
+/** The JSON that *tree* shows. A string replaces each part that the tree leaves out. */
 export function treeJson(tree: Element): string {
   const [root] = tree.children;
   return root ? valueOf(root, "") : "";
@@ -46,7 +46,7 @@ function keyOf(row: Element): string {
 
 function leafOf(row: Element): string {
   const text = row.textContent ?? "";
-  if (row.tagName === "SPAN") return JSON.stringify(text); // so many were left out
+  if (row.tagName === "SPAN") return JSON.stringify(text); // the note of how many were left out
   const key = row.firstElementChild?.textContent;
   const value = key === undefined ? text : text.slice(`${key}: `.length);
   if (value.startsWith('"')) return JSON.stringify(value.slice(1, -1)); // shown unescaped
@@ -54,6 +54,6 @@ function leafOf(row: Element): string {
     JSON.parse(value);
     return value;
   } catch {
-    return JSON.stringify(value); // cut, as it is long
+    return JSON.stringify(value); // not JSON, because a long value is cut
   }
 }

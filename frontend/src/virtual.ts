@@ -1,12 +1,12 @@
-// A list of which only the rows that can be seen are elements of the page, however long it is.
-// Rows may differ in height; each says its own. Elements of rows that stay in sight are kept: a
-// click that begins on one ends on the same one.
+// A list in which only visible rows are elements of the page, even if the list is very long.
+// Each row has its own height. The element of a row is kept while the row is visible: a click must
+// end on the element on which it began.
 
 const MARGIN = 400; // pixels drawn above and below
 
 export interface Row {
   key: string;
-  /** What the row shows: while it is the same, its element is kept. */
+  /** The content of the row. While it is the same, the element of the row is kept. */
   version: unknown;
   height: number;
   draw: () => HTMLElement;
@@ -21,10 +21,10 @@ export class VirtualList {
   readonly #scroller: HTMLElement;
   readonly #sizer = document.createElement("div");
   #rows: Row[] = [];
-  #tops: number[] = [0]; // of each row, and the end of the last
+  #tops: number[] = [0]; // the top of each row, and the end of the last row
   #drawn = new Map<string, Drawn>();
 
-  /** Draw in *scroller*; *paint* completes each element of a row, also one that is kept. */
+  /** Draw in *scroller*. *paint* completes the element of each row, new or kept. */
   constructor(
     scroller: HTMLElement,
     private readonly paint: (element: HTMLElement, row: Row) => void,
@@ -37,7 +37,7 @@ export class VirtualList {
     new ResizeObserver(() => this.#draw()).observe(scroller);
   }
 
-  /** Show *rows*. What is in sight stays where it is; at the top, new rows above it are seen. */
+  /** Show *rows*. Visible rows stay where they are; if the list is at its top, new rows are visible. */
   show(rows: Row[]): void {
     const anchor = this.#scroller.scrollTop > 0 ? this.#anchor() : undefined;
     this.#rows = rows;
@@ -97,7 +97,7 @@ export class VirtualList {
 
   #draw(): void {
     const { scrollTop, clientHeight } = this.#scroller;
-    if (clientHeight === 0) return; // it is not seen
+    if (clientHeight === 0) return; // the list is not visible
     const begin = this.#at(scrollTop - MARGIN);
     const end = this.#at(scrollTop + clientHeight + MARGIN);
     const wanted = new Map<string, Drawn>();
