@@ -248,7 +248,7 @@ class Tick(Editor):
 
 
 class Search(TextBox):
-    """One of very many values: a person types a part of the value, then picks it."""
+    """An editor for one of very many values. A person types a part of a value, then picks it."""
 
     kind = Combobox
     nothing = "type to search"

@@ -38,9 +38,9 @@ class Frame:
     """
 
     def __init__(self, schema: Any, registry: EditorSource, settle: Settle) -> None:
-        """Share *schema* and *registry*; call *settle* once after every edit.
+        """Make the context for *schema* and *registry*. Every edit ends with a call of *settle*.
 
-        *settle* returns functions to call after the lock is released.
+        The functions that *settle* returns are called after the lock is released.
         """
         self.view = SchemaView(schema)
         self.registry = registry

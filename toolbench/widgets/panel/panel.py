@@ -42,7 +42,7 @@ class ToolPanel(w.VBox):
         runs: The runs, one at a time: their view, questions and records.
         controls: The buttons, and the notice why there is no run.
         staleness: The notice that the tool was defined again, and how to reload it.
-        lock: Held while a callback changes the panel.
+        lock: A lock that is held while a callback changes the panel.
         when_over: A function that is called when a run has ended and is shown. If it is
             None, the result is kept in the saved notebook.
     """

@@ -1,4 +1,4 @@
-"""The panel of a conversation: its transcript, the waiting calls, and buttons to go on or stop."""
+"""The panel of a conversation: its transcript, the waiting calls, and buttons to run or stop."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -114,7 +114,7 @@ class ConversationPanel(w.VBox):
         self._work(self._one_step)
 
     def run(self) -> None:
-        """Go on until there is a reason to stop, without waiting for a person before each call."""
+        """Run until there is a reason to stop. The calls do not wait for a person."""
         self._work(self._conversation.run)
 
     def stop(self) -> None:

@@ -54,7 +54,7 @@ class StopButton:
 
 
 def _hear_while_busy(button: Any) -> None:
-    """Let the front end choose the thread for a click on *button*, as ipykernel 7.0 to 7.3 do.
+    """Let the front end choose the thread of a click on *button*, like ipykernel 7.0 to 7.3.
 
     From ipykernel 7.4 on, a click goes to the thread that made the button. That thread is busy.
     """

@@ -138,7 +138,7 @@ class AppView:
         ticker.watch(self._look)
 
     def _look(self) -> bool:
-        """Show the calls and messages of the app. Return False: a change calls this again."""
+        """Show the calls and messages of the app. Return False: the next change calls it again."""
         bridge = self._bridge
         if bridge is not None and self._calls.comm is not None:
             put(self._calls, _calls_html(bridge))

@@ -171,7 +171,7 @@ class OpenTool(Pane):
 
 
 def _empty_html(session: MCPServerSession) -> Html:
-    """Return what a person can do if there is no tool to open."""
+    """Return a hint for a person if there is no tool to open."""
     if not session.is_connected:
         text = "No tool can be run while the server is not connected. The tab Server says why and connects it again."
     else:

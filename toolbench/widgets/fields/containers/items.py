@@ -187,7 +187,7 @@ class Marks(Editor):
 
     @property
     def hint(self) -> str:
-        """A note on what is sent if nothing is marked."""
+        """A note about the value that is sent if nothing is marked."""
         if self._on_purpose:
             return Items.emptied
         default = self.slot.default
