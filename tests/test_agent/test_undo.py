@@ -171,7 +171,7 @@ class TestIsRefused:
         with answering(*answers):
             other.undo()
         assert path.read_text() == "a"
-        assert "Nobody agreed" in other.events[-1].text
+        assert "No person agreed" in other.events[-1].text
 
     def test_where_the_text_was_too_long_to_keep(self, tmp_path):
         """A file of a megabyte is not in the saved conversation."""

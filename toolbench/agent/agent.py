@@ -42,18 +42,19 @@ class Agent:
         """Describe the agent; `Conversation(agent=...)` starts it.
 
         Args:
-            llm: The model: anything `as_model` takes, as a function `(messages, tools) -> message`,
-                a client object, a URL, a `ScriptedModel`.
-            tools: One or several, as a list or an MCP client: tools, classes of tools,
-                `Tool(...)` specs, names of registered tools, functions, other agents.
+            llm: The model: anything that `as_model` takes, such as a function
+                `(messages, tools) -> message`, a client object, a URL or a `ScriptedModel`.
+            tools: One tool, several tools in a list, or an MCP client. A tool can be given as a
+                tool object, a class of tools, a `Tool(...)` spec, the name of a registered tool, a
+                function, or another agent.
             system_prompt: The instructions for the model; none if left out.
             max_steps: The most steps of one `run`.
-            max_cost: The most US dollars that a conversation may cost; once they are spent, no
-                request is made. The sum has `usage.cost` of every answer: of this model, of the
-                models that condense, rate calls, edit or delegate for it, and of the events that
-                a fork copied. OpenRouter reports the cost; for others give
-                `as_model(..., price=(read, written))`, in dollars for a million tokens. An answer
-                without a known cost counts as free: a notice reports this once.
+            max_cost: The most US dollars that a conversation may cost. After that, no request is
+                made. The cost is the sum of `usage.cost` of all answers: of this model, of the
+                models that condense, rate calls, edit or work on delegated tasks for it, and of
+                the answers that a fork copied. OpenRouter reports the cost. For other providers
+                give `as_model(..., price=(read, written))`, in dollars for a million tokens. An
+                answer without a known cost counts as free; a notice reports this once.
             filter_tools_regex: A pattern; only tools whose names begin with a match are offered.
             mcp_config: MCP servers whose tools are added, as for `create_mcp_tools`; they are
                 connected when a conversation begins, and closed at its end.
@@ -68,7 +69,8 @@ class Agent:
             reflect: Whether the model is asked to think after the first failure of each tool.
 
         Raises:
-            TypeError: If a limit is no whole number, or a condenser or analyzer cannot be one.
+            TypeError: If a limit is not a whole number, or *condenser* or *security_analyzer* does
+                not have the needed methods.
             ValueError: If a limit is too low, or the pattern is not a regular expression.
         """
         _check_whole(max_steps=max_steps, max_parallel=max_parallel, retry=retry)
@@ -93,7 +95,7 @@ class Agent:
         self.security_analyzer = security_analyzer
         self.recovery = Recovery(retry, degrade=degrade, reflect=reflect)
         self.is_delegate = False
-        """Whether it is a sub-agent with a delegated task, which it cannot delegate again."""
+        """Whether this agent is a sub-agent, which cannot delegate its task again."""
         self._pattern = _compiled(filter_tools_regex)
 
     def __repr__(self) -> str:
@@ -178,5 +180,5 @@ def _compiled(pattern: str | None) -> re.Pattern[str] | None:
     try:
         return None if pattern is None else re.compile(pattern)
     except re.error as error:
-        msg = f"filter_tools_regex {pattern!r} is no regular expression: {error}."
+        msg = f"filter_tools_regex {pattern!r} is not a regular expression: {error}."
         raise ValueError(msg) from None

@@ -1,6 +1,7 @@
-"""Check tools before the first request: list what a model's provider cannot take.
+"""Check tools before the first request: list the parts that a model's provider cannot take.
 
-Source: OpenHands, `check_tools`, which changed the tools; ours reports the later changes.
+Source: OpenHands, `check_tools`. That function changed the tools; this one only reports the
+changes that are made when the tools are sent.
 """
 
 from collections import Counter
@@ -17,11 +18,11 @@ from toolbench.llm.providers import Provider, tool_name
 
 @dataclass(frozen=True)
 class ToolProblem:
-    """One part of a tool that a provider refuses, or gets only in a changed form."""
+    """A part of a tool that a provider refuses, or that is changed when it is sent."""
 
     tool: str
     where: str
-    """The argument, `name`, `description`, or `arguments` for all of them."""
+    """The name of an argument; `name`, `description`, or `arguments` for all arguments."""
     message: str
     refused: bool
     """Whether the provider refuses a request with this part; if not, the part is changed when it is

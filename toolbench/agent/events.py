@@ -42,17 +42,17 @@ _SPEAKERS: Mapping[Speaker, str] = {
 
 
 def _hidden(text: str) -> str:
-    """Return *text* with the secrets of all runs hidden, as models repeat them."""
+    """Return *text* with the secrets of all runs hidden, because models repeat secrets."""
     return remembered.redactor.text(text)
 
 
 def _safe_text(text: str) -> str:
-    """Return *text* for a person: secrets hidden, control characters spelled out."""
+    """Return *text* for a person: secrets are hidden, control characters made visible."""
     return visible(_hidden(text))
 
 
 def _brief(arguments: Any) -> str:
-    """Return the start of *arguments*; secrets are hidden first, as the cut may split one."""
+    """Return the start of *arguments*. A cut may split a secret, so secrets are hidden first."""
     safe = remembered.redactor.value(arguments)
     return visible(clip(safe, _MAX_ARGUMENTS_TEXT))
 
@@ -63,7 +63,7 @@ def _now() -> datetime:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Event:
-    """One thing that happened."""
+    """One thing that happened in a conversation."""
 
     id: int = 0
     """Its number in the conversation, from 1."""
@@ -98,7 +98,7 @@ class MessageEvent(Event):
 
     @property
     def is_exit(self) -> bool:
-        """Whether it ends the conversation, as `/exit` does."""
+        """Whether the message is `/exit`, which ends the conversation."""
         return self.text.strip() == "/exit"
 
     @property
@@ -119,15 +119,15 @@ class ActionEvent(Event):
     action: Action | None = None
     """The action that runs; None if the call is not valid."""
     thought: str = ""
-    """The model's text beside its calls; only the first call of a message has it."""
+    """The model's text in the message with the calls; only the first call of the message has it."""
     metadata: CallMetadata | None = None
-    """The id of the response, its number of calls, and the index of this one."""
+    """The id of the response, its number of calls, and the index of this call."""
     message: Mapping[str, Any] | None = field(default=None, repr=False, kw_only=True)
     """The model's message in its provider's format; only its first call has it."""
 
     @property
     def tool_call_id(self) -> str:
-        """The id of the call; if the provider sends none, one made from the event's number."""
+        """The id of the call. If the provider sends no id, it is made from the event's number."""
         return self.tool_call.id or f"call-{self.id}"
 
     @property
@@ -222,13 +222,13 @@ class ObservationEvent(AnswerEvent):
 
     @property
     def visualize(self) -> RenderableType:
-        """The observation as it shows itself."""
+        """The observation as its class shows it, with secrets hidden."""
         return visualized(without_secrets(self.observation))
 
 
 @dataclass(frozen=True, repr=False)
 class AgentErrorEvent(AnswerEvent):
-    """A call that could not run, or, without a call, a request that got no answer."""
+    """An error: a call that could not run, or a request that got no answer (it has no call)."""
 
     error: str = ""
 
@@ -290,7 +290,7 @@ class NoticeEvent(Event):
 
     text: str
     left_out: tuple[int, ...] = field(default=(), kw_only=True)
-    """The numbers of the events whose images the model is not sent any more."""
+    """The numbers of the events whose images are not sent to the model any more."""
 
     @property
     def visualize(self) -> RenderableType:
@@ -332,7 +332,7 @@ def final_text_of(events: Sequence[Event]) -> str:
 
 
 def result_of(events: Sequence[Event], name: str | None) -> Observation:
-    """Return the last observation of the tool *name*, or of any tool.
+    """Return the last observation of the tool *name*; of any tool if *name* is None.
 
     Raises:
         LookupError: If there is no such observation.
@@ -346,13 +346,13 @@ def result_of(events: Sequence[Event], name: str | None) -> Observation:
 
 
 def secrets_in(events: Sequence[Event]) -> set[str]:
-    """Return the secrets in the calls of *events*, and those known to their runs."""
+    """Return the secrets in the calls of *events*, and the known secrets of their runs."""
     secrets: set[str] = set()
     for event in events:
         if isinstance(event, ActionEvent | CallEdit):
             tool = event.tool_call.tool
             secrecy = tool.secrecy if tool else Secrecy({})
             secrets.update(secrecy.secrets_in(event.tool_call.arguments))
-        elif isinstance(event, ObservationEvent):  # also of what it delegated
+        elif isinstance(event, ObservationEvent):  # also the secrets of delegated tasks
             secrets.update(results.redactor_of(event.observation).secrets)
     return secrets

@@ -154,7 +154,7 @@ class Loop:
 
     @contextmanager
     def changing(self) -> Iterator[Pending]:
-        """Let a person change the waiting calls; the loop does not work in the block."""
+        """Let a person change the waiting calls; the loop does not work during the block."""
         with self._at_work():
             yield self.pending
 
@@ -168,7 +168,7 @@ class Loop:
         self.requests.wants_condensing = True
 
     def undo(self) -> list[Event]:
-        """Undo all edits of the last step that has any, and inform the model."""
+        """Undo all edits of the last step that made edits, and inform the model."""
         with self._at_work():
             place = len(self.log)
             undone = take_back_last(self.log, self.calls.asker)
@@ -216,7 +216,7 @@ class Loop:
         self.requests.spend(usage)
 
     def _pass_on(self, usage: Usage) -> None:
-        """Add *usage* to the conversation that delegated this task, which counts it too."""
+        """Add *usage* also to the conversation that delegated this task."""
         spend(self.conversation.parent, usage)
 
     @property
@@ -225,7 +225,7 @@ class Loop:
         return self.requests.sent.without_secrets(Masking(self.known_secrets).message)
 
     def result(self, name: str | None) -> Observation:
-        """Return the last observation of the tool *name*, or of any tool."""
+        """Return the last observation of the tool *name*; of any tool if *name* is None."""
         return result_of(self.log, name)
 
     @property
@@ -268,14 +268,14 @@ class Loop:
         self._inbox.append(event)
 
     def forget(self, read: set[int]) -> None:
-        """Drop the messages with the numbers *read*; stop as "answered" if the model spoke last."""
+        """Drop the messages with the numbers *read*. Stop as "answered" if the model spoke last."""
         while self._inbox and self._inbox[0].id in read:
             self._inbox.popleft()
         if not (self._over or self.round or self._inbox) and self.context.is_answered:
             self.end("answered")
 
     def take_over(self, event: MessageEvent, message: Json | None = None) -> None:
-        """Copy *event*: a message that the model has read, or one that it wrote as *message*."""
+        """Copy *event*, a message that the model has read or, with *message*, has written."""
         if message is None:
             self._read(event)
         else:
@@ -283,7 +283,7 @@ class Loop:
             self.end("answered")
 
     def take_over_round(self, current: Round) -> None:
-        """Copy a round of calls; those without an answer wait."""
+        """Copy a round of calls. Calls without an answer wait."""
         self.end(None)
         for call in current.calls:
             self.requests.take(call.tool_call_id)
@@ -308,7 +308,7 @@ class Loop:
 
     @contextmanager
     def _stoppable(self) -> Iterator[None]:
-        """Obey a stop request, also from before the block, and clear it at the end."""
+        """Clear the stop request at the end of the block; a request from before counts too."""
         try:
             yield
         finally:
@@ -343,7 +343,7 @@ class Loop:
         return reason is not None
 
     def end(self, reason: StopReason | None, detail: str = "") -> None:
-        """Note *reason*: the loop stops and waits for the next message of the user."""
+        """Stop for *reason*, until the next message of the user; None clears the reason."""
         self._over, self._detail = reason, detail
 
     # --- one step --------------------------------------------------------------------
@@ -365,7 +365,7 @@ class Loop:
     def _ask(self) -> None:
         while self._inbox and self._over is None:
             self._read(self._inbox[0])
-            self._inbox.popleft()  # not before it was read: nothing is lost
+            self._inbox.popleft()  # only after it was read, so that no message is lost
         if self._over is None:
             outcome = self.requests.send(self._stopping)
             self.round = outcome.calls

@@ -102,7 +102,7 @@ class LLMSecurityAnalyzer:
         """Return the rating.
 
         Args:
-            event: The call with secrets hidden, as its arguments are sent to the model.
+            event: The call with secrets hidden, because its arguments are sent to the model.
             cancel: Stops the request.
             spend: Called with the tokens and cost of the rating.
 

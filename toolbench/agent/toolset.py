@@ -26,16 +26,16 @@ CROWD = 100
 
 
 def is_one_tool(value: Any) -> bool:
-    """Tell whether *value* stands for one tool, even if it can be iterated like a list."""
+    """Tell whether *value* gives one tool, even if it can be iterated like a list."""
     is_spec = isinstance(value, ToolDefinition | Tool | str | type)
     return is_spec or isfunction(value) or hasattr(value, "as_tool")
 
 
 class ToolMaking:
-    """A maker of tools from all that `Agent` takes as a tool."""
+    """A maker of tools, from everything that `Agent` accepts as tools."""
 
     def __init__(self, state: ConversationState, parts: Mapping[str, Any]) -> None:
-        """Make tools for *state*; a `create` gets the values of *parts* that its parameters name."""
+        """Make tools for *state*. Parameters of `create` that *parts* names get these values."""
         self._state, self._parts = state, parts
         self._owned: list[AnyTool] = []
 
@@ -43,7 +43,7 @@ class ToolMaking:
         """Return the tools of *spec*: a tool, a class, a `Tool`, a name, a function, or a list of these.
 
         Raises:
-            RegistrationError: If *spec* is no tool.
+            RegistrationError: If *spec* is not a tool.
             ToolNotFoundError: If no tool is registered under the name.
         """
         if isinstance(spec, ToolDefinition):
@@ -78,7 +78,7 @@ class ToolMaking:
         return tools
 
     def close(self) -> None:
-        """Close the tools that this object made; others belong to the caller."""
+        """Close the tools that this object made; other tools belong to the caller."""
         owned, self._owned = self._owned, []
         for tool in owned:
             getattr(tool.executor, "close", lambda: None)()
@@ -101,7 +101,7 @@ class Toolset:
 
         Args:
             specs: Tools, classes of tools, `Tool` specs, names, functions, or lists of these.
-            state: The state of the conversation for which they are made.
+            state: The state of the conversation for which the tools are made.
             parts: Functions that make values for parameters of `create`, by name.
             pattern: A pattern; only tools whose names begin with a match are kept.
             skips: Returns whether to leave out a tool.
@@ -130,7 +130,7 @@ class Toolset:
                     if is_wanted and tool.is_for_models and not skips(tool):
                         self._add(tool)
             self._search = self._search_of([*self._tools.values()])
-        except BaseException:  # also an interrupt: no server stays open
+        except BaseException:  # also after an interrupt, no server may stay open
             self.close()
             raise
 
@@ -141,8 +141,8 @@ class Toolset:
         [search] = SearchToolsTool.create(self._state, tools=tools, on_match=on_match)
         if search.name in self._tools:
             msg = (
-                f"More than {CROWD} tools are offered by a tool called {search.name!r}, and "
-                "one of them has that name: give it another."
+                f"There are more than {CROWD} tools, so the agent adds a tool called {search.name!r} "
+                "to search them. One of your tools has that name: rename it."
             )
             raise RegistrationError(msg)
         return search
@@ -151,8 +151,8 @@ class Toolset:
         other = self._tools.get(tool.name)
         if other is not None and other is not tool:
             msg = (
-                f"Two tools are called {tool.name!r}: a model could not tell them apart. Leave "
-                "one out, or give one another name."
+                f"Two tools are called {tool.name!r}: a model cannot distinguish them. Leave "
+                "one out, or rename one."
             )
             raise RegistrationError(msg)
         self._tools[tool.name] = tool
@@ -201,7 +201,7 @@ class Toolset:
         self._matches.update(names)
 
     def close(self) -> None:
-        """Close the tools that were made for the conversation; others belong to the caller."""
+        """Close the tools that were made for the conversation; other tools belong to the caller."""
         self._making.close()
         client, self._client = self._client, None
         if client is not None:

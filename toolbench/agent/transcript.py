@@ -44,7 +44,7 @@ from toolbench.wording import counted, duration
 if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
 
-_IN_A_CELL = 200  # events: what a cell shows is saved with the notebook
+_IN_A_CELL = 200  # events; the output of a cell is saved with the notebook
 _LIMIT = 20_000  # characters of a message, and of each side of a result
 _BRIEF = 160  # characters of a call, and of its result, in a row
 _DEEPEST = 3  # conversations inside of each other
@@ -236,8 +236,8 @@ def call_html(
         answer: Its answer, if there is one.
         edit: A person's change of the call, if there is one.
         number: Its number among the calls of the conversation.
-        depth: The number of conversations around it.
-        is_running: Whether it runs now, if there is no answer yet.
+        depth: The number of conversations that contain this one.
+        is_running: Whether the call runs now, if there is no answer yet.
     """
     thought = (
         f'<div style="margin:0 0 6px">{markdown_html(event.thought)}</div>'

@@ -1,1 +1,1 @@
-"""The messages for the model: turns, condensed, in its dialect, with secrets hidden."""
+"""The messages for the model, in its provider's dialect: condensed, and with secrets hidden."""

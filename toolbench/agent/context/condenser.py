@@ -29,7 +29,7 @@ class Summary:
     """A condenser's summary of the older turns."""
 
     text: str
-    """The text that replaces them for the model."""
+    """The text that replaces the older turns for the model."""
     forgotten: Sequence[Turn]
     usage: Usage | None = None
     """The tokens and the cost of the summary."""
@@ -57,7 +57,7 @@ class Condenser(Protocol):
 
 
 class LLMSummarizingCondenser:
-    """A condenser that lets a model summarise older turns if all together have too many tokens."""
+    """A condenser that lets a model summarise older turns if there are too many tokens."""
 
     def __init__(
         self,
@@ -72,9 +72,9 @@ class LLMSummarizingCondenser:
         Args:
             llm: The model that summarises, as for `as_model`; the agent's model if left out.
             max_tokens: The most tokens of all messages together, estimated.
-            keep_tokens: The tokens at the end that stay unchanged; a third of *max_tokens* if
-                left out. The last turn is always kept.
-            keep_first: The number of turns at the beginning that are kept: the first is the
+            keep_tokens: The most tokens of the newest turns, which stay unchanged; a third of
+                *max_tokens* if left out. The last turn is always kept.
+            keep_first: The number of turns that are kept at the beginning. The first turn is the
                 task.
 
         Raises:
@@ -128,7 +128,7 @@ class LLMSummarizingCondenser:
         return Summary(_HEAD + answer.text.strip(), middle, answer.usage)
 
     def _tail_of(self, turns: Sequence[Turn]) -> int:
-        """Return the index where the kept end begins: whole turns, at least one."""
+        """Return the index of the first turn that is kept at the end; the last turn always is."""
         room, place = self.keep_tokens, len(turns) - 1
         room -= turns[-1].tokens if turns else 0
         while place > 0 and (room := room - turns[place - 1].tokens) >= 0:

@@ -56,9 +56,9 @@ def without_images(message: Json, provider: Provider) -> tuple[Json, int]:
 
 
 _IMAGE = "[image]"
-_IMAGE_TOKENS = 1_000  # about what an image costs, however many bytes it has
+_IMAGE_TOKENS = 1_000  # an estimate for each image, however many bytes it has
 _KINDS = frozenset({"media_type", "mimeType", "mime_type"})
-"""Keys beside the `data` of an image that have its media type."""
+"""Keys with the media type of an image, in the same object as its `data`."""
 Hide = Callable[[Json], Json]
 
 
@@ -117,7 +117,7 @@ class Context:
 
     @property
     def growing(self) -> list[Json]:
-        """The list of messages itself: it only grows, until a new list replaces it."""
+        """The list that `messages` copies: it only grows, until a new list replaces it."""
         return self._messages
 
     @property
@@ -141,11 +141,11 @@ class Context:
 
     @property
     def is_answered(self) -> bool:
-        """Whether the model spoke last, without calls."""
+        """Whether the last message is a text of the model, without calls."""
         return bool(self.turns) and not self.turns[-1].is_open
 
     def mend(self) -> None:
-        """Rebuild the messages from the turns, after an interrupt between their two updates."""
+        """Rebuild the messages from the turns, if an interrupt left them different."""
         messages = [*self._head, *_messages(self.turns)]
         if len(messages) != len(self._messages):
             self._messages = messages
@@ -153,7 +153,7 @@ class Context:
     def condense(self, forgotten: frozenset[int], summary: str) -> None:
         """Replace the turns of the events *forgotten* by *summary*.
 
-        The summary takes the place of the first of them, as a message of the user.
+        The summary is a message of the user, in the place of the first replaced turn.
         """
         recent: list[Turn] = []
         note = Turn(
@@ -169,19 +169,19 @@ class Context:
 
     @property
     def new_event_ids(self) -> tuple[int, ...]:
-        """The events that the model has not answered yet, and the events of its last answer."""
+        """The numbers of the events of the model's last answer, and of all events after it."""
         turns = self.turns
         places = (p for p in reversed(range(len(turns))) if not turns[p].is_users)
         new = turns[next(places, 0) :]
         return tuple(id_ for turn in new for id_ in turn.event_ids)
 
     def leave_out_images(self, event_ids: Iterable[int]) -> int:
-        """Replace the images of the events *event_ids* by words; return the number of images."""
+        """Replace the images of the events *event_ids* by a text; return the number of images."""
         ids, turns, total = frozenset(event_ids), list(self.turns), 0
         for place, turn in enumerate(turns):
             if ids.isdisjoint(turn.event_ids):
                 continue
-            own = 0 if turn.is_users else 1  # what the model itself said stays
+            own = 0 if turn.is_users else 1  # the model's own message stays
             messages = [*turn.messages[:own]]
             for message in turn.messages[own:]:
                 changed, count = without_images(message, self.provider)

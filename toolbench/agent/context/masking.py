@@ -45,7 +45,7 @@ _WORKLOAD = frozenset({"args", "arguments", "input", "response"})
 _BY_NAME = frozenset(
     ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"]
 )
-"""Keywords of a schema with schemas by name."""
+"""Keywords of a schema whose values are schemas by name."""
 _STRUCTURE = frozenset(
     [
         "$anchor",
@@ -60,14 +60,14 @@ _STRUCTURE = frozenset(
         "type",
     ]
 )
-"""Keywords of a schema, and of the tool around it, whose values are names and words of its language."""
+"""Keys of a schema, and of its tool, whose values are names or words of JSON Schema."""
 _LIMITS = frozenset({"const", "enum", "pattern"})
-"""Keywords whose values a call has to fit: with a mark in them, the schema would be wrong."""
+"""Keywords that limit the values of a call. A mark of a secret would make the schema wrong."""
 _REMARK = "One of the allowed values is secret, and is not listed."
 _SAMPLES = frozenset({"default", "example", "examples"})
 _TEXTS = frozenset({"detail", "error", "reason", "summary", "text", "thought"})
 """Keys of a saved event with text."""
-_LONG = 8  # characters: a shorter secret stands in the base64 of an image by chance
+_LONG = 8  # characters: a shorter secret can be in the base64 of an image by chance
 
 
 class Masking:

@@ -76,7 +76,7 @@ class SentRequest:
         return ", ".join(parts)
 
     def to_html(self, *, exact: bool = True) -> Html:
-        """Return two tables, a row for each message and each tool, and the exact request.
+        """Return a table of the messages, a table of the tools, and the exact request.
 
         Args:
             exact: Whether to show the exact request too, which is long.
@@ -120,15 +120,15 @@ class SentRequest:
 class SentRequests(Sequence[SentRequest]):
     """The requests of one conversation, oldest first.
 
-    A later request begins with the messages of an earlier one until some are condensed. So a
-    request is stored as a growing list of messages and a number: how many of them it has.
+    Each request begins with the messages of the request before it, until older messages are
+    condensed. So requests share one growing list; each keeps only the number of its messages.
     """
 
     def __init__(self, hide: Callable[[Json], Json] = lambda message: message) -> None:
         """Start without requests.
 
         Args:
-            hide: Hides the secrets in a message for a person.
+            hide: Hides the secrets in a message before a person sees it.
         """
         self._hide = hide
         self._requests: list[tuple[list[Json], int, SentRequest]] = []
@@ -140,7 +140,7 @@ class SentRequests(Sequence[SentRequest]):
         return view
 
     def add(self, messages: list[Json], request: SentRequest) -> None:
-        """Add *request*; its messages are all present items of *messages*, a list that only grows."""
+        """Add *request*. Its messages are all items that the growing list *messages* has now."""
         known = self._requests[-1][2].tools if self._requests else ()
         tools = known if list(known) == list(request.tools) else request.tools
         entry = replace(request, messages=(), tools=tools)

@@ -230,7 +230,7 @@ def readable_event_of(data: Any) -> Event:
 
 
 def event_of(data: Mapping[str, Any]) -> Event:
-    """Return the event from the data of `written`; its call is not parsed again."""
+    """Return the event in *data*, which `written` made. Its call is not parsed again."""
     kind = _KINDS.get(str(data.get("kind")))
     if kind is None:
         return NoticeEvent(f"An event of kind {data.get('kind')!r} was left out.")
@@ -279,7 +279,7 @@ def _tool_call(call: Mapping[str, Any], data: Mapping[str, Any]) -> ToolCall:
 
 
 def _observation(data: Mapping[str, Any]) -> Observation:
-    """Return the observation, of its own class if that is known."""
+    """Return the observation; it has its own class if this class is known."""
     with suppress(KindError, ValueError, TypeError):
         return Observation.from_dict(data)
     bare = {key: data[key] for key in ("content", "is_error") if key in data}

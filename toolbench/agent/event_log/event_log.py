@@ -24,14 +24,14 @@ class EventLog(Sequence[Event]):
         """Start without events.
 
         Args:
-            listeners: Called with each event, in the thread that adds it. If one fails, a
-                notice is added as an event and the work goes on.
+            listeners: Called with each event, in the thread that adds it. If a listener
+                fails, a notice is added as an event, and the work goes on.
             redactor: Hides the secrets in such a notice.
         """
         self._redactor = redactor
         remembered.add(
             redactor.secrets
-        )  # an event that is shown alone knows only these
+        )  # an event that is shown alone hides only these
         self._events: list[Event] = []
         self._listeners = list(listeners)
         self._lock = RLock()
@@ -50,8 +50,8 @@ class EventLog(Sequence[Event]):
     def append(self, event: E) -> E:
         """Append *event* with the next number, without calling the listeners yet.
 
-        The caller first updates what depends on the event, then calls `tell`, as a listener may
-        raise a KeyboardInterrupt.
+        The caller first updates everything that depends on the event, and then calls `tell`,
+        because a listener may raise a KeyboardInterrupt.
         """
         return self.restore(event, 0)
 

@@ -1,4 +1,4 @@
-"""Fork a conversation: begin a new one with the events of another, up to any of them."""
+"""Fork a conversation: begin a new one with the events of another, up to a chosen event."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ def fork(loop: "Loop", other: "Loop", last: Event | int | None) -> None:
     copied = events[: _end_of(events, last)]
     unread = set(other.unread)
     if copied and isinstance(copied[-1], MessageEvent) and copied[-1].source == "user":
-        unread.add(copied[-1].id)  # the fork ends with it: its model has not read it
+        unread.add(copied[-1].id)  # the model of the fork has not read it
     is_same = other.context.provider == loop.context.provider
     rebuild = Rebuild(loop, is_same=is_same, unread=unread)
     for event in copied:

@@ -51,9 +51,9 @@ class Rebuild:
 
         Args:
             loop: A loop without events.
-            is_same: Whether the model of the events has the same dialect.
+            is_same: Whether the model of the events has the same dialect as the loop's model.
             unread: The numbers of the messages that the model has not read.
-            is_saved: Whether they come from a file, which has marks in place of secrets.
+            is_saved: Whether the events come from a file, which has marks in place of secrets.
         """
         self._loop, self._is_same, self._is_saved = loop, is_same, is_saved
         self._unread = frozenset(unread)
@@ -63,7 +63,7 @@ class Rebuild:
         self._answers: list[AnswerEvent] = []
         self._answered: set[int] = set()
         self._missing: list[AnswerEvent] = []
-        """Answers to calls of earlier rounds whose own answers were lost by an interrupt."""
+        """Answers to calls of earlier rounds. The real answers were lost by an interrupt."""
 
     def take(self, event: Event) -> None:
         """Copy *event* with its number; skip a second answer to the same call."""
@@ -93,7 +93,7 @@ class Rebuild:
                 self._waiting_events.append(event)
             case MessageEvent():
                 self._close_earlier()
-                text = event.text or IMAGE  # no other provider takes it back
+                text = event.text or IMAGE  # no other provider accepts its image
                 self._loop.take_over(event, self._message_of(event, text, []))
             case NoticeEvent() if event.left_out:
                 self.close()
@@ -103,16 +103,16 @@ class Rebuild:
                 self._loop.context.condense(frozenset(event.forgotten), event.summary)
 
     def end(self) -> None:
-        """Complete the log and the last round; its calls without an answer wait."""
+        """Complete the log and the last round. Calls of this round that have no answer wait."""
         self.close()
         self._loop.log.append_all(
             answer
             for answer in self._missing
-            if answer.action_id not in self._answered  # nor does a later event
+            if answer.action_id not in self._answered  # by a later event
         )
 
     def _close_earlier(self) -> None:
-        """Finish the round before a new answer of the model: its calls cannot wait after this."""
+        """Finish the old round before a new answer of the model: its calls can wait no longer."""
         for call in self._calls:
             if call.id not in self._answered:
                 answer = refusal_of(call, NOT_ANSWERED)
@@ -170,7 +170,7 @@ class Rebuild:
 
 
 def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:
-    """Return the answer to *call*, which a person or the policy declined, for *reason*."""
+    """Return the answer to *call*, which a person or the policy declined; *reason* says why."""
     return UserRejectObservation(
         call.tool_call_id, reason, action_id=call.id, tool_name=call.tool_name
     )
@@ -179,7 +179,7 @@ def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:
 def understood(call: ToolCall, loop: "Loop") -> ToolCall:
     """Parse *call* again with the present tools of *loop*.
 
-    A call that is not valid for them has an `error`.
+    If the call is not valid for these tools, it has an `error`.
     """
     provider, tools = loop.context.provider, loop.toolset.tools
     known_call = replace(call, tool=tools.get(call.name))

@@ -1,1 +1,1 @@
-"""One step: a request to the model, its answer, and the calls in it, each answered once."""
+"""One step: a request to the model, the model's answer, and its calls, each answered once."""

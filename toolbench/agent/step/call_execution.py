@@ -1,4 +1,4 @@
-"""Run the calls of one answer, in parallel if resources allow; answer each exactly once."""
+"""Run the calls of one answer, in parallel if their resources allow it; answer each once."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from toolbench.agent.agent import Agent
 
 _NOT_BEGUN = "The call was not begun: the conversation was interrupted before."
-_LEFT = "does not stop: it goes on in the background, and what it still answers is not used."
+_LEFT = "does not stop: it goes on in the background, and its answer will not be used."
 _EDITED = "\n[The person changed the arguments before the call ran. They were: "
 PATIENCE = 0.5  # seconds that stopped calls have to end before they are left alone
 
@@ -107,14 +107,14 @@ class Calls:
         self._counted: set[int] = set()
         """The calls that `repeats` has counted: a waiting call must not be counted again."""
         self._in_hand: dict[int, Run | None] = {}
-        """The calls at work, with their runs, until each is answered or left to wait."""
+        """The running calls, with their runs, until each call is answered or waits again."""
         self._token: CancelToken | None = None
         self._stopped_at: float | None = None
         self.asker: Asker | None = None
-        """Answers questions of the calls and the policy; if None, the cell's own asker does."""
+        """Answers questions of the calls and the policy; if None, the cell's own asker answers."""
 
     def interrupt(self) -> None:
-        """Stop the running calls and the rating of others; the running ones get an interrupted answer."""
+        """Stop the running calls, and answer them as interrupted; stop the rating of calls."""
         self._stopped_at = monotonic()
         if (token := self._token) is not None:
             token.cancel("the conversation was interrupted")
@@ -122,17 +122,19 @@ class Calls:
             stop(run, "interrupted")
 
     def run(self, current: Round, stopping: Flag, chosen: Chosen = None) -> None:
-        """Run and answer every waiting call of *current*; a stop before the run leaves them waiting.
+        """Run and answer the waiting calls of *current*.
+
+        If the person stops the work before the calls run, they go on waiting.
 
         Args:
             current: The calls.
-            stopping: Set when the person stops the work: there are no more retries then.
+            stopping: Set when the person stops the work. Then there are no more retries.
             chosen: The only call to run; all if left out.
         """
         self._token, self._stopped_at = CancelToken(), None
         try:
             self._run(current, stopping, chosen)
-        except BaseException:  # whatever stops it: no call stays without an answer
+        except BaseException:  # also an interrupt: every call gets an answer
             self.break_off(current)
             raise
         finally:
@@ -179,7 +181,7 @@ class Calls:
             self.answer(current, _with_edit(answer, call) if is_edited else answer)
 
     def answer(self, current: Round, *answers: AnswerEvent) -> None:
-        """Log all *answers* before the listeners are called, as a listener may raise anything."""
+        """Log all *answers*, then call the listeners, because a listener may raise any error."""
         added = self._log.append_all(answers)
         for answer in added:
             current.answer(answer)
@@ -212,7 +214,7 @@ class Calls:
         return self.repeats.is_third(call.tool_call)
 
     def _run_of(self, call: ActionEvent, token: CancelToken) -> Run:
-        tool: Any = call.tool_call.tool  # `_misfit` has looked
+        tool: Any = call.tool_call.tool  # `_misfit` has checked that it is there
         run = run_here(
             tool,
             call.tool_call.arguments,
@@ -234,7 +236,7 @@ class Calls:
             if isinstance(analyzer, LLMSecurityAnalyzer):
                 return analyzer.rate(call, token, self._spend)
             return analyzer.security_risk(call)
-        except Exception as error:  # noqa: BLE001 - what cannot be rated is asked about
+        except Exception as error:  # noqa: BLE001 - a call without a rating counts as HIGH
             if not token.cancelled:
                 text = f"{call.tool_name} could not be rated, so it counts as HIGH"
                 self._note(f"{text}: {sentence_of(error)}")
@@ -251,8 +253,8 @@ class Calls:
     def _carry_out(self, runs: Sequence[Run]) -> None:
         """Carry out *runs*, each in its own thread, and return when all have ended.
 
-        The threads let a stop return without waiting for a tool. Printed output goes to the cell
-        or, after a click, to the run of that button.
+        Because of the threads, a stop need not wait for a tool. Printed output goes to the cell;
+        after a click on a button, it goes to the run of this button.
         """
         is_cell = current_thread() is main_thread()
         perform_together(
@@ -266,14 +268,14 @@ class Calls:
                 self._note(f"{run.tool.name} {_LEFT}")
 
     def _is_left(self) -> bool:
-        """Tell whether to stop waiting for the calls, as they were stopped long enough ago."""
+        """Tell whether to wait no longer: the stop was more than `PATIENCE` seconds ago."""
         begun = self._stopped_at
         return begun is not None and monotonic() - begun > PATIENCE
 
     # --- afterwards ------------------------------------------------------------------
 
     def _ended(self, call: ActionEvent, run: Run, stopping: Flag) -> AnswerEvent:
-        """Return the answer to *call*, after retries and the backup tool, if the agent has them."""
+        """Return the answer to *call*, after retries and a backup tool, if the agent uses them."""
         if not run.done.is_set():
             return _broken_off(call, run)
         recovery = self._agent.recovery
@@ -302,7 +304,7 @@ class Calls:
             run.arguments,
             run.source,
             run.conversation,
-            action=run.action if tool is run.tool else None,  # an undo knows it by that
+            action=run.action if tool is run.tool else None,  # an undo looks for it
             risk=run.risk,
         )
         again.asker = run.asker

@@ -48,7 +48,7 @@ class Round:
         self.edited.add(edit.action_id)
 
     def answer(self, answer: AnswerEvent) -> None:
-        """Add *answer*, if it is the first to one of these calls."""
+        """Add *answer*, if it is the first answer to one of these calls."""
         if answer.action_id is not None and answer.action_id in self._ids:
             self.answers.setdefault(answer.action_id, answer)
 
@@ -64,16 +64,16 @@ class Round:
 
     @property
     def event_ids(self) -> list[int]:
-        """The numbers of its events."""
+        """The numbers of the events of its calls and answers."""
         return [
             *(call.id for call in self.calls),
             *(a.id for a in self.answers.values() if a.id),  # see `Rebuild`
         ]
 
     def messages(self) -> list[Json]:
-        """Return the model's message and, once all calls have them, the answers.
+        """Return the model's message and the answers to its calls. Every call must have an answer.
 
-        If the model wrote a call as text, its answer is a text of the user.
+        If the model wrote a call as text, the answer is a text of the user.
         """
         pairs = [
             (call.tool_call, _readable(self.answers[call.id].answer))
@@ -85,7 +85,7 @@ class Round:
 
 
 def _readable(observation: Observation) -> Observation:
-    """Return *observation* in a form for the model, even if its own method for that fails."""
+    """Return *observation* in a form for the model, even if its own `to_llm_content` fails."""
     if type(observation).to_llm_content is Observation.to_llm_content:
         return observation
     return _Read(

@@ -43,8 +43,9 @@ REFUSALS = frozenset({400, 413, 415, 422})
 IMAGE_WORDS = re.compile(
     r"\b(?:images?|image_url|vision|multi-?modal)\b", re.IGNORECASE
 )
-"""The messages of providers that take no images, with any status: llama.cpp 500, OpenRouter 404."""
-_GROWTH = 1.1  # by how much it grows before a condensation that failed is tried again
+"""Words in the errors of providers that take no images, with any status: llama.cpp sends 500,
+OpenRouter 404."""
+_GROWTH = 1.1  # growth of a conversation until a failed condensation is repeated
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Outcome:
     over: StopReason | None = None
     detail: str = ""
     news: tuple[Event, ...] = ()
-    """Its events; listeners get them after the loop has processed the outcome."""
+    """The new events. Listeners get them after the loop has processed the outcome."""
 
 
 class Requests:
@@ -72,7 +73,7 @@ class Requests:
     ) -> None:
         """Send *context* to the model of *agent*, and add events to *log*.
 
-        *pass_on* is called with the tokens and cost.
+        *pass_on* is called with the tokens and cost of each answer.
         """
         self._pass_on = pass_on
         self._agent = agent
@@ -90,7 +91,7 @@ class Requests:
         self.wants_condensing = False
         """Whether to summarise the older turns before the next request."""
         self._ids: dict[str, int] = {}
-        """The ids of calls, each with the number of calls that had it so far."""
+        """The ids of calls, each with the number of calls that had this id so far."""
         self._token: CancelToken | None = None
         self._is_cost_unknown = False
         self._failed_at = 0
@@ -120,7 +121,7 @@ class Requests:
         return [self._masking.offered(tool) for tool in offered]
 
     def send(self, stopping: Flag) -> Outcome:
-        """Ask for the next message. A failure is not raised: it is an event and a reason to stop.
+        """Ask for the next message. A failure gives an event and a reason to stop, no error.
 
         Args:
             stopping: Set when the person stops the work; then no request is sent.
@@ -170,10 +171,10 @@ class Requests:
         return SentRequest((), tools, self._model.name, self._model.provider)
 
     def next(self, unread: Sequence[Json], masking: Masking) -> SentRequest:
-        """Return the request that would be sent now, with the messages not sent yet.
+        """Return the request that would be sent now, with the unread messages.
 
         Args:
-            unread: The numbers of those messages.
+            unread: The messages that were not sent to the model yet.
             masking: Hides secrets from the person.
         """
         messages = [*map(masking.message, [*self._context.messages, *unread])]
@@ -267,7 +268,7 @@ class Requests:
         calls = self._with_unique_ids(calls)
         numbered = with_ids(answer.message, [call.id or "" for call in calls], provider)
         message = self._masking.message(numbered)
-        events = self._log.append_all(  # all or none, whatever interrupts
+        events = self._log.append_all(  # all of them, or none after an interrupt
             ActionEvent(
                 call,
                 call.action,

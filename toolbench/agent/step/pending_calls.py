@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
 
 Chosen = ActionEvent | str | int | None
-"""A call: its event, the model's id of it, or the number of its event."""
+"""A call: its event, the number of its event, or the id that the model gave the call."""
 
 
 def chosen_of(current: Round | None, chosen: Chosen) -> list[ActionEvent]:
@@ -50,14 +50,14 @@ def edit(loop: "Loop", current: Round, call: ActionEvent, arguments: Any) -> Non
     """Change the arguments of *call* to *arguments*.
 
     Raises:
-        ToolbenchError: If they are not a mapping, or not valid for the tool.
+        ToolbenchError: If *arguments* is not a mapping, or not valid for the tool.
     """
     if not isinstance(arguments, Mapping):
         msg = f"Arguments are a dict of names and values, not {arguments!r}."
         raise ToolbenchError(msg)
     edited = replace(call.tool_call, arguments=dict(arguments), error=None, action=None)
     changed = understood(edited, loop)
-    if call.tool_call.error is not None:  # perhaps for the mark, which may stay nowhere
+    if call.tool_call.error is not None:  # perhaps a mark in place of a secret
         changed = without_lost_secret(changed)
     if changed.error is not None or changed.action is None:
         msg = f"The call was left as it is. {changed.error or 'It has no tool.'}"
@@ -72,7 +72,7 @@ def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
 
     Args:
         call: The call.
-        result: An observation, or a value to make one of: a text, contents, JSON.
+        result: An observation, or a value for its content: a text, contents, JSON.
     """
     is_observation = isinstance(result, Observation)
     observation = result if is_observation else Observation(content=contents_of(result))
@@ -89,7 +89,7 @@ class Pending:
     """The calls of one loop that wait for a person's decision."""
 
     def __init__(self, loop: "Loop", closed: Callable[[], object]) -> None:
-        """Manage the calls of *loop*; call *closed* after some were answered."""
+        """Manage the calls of *loop*; call *closed* after calls were answered."""
         self._loop, self._closed = loop, closed
 
     @property

@@ -1,7 +1,7 @@
 """Decide what to do after a failed call, by the class of its error.
 
 Source: the fault tolerance of OpenHands' tool engine (retry, degrade) and ADK's
-ReflectAndRetryToolPlugin. All of it is off unless the agent asks for it.
+ReflectAndRetryToolPlugin. All of this is off unless the agent's settings turn it on.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class Recovery:
     """How often a call with a temporary failure is tried again, if its tool is read-only or
     idempotent; the pause doubles each time."""
     degrade: bool = False
-    """Whether to call the tool named as `backup` in the `meta` of a tool that failed."""
+    """Whether to call the tool that the `meta` of a failed tool names as its `backup`."""
     reflect: bool = False
     """Whether to ask the model, once for each tool, to think before it calls again."""
     pause: float = 0.5

@@ -24,7 +24,7 @@ class Work:
     """The right to work on a conversation, which only one thread has at a time."""
 
     def __init__(self, settle: Callable[[], object]) -> None:
-        """Call *settle* after work that an exception ended."""
+        """Call *settle* after work that ended with an exception."""
         self._settle = settle
         self._worker: dict[str, object] = {}
         self._is_whole = True
@@ -86,7 +86,10 @@ def settle(loop: "Loop") -> None:
 
 
 def note_interrupt(loop: "Loop", place: int) -> None:
-    """Repair *loop* and add the reason of its stop, unless an event from *place* on has it."""
+    """Repair *loop* after an interrupt.
+
+    Add a stop event, unless the events after the first *place* events contain one.
+    """
     settle(loop)
     if not any(isinstance(event, StopEvent) for event in loop.log.after(place)):
         loop.log.add(StopEvent("paused", "interrupted"))
@@ -107,7 +110,7 @@ def _last_answer(events: list[Event]) -> list[Event]:
 
 def _settle_round(loop: "Loop", calls: list[ActionEvent]) -> None:
     current = loop.round
-    if current is None:  # the interrupt came before anybody could see its calls
+    if current is None:  # the interrupt came before the loop had the round
         message = calls[0].message
         current = loop.round = Round({} if message is None else dict(message), calls)
         loop.calls.take_in_hand(current)

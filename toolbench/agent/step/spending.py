@@ -10,7 +10,7 @@ Row = tuple[int, int | None, int | None, float | None]
 
 
 class Spending:
-    """The sum of the tokens and cost of answers, each with the number of the event before it."""
+    """The tokens and cost of each answer, with the number of the event before it, and their sum."""
 
     def __init__(self) -> None:
         """Start with a sum of zero."""
@@ -40,7 +40,7 @@ class Spending:
 
     @classmethod
     def of(cls, rows: Iterable[Any]) -> "Spending":
-        """Return the spending in *rows*, as `rows` wrote them.
+        """Return the spending in *rows*, which the method `rows` made.
 
         Raises:
             TypeError: If an item is not a row.

@@ -16,7 +16,7 @@ from toolbench.plain import sentence
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import YES_OR_NO, Asker, ConsentLabels, Question, presets
 
-_DECLINED = "Nobody agreed to restore the saved version; `with answering(True):` agrees in advance."
+_DECLINED = "No person agreed to restore the saved version; `with answering(True):` agrees in advance."
 
 
 @runtime_checkable
@@ -106,18 +106,18 @@ def _as_run(call: ActionEvent, edit: CallEdit | None) -> ActionEvent:
 
 
 def _has_run(call: ActionEvent, answer: ObservationEvent) -> bool:
-    """Tell whether the tool of *call* itself gave *answer*, not a person or a backup tool."""
+    """Tell whether the tool of *call* itself gave *answer*, and gave no error."""
     is_own = not answer.by_hand and answer.tool_name in ("", call.tool_name)
     return is_own and not answer.observation.is_error
 
 
 def take_back_last(events: Iterable[Event], asker: Asker | None) -> Undone:
-    """Undo all edits of the last step that has any.
+    """Undo all edits of the last step that made edits.
 
     Args:
         events: All events of the conversation.
-        asker: Asks the person before an edit of another executor is undone, as its data may
-            come from an unknown file. The cell's own asker if left out.
+        asker: Asks the person before an edit of another executor is undone, because its data
+            may come from an unknown file. The cell's own asker if left out.
     """
     asker = presets.asker or asker or ask_in_cell
     lines, failures, calls = [], [], []
@@ -141,7 +141,7 @@ def _changes(call: ActionEvent) -> bool:
 
 
 def take_back(edit: Edit, asker: Asker) -> Observation:
-    """Let the tool of *edit* undo it; *asker* is used as in `take_back_last`."""
+    """Let the tool of the call undo *edit*; *asker* is used as in `take_back_last`."""
     executor: Any = getattr(edit.call.tool_call.tool, "executor", None)
     action = edit.call.action
     try:
@@ -150,16 +150,16 @@ def take_back(edit: Edit, asker: Asker) -> Observation:
                 return Observation.from_text(_DECLINED, is_error=True)
             return executor.undo_recorded(action, edit.answer.observation)
         observation: Observation = executor.undo(action)
-    except Exception as error:  # noqa: BLE001 - a tool's own code: the others are taken back
+    except Exception as error:  # noqa: BLE001 - a tool's own code; other edits are undone
         return Observation.from_text(sentence(error), is_error=True)
     return observation
 
 
 def _question(edit: Edit) -> Question:
-    path = getattr(edit.call.action, "path", "what it changed")
+    path = getattr(edit.call.action, "path", "something")
     message = (
-        f"{edit.call.tool_name} did this in the conversation that this one was loaded or forked "
-        f"from. Put {path} back as it is written there?"
+        f"{edit.call.tool_name} changed {path} in an earlier conversation, from which this one was "
+        "loaded or forked. Restore the version that is saved there?"
     )
     consent = ConsentLabels("Put it back", "Leave it as it is", is_dangerous=True)
     return Question(message, YES_OR_NO, edit.call.tool_name, bare=True, consent=consent)

@@ -33,9 +33,11 @@ class DelegateAction(Action):
 class DelegateObservation(Observation):
     """The report of the other agent."""
 
-    reason: str = Field(default="", description="Why it stopped.")
+    reason: str = Field(default="", description="Why the other agent stopped.")
     transcript: list[dict[str, Any]] = Field(
-        default=[], description="The events of its conversation, as JSON.", repr=False
+        default=[],
+        description="The events of the other agent's conversation, as JSON.",
+        repr=False,
     )
     _conversation: Any = PrivateAttr(default=None)
 
@@ -49,7 +51,7 @@ class DelegateExecutor(ToolExecutor[DelegateAction, DelegateObservation]):
     """The executor; it has a conversation for each task."""
 
     def __init__(self, agent: Any, conv_state: Any = None) -> None:
-        """Give tasks to *agent*, in the caller's workspace or else that of *conv_state*."""
+        """Give tasks to *agent*, in the workspace of the caller's conversation or *conv_state*."""
         self.agent = agent
         """The agent that gets the tasks."""
         self._state = conv_state
@@ -97,9 +99,9 @@ class DelegateTool(ToolDefinition[DelegateAction, DelegateObservation]):
         """Return the tool.
 
         Args:
-            conv_state: The workspace of the other agent, unless the conversation has one.
-            agent: The agent that gets the tasks. In the tools of an agent it may be left out:
-                then that agent gets them, without this tool.
+            conv_state: Its workspace is used for a call that comes from no conversation.
+            agent: The agent that gets the tasks. If the tool belongs to an agent, this may be left
+                out: a copy of that agent gets the tasks, and cannot delegate to itself.
 
         Raises:
             ToolbenchError: If there is no agent.
@@ -120,7 +122,7 @@ class DelegateTool(ToolDefinition[DelegateAction, DelegateObservation]):
                 ),
                 action_type=DelegateAction,
                 observation_type=DelegateObservation,
-                # each of its calls is looked at by the policy itself
+                # the policy checks each call of the other agent
                 annotations=ToolAnnotations(
                     title="Delegate", destructiveHint=False, openWorldHint=True
                 ),

@@ -21,7 +21,7 @@ class SearchToolsAction(Action):
     """A task to find tools for."""
 
     query: str = Field(
-        description="Words of what the tool should do, or of its name, as in `read file`."
+        description="Words for the task of the tool, or from its name, such as `read file`."
     )
     limit: int = Field(
         default=5, ge=1, le=20, description="How many tools to return at most."
