@@ -166,7 +166,7 @@ def test_a_result_that_does_not_fit_is_a_failure(served, mode):
     result = call(served, "wrong", mode=mode)
     assert result.is_error
     assert "Tom" in result.content[0].text
-    assert "is not what the tool promises: result[0].age" in result.content[1].text
+    assert "does not fit its output schema: result[0].age" in result.content[1].text
 
 
 def test_our_own_client_reads_it(served, mode):
@@ -188,7 +188,7 @@ def test_an_answer_by_hand_fits_too(served, answer):
     served.pause()
     caller = Caller(served, "models")
     eventually(lambda: served.calls and served.calls[-1].questions)
-    with pytest.raises(ToolbenchError, match="a certain structure"):
+    with pytest.raises(ToolbenchError, match="does not fit it"):
         served.calls[-1].answer({"result": 3})
     served.calls[-1].answer(answer)
     served.resume()

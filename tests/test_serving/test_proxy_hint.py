@@ -26,7 +26,7 @@ def hub(monkeypatch):
 def shown(served):
     """What a cell shows, as text and as HTML."""
     bundle = served._repr_mimebundle_()
-    assert "behind" in bundle["text/html"]
+    assert "This kernel runs on" in bundle["text/html"]
     return bundle["text/plain"]
 
 
@@ -35,7 +35,7 @@ def test_nothing_is_said_elsewhere(monkeypatch):
     monkeypatch.delenv("JUPYTERHUB_SERVICE_PREFIX", raising=False)
     with serve([ping], name="hint") as served:
         assert served.proxy_hint == ""
-        assert "behind" not in served._repr_mimebundle_()["text/plain"]
+        assert "This kernel runs on" not in served._repr_mimebundle_()["text/plain"]
 
 
 def test_a_hub_is_to_be_allowed(hub):
@@ -43,7 +43,7 @@ def test_a_hub_is_to_be_allowed(hub):
     with serve([ping], name="hint") as served:
         text = shown(served)
         port = httpx2.URL(served.url).port
-    assert "behind JupyterHub" in text
+    assert "runs on JupyterHub" in text
     assert 'allowed_hosts=["HOST"]' in text
     assert f"https://HOST/user/me/proxy/{port}/mcp with two headers" in text
 
@@ -67,7 +67,7 @@ def test_binder_is_named(hub):
     """It is a hub too."""
     hub.setenv("BINDER_LAUNCH_HOST", "https://mybinder.org/")
     with serve([ping], name="hint") as served:
-        assert "behind Binder" in shown(served)
+        assert "runs on Binder" in shown(served)
 
 
 def test_what_is_allowed_gets_in(hub):

@@ -49,7 +49,7 @@ WRONG = {
         (3, "a list of names.*3"),
         ([3], f"{HOSTS}.*3"),
         ([""], f"{HOSTS}.*''"),
-        (["*"], f"{HOSTS}.*a pattern would let in pages of others"),
+        (["*"], f"{HOSTS}.*a pattern would also allow web pages of other hosts"),
         (["*.example.org"], f"{HOSTS}.*a pattern would"),
         (["hub?.example.org"], f"{HOSTS}.*'hub"),
         (["https://hub.example.org"], f"{HOSTS}.*without scheme"),

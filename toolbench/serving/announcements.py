@@ -1,4 +1,4 @@
-"""Notify clients that the list of tools changed, in the stream of their protocol."""
+"""Notify clients that the list of tools changed."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,14 +16,14 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 
 class _Bus(InMemorySubscriptionBus):
-    """A bus that also notifies new listeners, who may have missed a change after they listed the tools."""
+    """A bus that also notifies each new listener, which may have missed an earlier change."""
 
     def __init__(self) -> None:
         super().__init__()
         self._has_news = False
 
     async def publish(self, event: ServerEvent) -> None:
-        """Notify all listeners, and all later ones."""
+        """Notify all listeners, now and later."""
         self._has_news = True
         await super().publish(event)
 
@@ -48,7 +48,7 @@ class Announcements:
         self._is_due = False
 
     def add(self, ctx: ServerRequestContext[Any, Any]) -> None:
-        """Notify the client of *ctx* from now on until it leaves, if it uses the older protocol."""
+        """Notify the client of *ctx* until it disconnects, if it uses the older protocol."""
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return
         connection = ctx.session._connection
@@ -58,7 +58,7 @@ class Announcements:
             connection.exit_stack.callback(self._sessions.pop, key, None)
 
     def tell(self) -> None:
-        """Notify all clients; changes that come during a notification are notified together."""
+        """Notify all clients. All changes during a notification cause one more notification."""
         self._is_due = True
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._tell())

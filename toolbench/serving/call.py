@@ -21,7 +21,7 @@ from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import ENDED, Run
 from toolbench.serving.call_results import observation_by_hand, result_of
 
-CLIENT_PATIENCE = 600.0  # seconds an agent's person has for a question
+CLIENT_PATIENCE = 600.0  # seconds that an agent's person has for a question
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ProgressEvent:
 
 @dataclass(frozen=True)
 class LogEvent:
-    """The run logged a line."""
+    """A log line of the run."""
 
     message: str
     level: str
@@ -76,7 +76,7 @@ class ServedRun(Run):
         super().progress(value, total, message)
         text = self.progress_state.message
         value, total = self.progress_state.value, self.progress_state.total
-        if isfinite(value):  # JSON has no other number
+        if isfinite(value):  # JSON has only finite numbers
             known = total if total is not None and isfinite(total) else None
             event = ProgressEvent(value, known, whole_characters(text))
             self._call_of_agent.post(event)
@@ -93,7 +93,7 @@ class ServedRun(Run):
         self._call_of_agent.tell()
 
     def give_up(self) -> None:
-        """Stop waiting for the run; the agent stops waiting too."""
+        """Stop waiting for the run, and send the agent an error as its result."""
         super().give_up()
         text = f"{self.tool.name} was stopped, but does not end."
         outcome = Observation.from_text(text, is_error=True)
@@ -127,15 +127,15 @@ class ServedCall:
             tool: The tool that is called.
             arguments: The arguments, as the agent sent them.
             client: The name of the agent's program.
-            answer_within: The seconds a person has for a question in the notebook.
+            answer_within: The seconds that a person has for a question in the notebook.
             loop: The loop that waits for the events of the call.
-            asks_client: Whether a question goes to the agent's person.
+            asks_client: Returns whether to send a question to the agent's person.
             changed: Called from any thread after a change that views should show.
         """
         self.client = client
         """The name that the agent's program reports; empty if it reports none."""
         self.key = token_hex(16)
-        """The name of the call with which the agent sends answers later."""
+        """A random key of the call; the agent sends its later answers with this key."""
         self.events: Queue[Event] = Queue()
         self._answer_within = answer_within
         self._loop = loop
@@ -159,7 +159,7 @@ class ServedCall:
 
     @property
     def arguments(self) -> Mapping[str, Any]:
-        """The arguments as the agent sent them; secrets according to the schema are hidden."""
+        """The arguments as the agent sent them, without values that the schema marks as secret."""
         arguments: Mapping[str, Any] = self.run.secrets.arguments
         return arguments
 
@@ -175,12 +175,12 @@ class ServedCall:
 
     @property
     def seconds(self) -> float:
-        """The seconds from its arrival to its end, or until now."""
+        """The seconds from the arrival of the call to its end, or until now."""
         return self.run.seconds
 
     @property
     def started(self) -> datetime:
-        """The time of its arrival."""
+        """The time at which the call arrived."""
         return self.run.started
 
     @property
@@ -191,7 +191,7 @@ class ServedCall:
 
     @property
     def questions(self) -> list[Question]:
-        """The questions that wait in the notebook: whether the call may run, or questions of its tool."""
+        """The open questions in the notebook: for consent to the call, or of its tool."""
         return [one.question for one in list(self._open_questions)]
 
     @property
@@ -225,12 +225,12 @@ class ServedCall:
     def answer(self, answer: Observation | Mapping[str, Any] | str) -> None:
         """Give *answer* to the agent in place of the tool's result.
 
-        The tool does not run; if it runs already, it is stopped. A dict stands for a value that
-        the tool could have returned.
+        The tool does not run; if it runs already, it is stopped. A dict is used like a value
+        that the tool returns.
 
         Raises:
-            ToolbenchError: If the tool has an output schema, and *answer* neither fits it nor is a
-                failure.
+            ToolbenchError: If *answer* does not fit the tool's output schema. A failed
+                observation is always accepted.
         """
         observation = observation_by_hand(self.run.tool, answer)
         if self.is_over:
@@ -266,7 +266,7 @@ class ServedCall:
         """Start the run in a separate thread.
 
         Args:
-            confirm: Ask first if the policy requires it.
+            confirm: Whether to ask a person first, if the policy requires it.
             asks_because: A reason to ask a person even if the policy allows the call.
         """
         self.run.asks_because = asks_because
@@ -286,14 +286,12 @@ class ServedCall:
 
     def _end(self, run: Run) -> None:
         outcome = run.outcome
-        if (
-            run.cancelled and not outcome.is_error
-        ):  # it ended well, but not as it should
+        if run.cancelled and not outcome.is_error:  # it succeeded, but was stopped
             note = TextContent(text=f"\n[The run was {run.reason or 'cancelled'}.]")
             outcome = Observation(content=[*outcome.content, note], is_error=True)
         try:
             result = result_of(run.tool, outcome)
-        except Exception as error:  # noqa: BLE001 - a user's class may raise; the agent waits
+        except Exception as error:  # noqa: BLE001 - a user's class may raise any error
             text = f"The result of {run.tool.name} cannot be sent: {sentence(error)}."
             hidden = run.secrets.redactor.text(text)
             failure = Observation.from_text(hidden, is_error=True)
@@ -306,11 +304,11 @@ class ServedCall:
 
     def post(self, event: Event) -> None:
         """Send *event* to the loop that answers the agent."""
-        with suppress(RuntimeError):  # the server was closed: there is no agent to tell
+        with suppress(RuntimeError):  # the server was closed: no agent waits
             self._loop.call_soon_threadsafe(self.events.put_nowait, event)
 
     def ask(self, question: Question) -> Answer:
-        """Get an answer to *question*, from the agent's person or in the notebook."""
+        """Get an answer to *question* from the agent's person or from a person at the notebook."""
         reply: Future[Answer] = Future()
         forget = self.run.on_cancel(lambda: settle(reply, Answer("cancel")))
         try:
@@ -349,5 +347,5 @@ def settle(reply: "Future[Answer]", answer: Answer) -> bool:
 def _waited(reply: "Future[Answer]", seconds: float) -> Answer | None:
     try:
         return reply.result(seconds)
-    except TimeoutError:  # the last word, if one comes this very moment
+    except TimeoutError:  # use an answer that comes at this moment
         return None if settle(reply, Answer("cancel")) else reply.result()

@@ -17,9 +17,9 @@ _STRUCTURED = "structuredContent"
 def result_of(
     tool: ToolDefinition[Any, Any], observation: Observation
 ) -> dict[str, Any]:
-    """Return the result of `tools/call` for *observation*, in the structure that *tool* promises."""
+    """Return the result of `tools/call` for *observation*, as the output schema requires it."""
     result = observation.to_mcp_result()
-    # The tool of another server promises what its server sends: nothing is added to that.
+    # The output schema of another server's tool fits what this server sends: add nothing.
     is_own = tool.source == ToolDefinition.source and tool.observation_type is not None
     is_promised = is_own and not observation.is_error
     if is_promised and _STRUCTURED not in result:
@@ -33,7 +33,7 @@ def result_of(
 def _add_promised(
     result: dict[str, Any], promised: ResultSchema, observation: Observation
 ) -> None:
-    """Add the structure that a function's annotation promises to *result*."""
+    """Add to *result* the structure that the return annotation of a function promises."""
     if isinstance(observation, ResultObservation):
         result[_STRUCTURED] = promised.structured(observation.result)
     if promised.wraps:
@@ -43,13 +43,13 @@ def _add_promised(
 def _sent(
     tool: ToolDefinition[Any, Any], result: Mapping[str, Any], *, is_checked: bool
 ) -> dict[str, Any]:
-    """Return *result* without what JSON cannot hold, or a failure if it breaks *tool*'s promise.
+    """Return *result* as JSON, or a failure if it does not fit *tool*'s output schema.
 
     Args:
         tool: The tool.
         result: The result of the call.
-        is_checked: Whether the structure was checked before. It is checked again only if the
-            conversion to JSON changes it.
+        is_checked: Whether the structure was checked before. Then it is checked again only if
+            the conversion to JSON changes it.
     """
     sent: dict[str, Any] = sendable(result)
     structured = sent.get(_STRUCTURED)
@@ -62,15 +62,15 @@ def _sent(
     problem = next(iter(validator_of(dict(schema)).problems(structured)), None)
     if problem is None:
         return sent
-    text = f"The result of {tool.name} is not what the tool promises: {problem}."
+    text = f"The result of {tool.name} does not fit its output schema: {problem}."
     if is_changed:
-        text += " JSON has no NaN and no infinity, and no half of a character."
+        text += " JSON has no NaN, no infinity and no incomplete characters."
     blocks = [*sent["content"], {"type": "text", "text": text}]
     return {"content": blocks, "isError": True}
 
 
 def output_schema_of(tool: ToolDefinition[Any, Any]) -> Mapping[str, Any] | None:
-    """Return the output schema that *tool* promises for its results; None without one."""
+    """Return the output schema of *tool*; None if it has none."""
     schema: Mapping[str, Any] | None = tool.to_mcp_tool().get("outputSchema")
     promised = None if schema is not None else result_schema(tool)
     return schema if promised is None else promised.schema
@@ -101,15 +101,15 @@ def observation_by_hand(
     problem = next(iter(validator_of(dict(schema)).problems(structured)), None)
     if problem is not None:
         msg = (
-            f"{tool.name} promises results of a certain structure, and the answer does not fit: "
-            f"{problem}. Answer with a dict that fits, or with an observation that failed."
+            f"{tool.name} has an output schema, and the answer does not fit it: {problem}. "
+            "Answer with a dict that fits, or with a failed observation."
         )
         raise ToolbenchError(msg)
     return observation
 
 
 def _unwrapped(tool: ToolDefinition[Any, Any], observation: Observation) -> Observation:
-    """Return *observation*, an answer by hand, with the value that the function would return."""
+    """Return *observation*, an answer by hand, with the value as the function would return it."""
     promised = result_schema(tool)
     if promised is None or not isinstance(observation, ResultObservation):
         return observation

@@ -68,7 +68,7 @@ def request_for(question: Question) -> types.ElicitRequest:
 
 
 def answer_of(reply: Any, question: Question) -> Answer:
-    """Return the answer of the agent's person to *question*; an answer that does not fit is a cancel."""
+    """Return the answer of the agent's person to *question*; "cancel" if it does not fit."""
     if not isinstance(reply, types.ElicitResult):
         return Answer("cancel", by_somebody=False)
     if reply.action != "accept":

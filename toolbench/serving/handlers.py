@@ -34,9 +34,9 @@ Begin = Callable[
     [ToolDefinition[Any, Any], Mapping[str, Any], str, Callable[[Question], bool]],
     ServedCall,
 ]
-"""Makes a call of a tool with arguments for a client, and starts it."""
+"""A function that makes a call of a tool for a client, and starts the call."""
 MOST_QUESTIONS = 32
-"""The most questions that wait for agents' persons; if there are more, the oldest is cancelled."""
+"""The most questions that may wait for agents' persons. One more cancels the oldest question."""
 _QUESTION = "question"
 _LEVELS = {"warn": "warning", "exception": "error", "fatal": "critical"}
 
@@ -76,7 +76,7 @@ class Handlers:
         if params.request_state is not None:
             call, event = self._waiting_calls.pop(params.request_state, (None, None))
             if call is None or event is None or call.tool != params.name:
-                msg = f"This call of {params.name} is over: begin it again."
+                msg = f"This call of {params.name} has ended: call the tool again."
                 raise MCPError(types.INVALID_PARAMS, msg)
             reply = (params.input_responses or {}).get(_QUESTION)
             settle(event.reply, answer_of(reply, event.question))
@@ -95,7 +95,7 @@ class Handlers:
     async def _follow(
         self, ctx: Context, call: ServedCall
     ) -> types.CallToolResult | types.InputRequiredResult:
-        """Pass on the events of the run until it ends, or until the agent has to call again."""
+        """Pass on the events of the run until it ends, or until the agent must call again."""
         asking: set[asyncio.Task[None]] = set()
         try:
             while True:
@@ -116,7 +116,7 @@ class Handlers:
                 task.cancel()
 
     def _keep_open(self, event: QuestionEvent) -> None:
-        """Let *event* wait; if there are too many, cancel the oldest, as each holds a thread."""
+        """Let *event* wait. Each event holds a thread: if too many wait, cancel the oldest."""
         still_open = (one for one in self._open_questions if not one.reply.done())
         self._open_questions = deque(still_open)
         self._open_questions.append(event)
@@ -127,7 +127,7 @@ class Handlers:
     def _wait_for_return(
         self, call: ServedCall, event: QuestionEvent
     ) -> types.InputRequiredResult:
-        """Answer with the question; in the newer protocol the agent calls again with the answer."""
+        """Return the question; in the newer protocol the agent calls again with the answer."""
         self._waiting_calls[call.key] = (call, event)
         event.reply.add_done_callback(lambda _: self._waiting_calls.pop(call.key, None))
         return types.InputRequiredResult(
@@ -137,7 +137,7 @@ class Handlers:
 
 
 async def _elicit(ctx: Context, event: QuestionEvent) -> None:
-    """Ask the agent's person as in the older protocol, by a request of the server."""
+    """Ask the agent's person by a request of the server, as in the older protocol."""
     answer = Answer("decline", by_somebody=False)
     try:
         params = request_for(event.question).params
@@ -153,7 +153,7 @@ async def _elicit(ctx: Context, event: QuestionEvent) -> None:
                 params.message, params.requested_schema, ctx.request_id
             )
         answer = answer_of(result, event.question)
-    except MCPError:  # the agent's program refuses to ask: the tool is told so
+    except MCPError:  # the agent's program does not ask: the tool gets a refusal
         pass
     finally:
         settle(event.reply, answer)
@@ -161,7 +161,7 @@ async def _elicit(ctx: Context, event: QuestionEvent) -> None:
 
 async def _notify(ctx: Context, event: ProgressEvent | LogEvent) -> None:
     related: Any = ctx.request_id
-    with suppress(MCPError):  # what cannot be told changes nothing
+    with suppress(MCPError):  # a lost notification does no harm
         if isinstance(event, LogEvent):
             await _log(ctx, event)
         elif (token := (ctx.meta or {}).get("progress_token")) is not None:
@@ -183,7 +183,7 @@ async def _log(ctx: Context, event: LogEvent) -> None:
 def _as_tool(described: Mapping[str, Any]) -> types.Tool:
     try:
         return types.Tool.model_validate(described)
-    except ValidationError:  # its server sent parts that the protocol does not know
+    except ValidationError:  # another server sent parts that MCP does not know
         known = ("name", "description", "inputSchema")
         return types.Tool.model_validate({key: described[key] for key in known})
 
@@ -191,7 +191,7 @@ def _as_tool(described: Mapping[str, Any]) -> types.Tool:
 def _as_result(result: Mapping[str, Any]) -> types.CallToolResult:
     try:
         return types.CallToolResult.model_validate(result)
-    except ValidationError:  # a block of a kind that only its server knows
+    except ValidationError:  # another server sent a block of an unknown kind
         blocks = [_as_block(block) for block in result["content"]]
         return types.CallToolResult.model_validate({**result, "content": blocks})
 

@@ -17,7 +17,7 @@ from toolbench.errors import ServerError
 HOST = "127.0.0.1"
 _STARTING_SECONDS = 30.0
 _CLOSING_SECONDS = 10.0
-_ENDING_SECONDS = 0.5  # for calls that were stopped to say so
+_ENDING_SECONDS = 0.5  # in which stopped calls can still answer
 _LOOK = 0.02
 
 
@@ -27,7 +27,7 @@ class _WebServer(uvicorn.Server):
     started_now: Callable[[], object]
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so."""
+        """Start, and call `started_now`."""
         await super().startup(sockets)
         self.started_now()
 
@@ -52,7 +52,7 @@ class HttpThread:
         Raises:
             ServerError: If *port* is taken, or cannot be used.
         """
-        # with its protocol: asyncio sends small answers at once (TCP_NODELAY) for TCP by name only
+        # IPPROTO_TCP is named because asyncio sets TCP_NODELAY (small answers at once) only then
         self.socket = socket.socket(
             socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
         )
@@ -61,9 +61,7 @@ class HttpThread:
         except (OSError, OverflowError) as error:
             self.socket.close()
             why = getattr(error, "strerror", None) or str(error)
-            msg = (
-                f"Port {port} of {HOST} cannot be used: {why}. port=0 takes a free one."
-            )
+            msg = f"Port {port} of {HOST} cannot be used: {why}. port=0 takes a free port."
             raise ServerError(msg) from None
         self.port: int = self.socket.getsockname()[1]
         self.loop = asyncio.new_event_loop()
@@ -76,7 +74,7 @@ class HttpThread:
         """Serve *app*; return when clients can reach it.
 
         Raises:
-            ServerError: If it does not start.
+            ServerError: If the server does not start.
         """
         config = uvicorn.Config(
             app,
@@ -98,7 +96,7 @@ class HttpThread:
         self._thread.start()
         try:
             is_up.result(_STARTING_SECONDS)
-        except BaseException as error:  # also an interrupt: nothing is left behind
+        except BaseException as error:  # also after an interrupt, nothing stays open
             self.close()
             if not isinstance(error, Exception):
                 raise
@@ -132,12 +130,12 @@ class HttpThread:
         self.socket.close()
 
     def call_soon(self, function: Callable[..., object], *args: Any) -> None:
-        """Call `function(*args)` in the loop, unless it has ended."""
+        """Call `function(*args)` in the loop, unless the loop has ended."""
         with suppress(RuntimeError):
             self.loop.call_soon_threadsafe(function, *args)
 
     def leave_behind(self) -> None:
-        """Close the sockets in a forked process, as these copies would keep clients waiting."""
+        """Close the copies of the sockets in a forked process: they would keep clients waiting."""
         connections = (
             () if self._server is None else self._server.server_state.connections
         )
@@ -166,5 +164,5 @@ def _leave_behind() -> None:
         thread.leave_behind()
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+if hasattr(os, "register_at_fork"):  # Windows has no fork
     os.register_at_fork(after_in_child=_leave_behind)

@@ -18,7 +18,7 @@ _PATH = "/mcp"
 
 
 class Server:
-    """A server of an offer; it runs until it is closed."""
+    """A server of the tools of an offer; it runs until it is closed."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Server:
             offer: The tools.
             name: The name of the server for clients.
             token: The token that clients must send.
-            port: The port on 127.0.0.1; 0 takes a free one.
+            port: The port on 127.0.0.1; 0 takes a free port.
             allowed_hosts: The other host names that clients may use.
             begin: Starts a call.
 
@@ -56,7 +56,7 @@ class Server:
                 allowed_hosts=[*allowed_hosts],
             )
             self._thread.start(OwnHeader(app))
-        except BaseException:  # also an interrupt: nothing is left behind
+        except BaseException:  # also after an interrupt, nothing stays open
             self._thread.close()
             raise
 
@@ -93,7 +93,7 @@ class Server:
         return None if described is None else described["inputSchema"]
 
     def announce_news(self) -> None:
-        """Notify clients, soon, if the answer to `tools/list` has changed."""
+        """Notify clients soon, if the answer to `tools/list` has changed."""
         self._thread.call_soon(self._announce)
 
     def _announce(self) -> None:

@@ -20,18 +20,18 @@ from toolbench.serving.call_results import output_schema_of
 _log = logging.getLogger(__name__)
 AnyTool = ToolDefinition[Any, Any]
 Source = Callable[[], Iterable[AnyTool]]
-"""Returns the present tools of one part of an offer."""
+"""A function that returns the present tools of one part of an offer."""
 
 
 class Offer:
-    """The served tools by name; they are looked up again after a tool was defined."""
+    """The served tools by name. They are looked up again after a tool is defined."""
 
     def __init__(self, specs: Any) -> None:
         """Offer the tools of *specs*; tools that are not for models are left out.
 
         Args:
-            specs: A tool, a class of tools, a `Tool` spec, a name, a function that returns
-                tools and is called at each look, or several of these.
+            specs: A tool, a class of tools, a `Tool` spec, a name, or a function that returns
+                tools and is called at each look-up; or a list of these.
 
         Raises:
             RegistrationError: If something is not a tool, or two tools have the same name.
@@ -42,7 +42,7 @@ class Offer:
         self._sources = [*self._sources_of(specs)]
         self._is_stale = False
         self.version = 0
-        """Counts the changes of the answer to `tools/list`."""
+        """The number of changes of the answer to `tools/list`."""
         self._tools: dict[str, AnyTool] = {}
         self._described: dict[str, dict[str, Any]] = {}
         for tool in (tool for source in self._sources for tool in source()):
@@ -101,7 +101,7 @@ class Offer:
         for source in self._sources:
             try:
                 yield from source()
-            except Exception as error:  # noqa: BLE001 - a create() may do anything; it hides no others
+            except Exception as error:  # noqa: BLE001 - a create() may raise any error
                 _log.warning("A tool is served no longer: %s", error)
 
     def _sources_of(self, spec: Any) -> Iterable[Source]:
@@ -150,7 +150,7 @@ class _Name:
 
 
 def _asked(function: Callable[[], Any]) -> Source:
-    """Return a source that calls *function* at each look."""
+    """Return a source that calls *function* at each look-up."""
     name = getattr(function, "__name__", None) or clip(function)
     try:
         signature(function).bind()
@@ -182,7 +182,10 @@ def _constant(tools: list[AnyTool]) -> Source:
 
 
 def _followed(tool: AnyTool) -> Source:
-    """Return a source of the latest *tool*; if *tool* is the one with its name, of the name."""
+    """Return a source of the latest definition of *tool*.
+
+    If a search for its name finds *tool*, the source searches by name each time.
+    """
     if _named_as(tool.name) is not tool.latest():
         return lambda: [tool.latest()]
     return lambda: [_named_as(tool.name) or tool.latest()]
@@ -190,7 +193,7 @@ def _followed(tool: AnyTool) -> Source:
 
 def _named_as(name: str) -> AnyTool | None:
     """Return the existing tool called *name*, in the notebook or the registry."""
-    with suppress(ToolbenchError):  # there is none, or there are several
+    with suppress(ToolbenchError):  # no such tool, or several
         if lookup.find is not None:
             return lookup.find(name)
         recipe = default_registry.recipe(name)
@@ -204,7 +207,7 @@ def _described(tools: Mapping[str, AnyTool]) -> dict[str, dict[str, Any]]:
 
 def _description(tool: AnyTool) -> dict[str, Any]:
     entry: Mapping[str, Any] | None = getattr(tool, "entry", None)
-    if entry:  # in the list of the server it is of, whose words are passed on
+    if entry:  # the entry in the tool list of its own server
         return {**entry, "name": tool.name}
     described = tool.to_mcp_tool()
     if tool.title != tool.name:

@@ -16,7 +16,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.plain import plain
 
 WRAPPED = "result"
-"""The key of a result that is not an object itself."""
+"""The key under which a result is wrapped that is not an object."""
 _WRAPS = "x-fastmcp-wrap-result"
 _NO_DATA = (Schema, TextContent, ImageContent, Iterator, AsyncIterator, Awaitable)
 _PLAIN = (None, type(None), str, object, Any)
@@ -24,14 +24,14 @@ _PLAIN = (None, type(None), str, object, Any)
 
 @dataclass(frozen=True)
 class ResultSchema:
-    """An output schema, and the function that writes a result in its form."""
+    """An output schema, and the type adapter that writes a result in its form."""
 
     schema: Mapping[str, Any]
     adapter: TypeAdapter[Any]
 
     @property
     def wraps(self) -> bool:
-        """Whether the result is wrapped as the only value of an object, as MCP requires an object."""
+        """Whether the result is wrapped in an object, because MCP requires an object."""
         return _WRAPS in self.schema
 
     def structured(self, result: Any) -> Any:
@@ -40,19 +40,19 @@ class ResultSchema:
             data = self.adapter.dump_python(
                 result, mode="json", by_alias=False, warnings=False, fallback=str
             )
-        except Exception:  # noqa: BLE001 - it may be anything, whatever the annotation says
+        except Exception:  # noqa: BLE001 - the result may differ from the annotation
             data = plain(result)
         return {WRAPPED: data} if self.wraps else data
 
 
 def result_schema(tool: ToolDefinition[Any, Any]) -> ResultSchema | None:
-    """Return the output schema of the function of *tool*; None if it promises none."""
+    """Return the output schema of the function of *tool*; None if its annotation gives none."""
     if tool.observation_type is not None or not isinstance(tool.executor, FunctionCall):
         return None
     function = tool.executor.function
     try:
         return _promise(function)
-    except TypeError:  # an object that is called may have no hash
+    except TypeError:  # a callable object may have no hash
         return _of(function)
 
 
@@ -69,7 +69,7 @@ def _of(function: Callable[..., Any]) -> ResultSchema | None:
         described.__annotations__ = {"return": hint}
         schema = Tool.from_function(described).output_schema
         return None if schema is None else ResultSchema(schema, TypeAdapter(hint))
-    except Exception:  # noqa: BLE001 - any type may be there; then nothing is promised
+    except Exception:  # noqa: BLE001 - the annotation may be any type
         return None
 
 
@@ -77,7 +77,7 @@ _promise = lru_cache(maxsize=256)(_of)
 
 
 def _holds_no_data(hint: Any) -> bool:
-    """Tell whether values of *hint* are, or may be, content to show instead of data."""
+    """Tell whether values of *hint* may be content to show instead of data."""
     args = get_args(hint)
     kind = get_origin(hint) or hint
     if isclass(kind) and issubclass(kind, _NO_DATA):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Answerer = Literal["agent", "notebook"]
 Listener = Callable[[ServedCall | None], object]
-"""Called with a call that changed, or with None after another change."""
+"""A function that gets a call that changed, or None after another change."""
 KEPT_CALLS = 1_000
 """The number of calls in `Served.calls`; earlier calls are in `history()`."""
 _PAUSED = "calls are paused"
@@ -56,12 +56,12 @@ class Served:
         )
         self.name = name
         self.require = require
-        """When a person is asked before a call: as the policy says, always, or never."""
+        """When to ask a person before a call: "policy" asks as the policy says, "always", or "never"."""
         self.answer_within = answer_within
-        """The seconds a person has to answer here; after that the call is refused."""
+        """The seconds that a person has to answer here; after that the call is refused."""
         self.questions_to: Answerer = "agent"
-        """Who answers the questions of a running tool: the agent's person, if its program can
-        ask one, or the person at this notebook."""
+        """The person who answers the questions of a running tool: at the agent, if its program can
+        ask, or at this notebook."""
         self._lock = RLock()
         self._calls: deque[ServedCall] = deque()
         self._count = 0
@@ -81,11 +81,11 @@ class Served:
         self.url: str = self._server.url
         """The URL of the server, for streamable HTTP."""
         self.proxy_hint = proxy_hint(self.url, allowed_hosts)
-        """How a client on another machine reaches the server through JupyterHub or Binder."""
+        """A text: how a client on another machine reaches the server through a hub; may be ""."""
         self._file = ConnectionFile(name, self.url, self.token)
         try:
             self._file.write()
-        except BaseException:  # also an interrupt: nothing is left behind
+        except BaseException:  # also after an interrupt, nothing stays open
             self._server.close()
             raise
         self._forget = definitions.listen(self.look)
@@ -101,7 +101,7 @@ class Served:
 
     @property
     def calls(self) -> tuple[ServedCall, ...]:
-        """The last 1,000 calls and all that have not ended, newest last."""
+        """The last 1,000 calls and all running calls, newest last."""
         with self._lock:
             return tuple(self._calls)
 
@@ -147,7 +147,7 @@ class Served:
         self._tell()
 
     def resume(self) -> None:
-        """Let calls run again, also calls that wait only because of `pause`."""
+        """Let calls run again, also the calls that wait only because of `pause`."""
         self._is_paused = False
         for call in self.calls:
             call.accept_if(_PAUSED)
@@ -156,7 +156,7 @@ class Served:
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call *listener* with each call that changes, and with None after any other change.
 
-        It is called from any thread, and must return at once.
+        The listener is called from any thread, and must return at once.
 
         Returns:
             A function that removes the listener.
@@ -210,7 +210,7 @@ class Served:
         client: str,
         can_ask: Callable[[Question], bool],
     ) -> ServedCall:
-        """Start a call of *tool* for *client*; *can_ask* tells which questions its person can get."""
+        """Start a call of *tool* for *client*; *can_ask* tells if its person can get a question."""
         call = ServedCall(
             tool,
             arguments,
@@ -229,7 +229,7 @@ class Served:
         return call
 
     def _keep(self, call: ServedCall) -> None:
-        """Keep *call*; if there are too many, forget the oldest that has ended."""
+        """Keep *call*; if there are too many calls, drop the oldest call that has ended."""
         with self._lock:
             self._count += 1
             self._calls.append(call)
@@ -256,7 +256,7 @@ def _server_of(offer: Offer, **settings: Any) -> Any:
         from toolbench.serving.mcp_server import (  # noqa: PLC0415 - FastMCP takes seconds
             Server,
         )
-    except ImportError as error:  # FastMCP says so, or one of the packages it needs
+    except ImportError as error:  # FastMCP or a package that it needs is missing
         extra = "serve"
         raise MissingExtraError(extra) from error
     return Server(offer, **settings)
@@ -280,11 +280,11 @@ def serve(
         tools: Tools, classes of tools, `Tool` specs, names, a function that returns tools (it
             is called again after a tool was defined), or a list of these.
         name: The name of the server for clients and for `toolbench connect`. If several
-            servers have the same name, it means the one that started last, until it is closed.
-        port: The port on 127.0.0.1; 0 takes a free one.
-        require: When to ask a person before a call: as `policy` says, always, or never. A call
-            that the policy denies never runs.
-        answer_within: The seconds a person has to answer; after that the call is refused.
+        servers have one name, it means the server that started last, until it is closed.
+        port: The port on 127.0.0.1; 0 takes a free port.
+        require: When to ask a person before a call: "policy" asks as the policy says, "always",
+            or "never". A call that the policy denies never runs.
+        answer_within: The seconds that a person has to answer; then the call is refused.
         allowed_hosts: More host names that clients may use for this machine, for example
             through a proxy: each is a full name, such as "hub.example.org".
 

@@ -48,7 +48,7 @@ def served_bundle(served: "Served") -> dict[str, str]:
     lines += map(call_line, calls)
     note = notice(_left_out(left_out), "neutral") if left_out else Html("")
     rows = "".join(written_once(_rows, call, call_row) for call in reversed(calls))
-    for reference in _rows.keyrefs():  # a copy: other threads may add some
+    for reference in _rows.keyrefs():  # a copy: other threads may add calls
         call = reference()
         if call is not None and call not in calls:
             _rows.pop(call, None)
@@ -104,7 +104,7 @@ _rows: WeakKeyDictionary[ServedCall, Html] = WeakKeyDictionary()
 
 
 def subject(call: ServedCall) -> str:
-    """Return *call* on one line: caller, tool, arguments; the line is made only once."""
+    """Return *call* on one line: caller, tool, arguments. The line is made only once."""
     if call not in _subjects:
         _subjects[call] = _subject(call)
     return _subjects[call]
@@ -161,7 +161,7 @@ def written_once(
     call: ServedCall,
     write: Callable[[ServedCall], Html],
 ) -> Html:
-    """Return `write(call)`; for a call that has ended, it is kept in *written*."""
+    """Return `write(call)`. The result for a call that has ended is kept in *written*."""
     html = written.get(call)
     if html is None:
         html = write(call)

@@ -1,1 +1,1 @@
-"""The way of clients to served tools: address, token, configuration, bridge."""
+"""How clients reach served tools: address, token, configuration, bridge."""

@@ -18,14 +18,14 @@ from mcp_types import PROTOCOL_VERSION_META_KEY
 from toolbench.errors import ServerError
 from toolbench.serving.access.connection_file import ConnectionFile, connections, gone
 
-_LOOK = 1.0  # seconds between looks whether it is still served
+_LOOK = 1.0  # seconds between two checks that the server still runs
 _LARGEST = 256 * 1024 * 1024  # bytes of one result
 
 
 def connect(name: str) -> None:
     """Pass messages between stdio and the server *name*, until one side ends.
 
-    When the server ends, the whole process ends: the wait for the client's next line cannot be stopped.
+    When the server ends, the whole process ends, because it cannot stop waiting for the client.
 
     Raises:
         ServerError: If there is no server of that name, or it has ended.
@@ -52,7 +52,7 @@ def _end_with(connection: ConnectionFile) -> None:
     """End the process when the server of *connection* has ended, even if the client sends nothing."""
     while connection.is_current:
         sleep(_LOOK)
-    sleep(_LOOK)  # what is under way says so itself
+    sleep(_LOOK)  # running requests report the end first
     _say(gone(connection.name))
     os._exit(1)
 
@@ -62,7 +62,7 @@ async def _pass_on(connection: ConnectionFile) -> None:
         httpx2.AsyncClient(
             headers={"Authorization": f"Bearer {connection.token}"},
             timeout=httpx2.Timeout(30.0, read=None),
-            trust_env=False,  # it is on this machine: no proxy is asked
+            trust_env=False,  # the server is on this machine: use no proxy
         ) as client,
         streamable_http_client(
             connection.url, http_client=client, max_sse_event_size=_LARGEST
@@ -84,7 +84,7 @@ async def _pass_on(connection: ConnectionFile) -> None:
             if isinstance(message, SessionMessage):
                 await to_server.send(_with_headers(message))
         both.cancel_scope.cancel()
-        to_client.close()  # or the writer of stdio waits for more
+        to_client.close()  # else the writer of stdio waits for more
 
 
 def _with_headers(message: SessionMessage) -> SessionMessage:

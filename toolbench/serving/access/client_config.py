@@ -1,4 +1,4 @@
-"""The configuration with which a client reaches a served notebook; it has no secret."""
+"""The configuration that a client needs to reach a served notebook; it has no secret."""
 
 import json
 import os
@@ -17,9 +17,9 @@ _PLACES: dict[Client, str] = {
     "cursor": ".cursor/mcp.json of a project, or ~/.cursor/mcp.json",
     "vscode": ".vscode/mcp.json of a project",
     "codex": "~/.codex/config.toml",
-    "mcp": "whatever takes `mcpServers`, as `mcp_config` of OpenHands does",
+    "mcp": "any client that reads `mcpServers`, such as `mcp_config` of OpenHands",
 }
-_PASSED_ON = ("XDG_STATE_HOME",)  # where the file with the token is, if it is moved
+_PASSED_ON = ("XDG_STATE_HOME",)  # the folder of the file with the token, if it is set
 
 
 class ClientConfig(dict[str, Any]):
@@ -73,7 +73,7 @@ def _entry(name: str) -> dict[str, Any]:
 
 
 def program() -> str:
-    """Return the path of this environment's `toolbench`, as clients have another PATH."""
+    """Return the path of this environment's `toolbench`, because clients have another PATH."""
     beside = str(Path(sys.executable).parent)
     return shutil.which("toolbench", path=beside) or "toolbench"
 
@@ -83,7 +83,7 @@ def _toml(servers: dict[str, Any]) -> list[str]:
     for name, entry in servers.items():
         lines.append(f"[mcp_servers.{json.dumps(name)}]")
         values = {key: value for key, value in entry.items() if key != "env"}
-        # strings and lists of them are written alike in JSON and TOML
+        # strings and lists of strings look the same in JSON and TOML
         lines += [f"{key} = {json.dumps(value)}" for key, value in values.items()]
         if env := entry.get("env"):
             lines += ["", f"[mcp_servers.{json.dumps(name)}.env]"]

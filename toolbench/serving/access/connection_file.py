@@ -36,10 +36,10 @@ class ConnectionFile:
     process: int = field(default_factory=os.getpid)
     """The id of the process that serves."""
     machine: str = field(default_factory=socket.gethostname)
-    """The name of its machine: others may share the home directory."""
+    """The name of the server's machine, because several machines may share the home directory."""
     began: float = field(default_factory=time)
     id: str = field(default_factory=lambda: token_hex(4))
-    """Makes the name of the file different from that of any other server."""
+    """A random text that makes the name of the file unique."""
 
     @property
     def path(self) -> Path:
@@ -75,7 +75,7 @@ class ConnectionFile:
             self.path.unlink(missing_ok=True)
 
     def remove_if_gone(self) -> bool:
-        """Remove the file if its server has ended; tell whether it has."""
+        """Remove the file if its server has ended; return True then."""
         is_gone = self.is_here and not (is_running(self.process) and _is_open(self.url))
         if is_gone:
             self.remove()
@@ -106,14 +106,14 @@ def is_running(process: int) -> bool:
 
 
 def _is_open(url: str) -> bool:
-    """Tell whether a server listens at *url*; the number alone may belong to a new process."""
+    """Tell whether a server listens at *url*; its process number may belong to another process."""
     try:
         parts = urlsplit(url)
         with socket.create_connection(
             (parts.hostname or "", parts.port or 0), _PROBING_SECONDS
         ):
             return True
-    except (ConnectionRefusedError, ValueError):  # or it is no address
+    except (ConnectionRefusedError, ValueError):  # or *url* is not valid
         return False
     except OSError:  # it may be too busy to answer
         return True
@@ -128,7 +128,7 @@ def check_name(name: Any) -> None:
     """Check that *name* can be in the name of a file and in a client's configuration.
 
     Raises:
-        ServerError: If it cannot; the message names the allowed characters.
+        ServerError: If *name* is not valid; the message names the allowed characters.
     """
     if not (isinstance(name, str) and _NAME.fullmatch(name)):
         msg = (
@@ -142,7 +142,7 @@ def connections(name: str) -> list[ConnectionFile]:
     """Return the servers called *name* on this machine, newest first; there is at least one.
 
     Raises:
-        ServerError: If there is none; the message names other servers, if there are any.
+        ServerError: If there is no such server; the message names the servers that exist.
     """
     check_name(name)
     known = list(_files(name))
@@ -167,8 +167,8 @@ def connections(name: str) -> list[ConnectionFile]:
 def gone(name: str) -> str:
     """Return the message for a server called *name* that has ended."""
     return (
-        f"What was served as {name!r} cannot be reached: its kernel ended or was "
-        "restarted. Run `%mcp serve` there again, and start this again."
+        f"The server {name!r} cannot be reached: its kernel ended or was restarted. "
+        "Run `%mcp serve` in that notebook again, then connect again."
     )
 
 

@@ -1,4 +1,4 @@
-"""Let in only callers with the token, from a page or program of this machine."""
+"""Let in only callers with the right token."""
 
 from hashlib import sha256
 from hmac import compare_digest
@@ -18,17 +18,17 @@ class OneToken(TokenVerifier):
         self._digest = sha256(token.encode()).digest()
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return the description of the caller for the rest of the server; None refuses the caller."""
+        """Return a description of the caller for the server, or None to refuse the caller."""
         digest = sha256(token.encode(errors="surrogateescape")).digest()
         if not compare_digest(digest, self._digest):
             return None
         return AccessToken(
             token="", client_id="toolbench", scopes=[]
-        )  # the token goes no further
+        )  # no copy of the token is kept
 
 
 class OwnHeader:
-    """A wrapper of a server that also accepts the token in `OWN_HEADER`, not only in the usual header."""
+    """A wrapper of a server that accepts the token in `OWN_HEADER` or in the usual header."""
 
     def __init__(self, app: Any) -> None:
         """Pass requests on to *app*."""

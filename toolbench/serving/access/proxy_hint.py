@@ -1,4 +1,4 @@
-"""A hint for kernels behind JupyterHub or Binder, whose proxy has another host name to allow."""
+"""A hint for kernels behind JupyterHub or Binder: clients must use the host name of its proxy."""
 
 import os
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _BINDER = ("BINDER_LAUNCH_HOST", "BINDER_REPO_URL")
 
 
 def proxy_hint(url: str, allowed_hosts: Sequence[str]) -> str:
-    """Return how a client on another machine reaches *url* through the hub; empty without a hub.
+    """Explain how a client on another machine reaches *url* through the hub; "" without a hub.
 
     Args:
         url: The URL of the server on this machine.
@@ -28,11 +28,11 @@ def proxy_hint(url: str, allowed_hosts: Sequence[str]) -> str:
     known = urlsplit(os.environ.get(_PUBLIC, "")).hostname
     host = next(iter(allowed_hosts), known or "HOST")
     lines = [
-        f"This kernel is behind {hub}: its 127.0.0.1 is not that of your machine. Agents beside "
-        "the kernel, as in a terminal of JupyterLab, need nothing more."
+        f"This kernel runs on {hub}, not on your machine. Agents on the kernel's machine, for "
+        "example in a terminal of JupyterLab, can connect now."
     ]
     if find_spec("jupyter_server_proxy") is None:
-        lines.append("For one on your machine, install jupyter-server-proxy here.")
+        lines.append("For an agent on your machine, install jupyter-server-proxy here.")
     if not allowed_hosts:
         name = (
             ""
@@ -40,10 +40,10 @@ def proxy_hint(url: str, allowed_hosts: Sequence[str]) -> str:
             else ", where HOST is the name in the address bar of your browser"
         )
         lines.append(
-            f'For one on your machine, allow the name of the hub: serve(tools, allowed_hosts=["{host}"]){name}.'
+            f'For an agent on your machine, allow the name of the hub: serve(tools, allowed_hosts=["{host}"]){name}.'
         )
     lines.append(
-        f"It reaches https://{host}{prefix.rstrip('/')}/proxy/{parts.port}{parts.path}"
+        f"Its URL is https://{host}{prefix.rstrip('/')}/proxy/{parts.port}{parts.path}"
         f" with two headers, Authorization: token TOKEN-OF-JUPYTER{_TOKEN[hub]} and "
         f"{OWN_HEADER}: served.token."
     )

@@ -28,7 +28,7 @@ def check_settings(
     """
     check_name(name)
     if not _is_whole(port) or not 0 <= port <= _LARGEST_PORT:
-        msg = f"port is a number from 0 to 65535, where 0 takes a free one, not {text_of(port)}."
+        msg = f"port is a number from 0 to 65535, where 0 takes a free port, not {text_of(port)}."
         raise ToolbenchError(msg)
     if not isinstance(require, str) or require not in ("policy", "always", "never"):
         msg = f"require is 'policy', 'always' or 'never', not {text_of(require)}."
@@ -62,7 +62,11 @@ def _is_seconds(value: Any) -> bool:
 def _check_host(host: Any) -> None:
     if isinstance(host, str) and (_HOST.fullmatch(host) or _is_address(host)):
         return
-    why = ": a pattern would let in pages of others" if "*" in str(host) else ""
+    why = (
+        ": a pattern would also allow web pages of other hosts"
+        if "*" in str(host)
+        else ""
+    )
     msg = (
         "A name in allowed_hosts must be one host without scheme, port or path, such as "
         f"'hub.example.org', not {text_of(host)}{why}."

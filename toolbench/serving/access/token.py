@@ -4,7 +4,7 @@ from secrets import token_urlsafe
 from typing import Self
 
 OWN_HEADER = "X-Toolbench-Token"
-"""Another header for the token, as a hub may expect its own token in `Authorization`."""
+"""Another header for the token, because a hub may expect its own token in `Authorization`."""
 
 
 class Token(str):
