@@ -1,4 +1,4 @@
-"""Check the options that evaluations and sweeps share, before anything is made of them."""
+"""Check the options that evaluations and sweeps share, before they are used."""
 
 from concurrent.futures import Executor
 from numbers import Integral
@@ -11,7 +11,7 @@ def check_options(*, repeats: Any, workers: Any, executor: Any) -> None:
     """Check the options of a user.
 
     Raises:
-        CaseError: If one of them cannot be used.
+        CaseError: If an option cannot be used.
     """
     for name, value in (("repeats", repeats), ("workers", workers)):
         is_whole = isinstance(value, Integral) and not isinstance(value, bool)

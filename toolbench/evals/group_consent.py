@@ -30,7 +30,7 @@ def ask_for_all(
         The decision, in words.
 
     Raises:
-        ConsentError: If the answer is no, or no person can answer; nothing has run then.
+        ConsentError: If the answer is no, or no person can answer. Then no call has run.
     """
     reasons = {}
     for tool in tools:
@@ -64,7 +64,7 @@ def ask_for_all(
 
 
 def _answer(question: Question) -> Answer:
-    """Put *question* to the current run; without one, to the preset answerer or the cell."""
+    """Ask *question* in the current run; without a run, ask the preset answerer or the cell."""
     run = active_run()
     if isinstance(run, Run):
         return run.put(question)

@@ -41,7 +41,7 @@ from toolbench.llm.models.transport.streamed_model import StreamedModel
 
 _WRITTEN = (date, time, timedelta, Decimal, Fraction, UUID, PurePath, complex)
 _LOCKS = ("_thread", "threading")
-_OWN = ("_closed", "_to_be_closed")  # of every executor: whether it is closed
+_OWN = ("_closed", "_to_be_closed")  # of every executor: flags for being closed
 _MOST = 100_000  # parts of one value
 _MUTATORS = frozenset(
     {
@@ -49,7 +49,7 @@ _MUTATORS = frozenset(
         *("pop", "popitem", "remove", "setdefault", "update"),
     }
 )
-# What tells a provider's or a local model from others: not its connections or its counters.
+# The attributes that identify a provider's or a local model, without connections and counters.
 _FACTS = ("provider", "model", "_place", "_base", "_options", "_settings")
 _SESSION = token_hex(8)
 _numbers = count()
@@ -96,17 +96,19 @@ def _text(value: Any) -> str:
         RecursionError,
         RuntimeError,
         OverflowError,
-    ):  # too deep, or it changes meanwhile
+    ):  # too deep, or changed while it is read
         return json.dumps(_mark(object()))
 
 
 def _mark(thing: Any) -> list[str]:
-    """Return a mark of *thing*, the same as long as it lives."""
+    """Return a mark for *thing*; it stays the same as long as the object exists."""
     known, mark = _marks.get(id(thing), (None, ""))
     if known is not None and known() is thing:
         return ["object", mark]
     mark = f"{_SESSION} {next(_numbers)}"
-    with suppress(TypeError):  # some cannot be referred to: they are new each time
+    with suppress(
+        TypeError
+    ):  # no weak reference is possible: the mark is new each time
         _marks[id(thing)] = (ref(thing, partial(_forget, id(thing))), mark)
     return ["object", mark]
 
@@ -137,7 +139,7 @@ def _simple(value: Any) -> Any:
 
 
 def _named(value: Any) -> Any:
-    """Return the name of a module or of a function without Python code; None for others."""
+    """Return the name of a module or of a function without Python code; None for other values."""
     if ismodule(value):
         return ["module", value.__name__]
     if isbuiltin(value) and (value.__self__ is None or ismodule(value.__self__)):
@@ -146,7 +148,7 @@ def _named(value: Any) -> Any:
 
 
 class _Reader:
-    """Reads a value into lists of texts; the code that belongs to it is read too."""
+    """A reader that turns a value, and the code that belongs to it, into lists of texts."""
 
     def __init__(self) -> None:
         self._home: str | None = None  # the package whose code is read
@@ -182,7 +184,7 @@ class _Reader:
     # --- code ----------------------------------------------------------------------
 
     def _code(self, value: Any) -> Any:
-        """Return a function, class or module as data; None if *value* is none."""
+        """Return a function, class or module as data; None for any other value."""
         match value:
             case MethodType():
                 return ["method", self.read(value.__func__), self.read(value.__self__)]
@@ -277,13 +279,13 @@ class _Reader:
 
 
 def _vars_of(value: Any) -> dict[str, Any]:
-    """Return the attributes of *value* itself; empty if it keeps none."""
+    """Return the attributes of *value* itself; empty if it has none."""
     state = getattr(value, "__dict__", None)
     return dict(state) if isinstance(state, dict) else {}
 
 
 def _counts(value: Any) -> bool:
-    """Tell whether a global *value* counts: a plain value, or code; other objects do not."""
+    """Tell whether a global *value* is part of the text: only plain values and code are."""
     return _is_plain(value) or isinstance(value, FunctionType | type | partial)
 
 
@@ -308,7 +310,7 @@ def _tree(thing: Any) -> ast.AST | None:
 
 
 def _changed_names(function: FunctionType) -> set[str]:
-    """Return the names from outside that *function* itself changes, as a counter or a cache."""
+    """Return the names from outside that *function* itself changes, such as a counter or a cache."""
     tree = _tree(function)
     names: set[str] = set()
     for node in ast.walk(tree) if tree is not None else ():
@@ -339,7 +341,7 @@ def _changed_attributes(cls: type) -> set[str]:
 
 
 def _changed(node: ast.AST) -> ast.AST | None:
-    """Return what *node* changes: X in `X[...] = ...`, `del X[...]` and `X.append(...)`."""
+    """Return the object that *node* changes: X in `X[...] = ...`, `del X[...]` and `X.append(...)`."""
     match node:
         case ast.Subscript(value=target, ctx=ast.Store() | ast.Del()):
             return target

@@ -24,7 +24,7 @@ class InThisThread(Executor):
             future.set_result(function(*args, **kwargs))
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # noqa: BLE001 - the future holds it, as of any executor
+        except BaseException as error:  # noqa: BLE001 - the future holds the error
             future.set_exception(error)
         return future
 
@@ -35,7 +35,7 @@ def submitted(
     """Submit the work; if *executor* does not accept work any more, the future has the error."""
     try:
         return executor.submit(function, *args)
-    except Exception as error:  # noqa: BLE001 - each kind of executor says it in its own way
+    except Exception as error:  # noqa: BLE001 - each kind of executor has its own error
         failed: Future[Any] = Future()
         failed.set_exception(error)
         return failed
@@ -97,7 +97,7 @@ def completed(
             return
         lane, task = wait(queue, draw)
         yield task, lane.running[task]
-        del lane.running[task]  # now: an interrupt before this does not lose it
+        del lane.running[task]  # only now: an interrupt before this loses no task
 
 
 def ended(lanes: list[Lane[Task]]) -> "Iterator[tuple[Task, Future[Any]]]":

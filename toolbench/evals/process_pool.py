@@ -13,7 +13,7 @@ from toolbench.errors import CaseError
 from toolbench.runs.output.exception_text import sentence_of
 
 _IN_A_ROW = 20
-"""How often a pool may break without a finished call; after that, the calls are not the cause."""
+"""How often pools may break without a finished call. After that, the calls are not the cause."""
 
 _WIDTH = 64  # requests given to a cluster at once
 
@@ -48,17 +48,19 @@ def for_processes(tool: ToolDefinition[Any, Any]) -> Any:
     """Return *tool* in the form that is sent to a pool of processes.
 
     Raises:
-        CaseError: If it cannot be sent.
+        CaseError: If the tool cannot be sent.
     """
     try:
         import cloudpickle  # noqa: PLC0415 - an extra
     except ImportError:
         dumps, advice = pickle.dumps, "`pip install 'jupyter-toolbench[processes]'`, or"
     else:
-        dumps, advice = cloudpickle.dumps, "Have the tool hold no such thing, or"
+        dumps, advice = cloudpickle.dumps, "Remove that object from the tool, or"
     try:
         return PickledTool(dumps(tool))
-    except Exception as error:  # what a tool holds may raise anything as it is pickled
+    except (
+        Exception
+    ) as error:  # a part of a tool may raise any error when it is pickled
         msg = (
             f"{tool.name} cannot be sent to another process: {sentence_of(error).rstrip('.')}. "
             f"{advice} sweep in threads."
@@ -67,7 +69,10 @@ def for_processes(tool: ToolDefinition[Any, Any]) -> Any:
 
 
 def room(executor: Executor) -> int:
-    """Return the number of requests for *executor* at once; all of them fail if a pool breaks."""
+    """Return how many requests to give *executor* at the same time.
+
+    The number is small, because all of them fail if a pool breaks.
+    """
     workers: int = executor._max_workers if is_process_pool(executor) else _WIDTH // 2  # type: ignore[attr-defined]
     return 2 * workers
 
@@ -85,12 +90,12 @@ class LastingExecutor(Executor):
         self._executor, self._shut_down_later = executor, shut_down_later
         self._breaks = 0
         self.is_broken = False
-        """Whether no new pool takes the place of the broken one: new ones break too, or it is no pool."""
+        """Whether the broken pool is not replaced: too many pools broke, or it was not a pool."""
 
     def submit(
         self, function: Callable[..., Any], /, *args: Any, **kwargs: Any
     ) -> "Future[Any]":
-        """Submit the work; if there is no executor for it any more, the future says so."""
+        """Submit the work. If the pool broke and cannot be replaced, the future has the error."""
         try:
             future = self._executor.submit(function, *args, **kwargs)
         except BrokenExecutor as error:
@@ -103,7 +108,7 @@ class LastingExecutor(Executor):
         return future
 
     def _renew(self) -> bool:
-        """Take a new pool like the broken one, and tell whether there is one."""
+        """Replace the broken pool by one with the same settings; return False if not possible."""
         self._breaks += 1
         pool: Any = self._executor
         if not is_process_pool(pool) or self._breaks > _IN_A_ROW:

@@ -10,7 +10,7 @@ OnProgress = Callable[[str], object]
 
 
 QUIET = 60.0
-"""Seconds without a finished task after which the line says so."""
+"""After so many seconds without a finished task, the line reports this."""
 SOON = 3.0
 """Seconds until the line appears; shorter work shows no line."""
 
@@ -63,8 +63,8 @@ class ProgressLine:
             parts.append(f"{self.cost:.4f} dollars so far")
         if left and (silent := self._silence()) >= QUIET:
             parts.append(
-                f"nothing came back for {_time(silent)} (is there a worker? An interrupt keeps "
-                "what is done)"
+                f"no result for {_time(silent)} (is a worker running? After an interrupt, "
+                "finished results are kept)"
             )
         return f"{self._name}: {self._estimate}{', '.join(parts)}"
 

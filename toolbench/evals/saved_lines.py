@@ -25,24 +25,24 @@ _SALT = re.compile(r"([0-9a-f]{16}):")
 class SavedLines:
     """The lines of one file; an incomplete line, for example after a crash, is skipped.
 
-    Keys are hashes with a random salt, which is the beginning of every key of the file.
+    Each key is a hash. All keys of a file use the same random salt, and begin with it.
     """
 
     def __init__(self, path: Path) -> None:
         """Open *path* to append to it; it is created if it does not exist.
 
         Raises:
-            ToolbenchError: If it cannot be read and written.
+            ToolbenchError: If the file cannot be read and written.
         """
         self.path = path
-        self._damaged: dict[str, str] = {}  # by their keys
+        self._damaged: dict[str, str] = {}  # their texts by key
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)
             if self._file.seek(0, os.SEEK_END):
                 self._file.seek(-1, os.SEEK_END)
                 if self._file.read(1) != b"\n":
-                    self._file.write(b"\n")  # what comes next starts a line of its own
+                    self._file.write(b"\n")  # the next entry starts a new line
         except OSError as error:
             msg = f"{path} cannot be written: {error.strerror}."
             raise ToolbenchError(msg) from None
@@ -58,7 +58,7 @@ class SavedLines:
         """Return a slow hash of *parts*, so that a secret in them cannot be guessed.
 
         Raises:
-            ToolbenchError: If this Python has no such hash, as in Pyodide.
+            ToolbenchError: If this Python has no such hash, such as Pyodide's.
         """
         try:
             from hashlib import (  # noqa: PLC0415 - Pyodide's Python has no OpenSSL
@@ -75,7 +75,7 @@ class SavedLines:
     def fitting(
         self, shape: type[BaseModel], is_wanted: Callable[[Json], bool]
     ) -> Iterator[Json]:
-        """Yield the wanted objects of the file that have *shape*; `notes` describes the others.
+        """Yield the wanted objects of the file that fit *shape*; `notes` describes the others.
 
         Raises:
             ToolbenchError: If it cannot be read.
@@ -92,7 +92,7 @@ class SavedLines:
                     f"line {number:,} ({where}: {first['msg']})"
                 )
             else:
-                self._damaged.pop(line["key"], None)  # it was made again since
+                self._damaged.pop(line["key"], None)  # a later line has this key
                 yield line
 
     @property
@@ -104,8 +104,8 @@ class SavedLines:
         names = ", ".join(islice(self._damaged.values(), _MOST))
         rest = f" and {count - _MOST:,} more" if count > _MOST else ""
         return [
-            f"{counted(count, 'line')} of {self.path} cannot be used, and what was there is made "
-            f"again: {names}{rest}."
+            f"{counted(count, 'line')} of {self.path} cannot be used; the calls or answers are "
+            f"made again: {names}{rest}."
         ]
 
     def lines(self) -> Iterator[tuple[int, Json]]:

@@ -17,15 +17,15 @@ def test_work_that_stands_still_says_so_and_how_to_end_it():
     clock, lines = HandClock(), []
     line = ProgressLine("Sweep of add", 10, lines.append, clock=clock)
     line.draw()
-    assert "nothing came back" not in lines[-1]
+    assert "no result" not in lines[-1]
     clock.now += QUIET
     line.draw()
-    assert "nothing came back for 60 s" in lines[-1]
-    assert "An interrupt keeps what is done" in lines[-1]
+    assert "no result for 60 s" in lines[-1]
+    assert "finished results are kept" in lines[-1]
     line.done += 1
     clock.now += 1
     line.draw()
-    assert "nothing came back" not in lines[-1]
+    assert "no result" not in lines[-1]
     clock.now += 2 * QUIET
     line.draw()
-    assert "nothing came back for 2 min" in lines[-1]
+    assert "no result for 2 min" in lines[-1]

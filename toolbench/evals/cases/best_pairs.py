@@ -1,4 +1,4 @@
-"""Make as many pairs of fitting things as possible; a greedy choice may find fewer."""
+"""Find the most pairs of a row and a column that fit; a greedy search may find fewer."""
 
 from collections.abc import Callable
 
@@ -6,13 +6,13 @@ from collections.abc import Callable
 def most_pairs(
     rows: int, columns: int, fits: Callable[[int, int], bool]
 ) -> dict[int, int]:
-    """Return a fitting column for as many rows as possible, by their indexes; no column twice.
+    """Return a fitting column for as many rows as possible, as indexes. No column is used twice.
 
     Source: Kuhn's algorithm for matchings in bipartite graphs, without recursion.
     """
     owner: dict[int, int] = {}
     for row in range(rows):
-        # for each column the one it was reached from: along this path the pairs are swapped
+        # for each column, the column before it on the path along which pairs are swapped
         via: dict[int, int | None] = {}
         todo: list[tuple[int, int | None]] = [(row, None)]
         while todo:
@@ -33,7 +33,10 @@ def _reach(
     via: dict[int, int | None],
     todo: list[tuple[int, int | None]],
 ) -> int | None:
-    """Return a free column for the row *want*; else note whose columns it could take."""
+    """Return a free column that fits the row *want*.
+
+    If there is none, add the rows that own fitting columns to *todo*.
+    """
     owned: list[int] = []
     for column in range(columns):
         if column in via:
@@ -53,7 +56,10 @@ def _reach(
 def _swap(
     row: int, end: int, owner: dict[int, int], via: dict[int, int | None]
 ) -> None:
-    """Give each row on the way to the column *end* the next column, and *row* the first."""
+    """Move each row on the path to its next column, up to the free column *end*.
+
+    The first column is then free for *row*.
+    """
     column: int | None = end
     while column is not None:
         before = via[column]

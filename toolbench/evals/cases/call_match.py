@@ -1,4 +1,4 @@
-"""Compare the calls of one answer with those that a case expects, field by field."""
+"""Compare the calls of one answer with the calls that a case expects, field by field."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from toolbench.evals.cases.field_rules import EQUAL, FieldRule
 from toolbench.plain import clip
 from toolbench.redaction.detection.secrecy import BY_NAMES
 
-_MOST = 5  # calls of one tool whose every order is tried
+_MOST = 5  # for up to so many calls of one tool, every order is tried
 
 _ABSENT: Any = object()
 
@@ -97,7 +97,7 @@ def _differences(
 def _inside(
     value: Any, actual: Any, path: Path, rules: Mapping[str, FieldRule]
 ) -> list[Problem] | None:
-    """Return the differences inside two objects or lists; None if they cannot be compared so."""
+    """Return the differences inside two objects, or two lists of one length; None for others."""
     steps: list[Any]
     if isinstance(value, Mapping) and isinstance(actual, Mapping):
         steps = list(dict.fromkeys([*value, *actual]))
@@ -175,8 +175,8 @@ def _best(
 ) -> list[tuple[int, int]]:
     """Return the pairs with the fewest differences.
 
-    For many calls, return first as many pairs without a difference as possible; then pair each
-    remaining call with the most similar one that is left.
+    For many calls, first make as many pairs without a difference as possible. Then pair each
+    remaining call with the most similar call that is still free.
     """
     if max(rows, columns) > _MOST:
         return _most_right(rows, columns, table)

@@ -22,7 +22,7 @@ class Case:
     """A prompt, and the calls that a model's answer should have.
 
     Raises:
-        CaseError: If a part of it cannot be used; the message names the part.
+        CaseError: If a part of the case cannot be used; the message names the part.
     """
 
     prompt: str
@@ -39,7 +39,7 @@ class Case:
     or items are allowed), "unordered" (a list in any order). {"*": "any"} allows arguments
     that the case does not name."""
     name: str | None = field(default=None, kw_only=True)
-    """Its name in reports; the prompt if left out."""
+    """The name in reports; the prompt if left out."""
     tags: Sequence[str] = field(default=(), kw_only=True)
     """Words to group cases by."""
 
@@ -68,7 +68,7 @@ class Case:
         argument_names = {name for call in self.calls for name in call.arguments}
         for path, rule in self.rules.items():
             if path == "*" and rule.kind != "any":
-                msg = '"*" stands for arguments that the case does not name: its rule is "any".'
+                msg = '"*" means all arguments that the case does not name: its rule must be "any".'
                 raise CaseError(msg)
             top = path.partition(".")[0].partition("[")[0]
             if rule.needs_expected and top not in argument_names:
@@ -102,17 +102,17 @@ class Case:
 
     @property
     def title(self) -> str:
-        """Its name in reports, without secrets of the expected calls."""
+        """The name in reports, without secrets of the expected calls."""
         return self._redactor.text(self.name or self.prompt)
 
     @property
     def masked_prompt(self) -> str:
-        """The prompt without secrets of the expected calls, as it is shown."""
+        """The prompt for people to see, without secrets of the expected calls."""
         return self._redactor.text(self.prompt)
 
     @cached_property
     def _redactor(self) -> Redactor:
-        """The redactor for the expected arguments whose names are those of secrets."""
+        """The redactor for expected arguments that have the name of a secret."""
         secrets = [
             s for call in self.calls for s in BY_NAMES.secrets_in(call.arguments)
         ]
@@ -127,7 +127,7 @@ class Case:
 
     @property
     def is_proposal(self) -> bool:
-        """Whether a program wrote it and no person has confirmed it."""
+        """Whether a program wrote the case and no person has confirmed it."""
         return PROPOSAL in self.tags
 
     def confirmed(self) -> "Case":
@@ -165,7 +165,7 @@ def _call(expect: Any) -> ExpectedCall:
     if not isinstance(name, str) or not name or not isinstance(arguments, Mapping):
         msg = (
             'An expected call is a ToolCall or {"name": "tool", "arguments": {...}}, not '
-            f"{clip(expect)}. None says that no tool should be called."
+            f"{clip(expect)}. None means that no tool should be called."
         )
         raise CaseError(msg)
     return ExpectedCall(name, plain(dict(arguments)))

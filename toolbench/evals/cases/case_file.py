@@ -1,7 +1,7 @@
 """Read and write cases as a YAML file, which pydantic-evals reads as a `Dataset`.
 
-The prompt is `inputs`, the calls are `expected_output`, and the fields of toolbench alone
-(`match`, `forbid`, `tags`) are `metadata`. Source: pydantic-evals, `Dataset.to_file`.
+The prompt is `inputs`, the calls are `expected_output`, and the fields that only toolbench
+has (`match`, `forbid`, `tags`) are `metadata`. Source: pydantic-evals, `Dataset.to_file`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ def read(path: Path) -> list[Case]:
     """Return the cases of the file *path*.
 
     Raises:
-        CaseError: If it cannot be read, has no cases, or a case in it cannot be used.
+        CaseError: If the file cannot be read, has no cases, or has a case that cannot be used.
     """
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))

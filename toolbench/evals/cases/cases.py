@@ -22,14 +22,14 @@ from toolbench.wording import counted
 class Cases(MutableSequence[Case]):
     """A list of the cases of an evaluation; adding two lists gives the cases of both.
 
-    As the last value of a cell it is a form, in which cases are typed, changed and removed.
+    As the last value of a cell it is shown as a form, to add, change and remove cases.
     """
 
     def __init__(self, cases: Iterable[Case | Mapping[str, Any]] = ()) -> None:
         """Make a list of *cases*: cases, or results of `Case.to_dict`.
 
         Raises:
-            CaseError: If one of them is not a case.
+            CaseError: If an item is not a case.
         """
         self._cases = [_case(case) for case in cases]
 
@@ -74,7 +74,7 @@ class Cases(MutableSequence[Case]):
         prompt are one case with several calls.
 
         Raises:
-            CaseError: If a column is missing, or a row is no case.
+            CaseError: If a column is missing, or a row is not a case.
         """
         return cls(cases_of_rows(frame.to_dict("records")))
 
@@ -93,7 +93,7 @@ class Cases(MutableSequence[Case]):
         be proposed, for example because of a pattern, is named in a warning.
 
         Args:
-            tools: The tools, or the names of registered ones.
+            tools: The tools, or the names of registered tools.
             each: The number of calls for each tool; one case without a call is added.
             seed: Another number gives other values.
         """

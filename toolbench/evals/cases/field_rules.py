@@ -10,9 +10,9 @@ from toolbench.errors import CaseError, did_you_mean
 from toolbench.evals.cases.best_pairs import most_pairs
 from toolbench.plain import clip
 
-_RELATIVE = 1e-3  # of `approx`: models round
+_RELATIVE = 1e-3  # tolerance of `approx`, because models round numbers
 _ABSOLUTE = 1e-9
-_PATIENCE = 1.0  # seconds for one pattern: the text is a model's
+_PATIENCE = 1.0  # seconds to search a model's text for one pattern
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class FieldRule:
             words = ", ".join(RULES)
             near = did_you_mean(kind, RULES) if isinstance(kind, str) else ""
             msg = (
-                f"{clip(rule)} is no rule for a field. A rule is one of {words}, or an object "
+                f"{clip(rule)} is not a rule for a field. A rule is one of {words}, or an object "
                 f'like {{"approx": 0.01}} or {{"regex": "^Par"}}.{near}'
             )
             raise CaseError(msg)
@@ -143,7 +143,7 @@ def _tolerances(value: Any) -> tuple[float, float]:
     is_known = set(parts) <= {"rel", "abs"}
     if not is_known or not all(_is_number(n) and n >= 0 for n in numbers):
         msg = (
-            f"A tolerance is a number from 0 up, which is relative, or an object with "
+            f"A tolerance is a relative number of at least 0, or an object with "
             f'"rel" and "abs", not {clip(value)}.'
         )
         raise CaseError(msg)
@@ -175,14 +175,14 @@ def _compiled(pattern: Any) -> Any:
         try:
             return regex.compile(pattern)
         except regex.error as error:
-            msg = f"{clip(pattern)} is no regular expression: {error}."
+            msg = f"{clip(pattern)} is not a regular expression: {error}."
             raise CaseError(msg) from None
     msg = f"A regular expression is a text, not {clip(pattern)}."
     raise CaseError(msg)
 
 
 def _contains(_: Any, expected: Any, actual: Any) -> bool:
-    """Tell whether a text contains the expected text, or a list the expected items."""
+    """Tell whether a text contains the expected text, or a list contains the expected items."""
     if isinstance(expected, str) and isinstance(actual, str):
         return expected in actual
     items = expected if _is_list(expected) else [expected]
@@ -190,7 +190,7 @@ def _contains(_: Any, expected: Any, actual: Any) -> bool:
 
 
 def _subset(_: Any, expected: Any, actual: Any) -> bool:
-    """Compare two values; the actual one may have more keys and items, at any depth."""
+    """Compare two values; the actual value may have more keys and items, at any depth."""
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return all(
             key in actual and _subset(_, value, actual[key])
@@ -213,7 +213,7 @@ def _paired(
     items: Sequence[Any],
     fits: Callable[[Any, Any], bool],
 ) -> bool:
-    """Tell whether each of *expected_items* can get a different one of *items* that fits."""
+    """Tell whether each expected item can be paired with a different item that fits."""
     partners = most_pairs(
         len(expected_items),
         len(items),
@@ -231,7 +231,7 @@ RULES: Mapping[str, Callable[[Any, Any, Any], bool]] = {
     "subset": _subset,
     "unordered": _unordered,
 }
-"""Each rule by its word: it gets its own value, the expected and the actual one."""
+"""The rules by name. Each gets the rule's own value, the expected value and the actual value."""
 TAKE_VALUE = frozenset({"approx", "regex"})
 """The rules that may have a value of their own."""
 

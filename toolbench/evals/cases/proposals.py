@@ -39,7 +39,7 @@ def propose(
     each: int,
     seed: int,
 ) -> Iterator[Case]:
-    """Yield *each* calls of every tool, and one case in which no tool should be called.
+    """Yield *each* cases with a call of every tool, and one case in which no tool should be called.
 
     *on_absence* gets a sentence for each tool for which no call could be made.
     """
@@ -75,9 +75,9 @@ def propose(
 def _arguments(
     tool: ToolDefinition[Any, Any], number: int, seed: int
 ) -> tuple[dict[str, Any] | None, str]:
-    """Return valid arguments of *tool*, first only required ones, then more.
+    """Return valid arguments of *tool*: only the required ones, or all if *number* is odd.
 
-    If it fails, they are None, and the text says why.
+    If no arguments can be made, they are None, and the text says why.
     """
     random = Random(f"{seed} {tool.name} {number}")  # noqa: S311 - no secret
     value = plain(_value(tool.input_node, random, 0, whole=number % 2 == 1))

@@ -9,7 +9,7 @@ NO_CALL = "(no call)"
 
 
 class Confusion(Mapping[str, Mapping[str, int]]):
-    """Counts of each called tool, for each expected tool or no expected call.
+    """The counts of called tools for each expected tool, or for no expected call.
 
     `confusion["split_bill"]["get_weather"]`: split_bill was expected, get_weather was called.
     """
@@ -48,7 +48,7 @@ class Confusion(Mapping[str, Mapping[str, int]]):
 
     @property
     def columns(self) -> list[str]:
-        """Every called tool, expected ones first."""
+        """All called tools; the expected tools come first."""
         called = {name for counts in self._counts.values() for name in counts}
         known = [name for name in self._counts if name in called]
         return [*known, *sorted(called - set(known))]

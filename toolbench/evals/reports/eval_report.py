@@ -71,11 +71,11 @@ class EvalReport(ReportEntries[Trial]):
 
     @cached_property
     def confusion(self) -> Confusion:
-        """Which tool was called when another was expected, for all models together."""
+        """The counts of called tools for each expected tool, for all models together."""
         return Confusion(self)
 
     def confusion_of(self, model: str) -> Confusion:
-        """Return which tool *model* called when another was expected."""
+        """Return the counts of the tools that *model* called, for each expected tool."""
         return Confusion(trial for trial in self if trial.model == model)
 
     @cached_property
@@ -124,9 +124,10 @@ class EvalReport(ReportEntries[Trial]):
         return not (self.failures or self.errors) and len(self) == self.planned
 
     def compare(self, earlier: "EvalReport") -> Comparison:
-        """Compare with the report *earlier*: what got better or worse, with a significance test.
+        """Compare this report with *earlier*: the cases that changed, and a significance test.
 
-        Cases are the same if title and prompt are; trials without an answer are left out.
+        Two cases are the same if their titles and prompts are equal. Trials without an answer are
+        left out.
         """
         return compared(self, earlier)
 
@@ -149,7 +150,7 @@ class EvalReport(ReportEntries[Trial]):
         """Return the report as JUnit XML, for a CI.
 
         Args:
-            path: A file to which it is also written.
+            path: A file to which the XML is also written.
         """
         return written(junit_xml(self), path)
 

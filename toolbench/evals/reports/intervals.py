@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from math import comb, erfc, nan, sqrt
 
 _Z = 1.959963984540054  # of 95 %
-_EXACT = 2_000  # how many outcomes are added up one by one
+_EXACT = 2_000  # the most outcomes that are added up one by one
 
 
 class Rate(float):
     """A rate: hits divided by total, a number from 0 to 1, or NaN if total is 0.
 
     Attributes:
-        hits: How often it happened.
-        total: How often it could have happened.
+        hits: The number of hits.
+        total: The number of tries.
         low: The lower end of the 95 % confidence interval.
-        high: Its upper end.
+        high: The upper end of the interval.
     """
 
     hits: int
@@ -34,7 +34,7 @@ class Rate(float):
         return Rate, (self.hits, self.total)
 
     def differs_from(self, other: "Rate") -> bool:
-        """Tell whether the two intervals do not overlap, which is a careful test."""
+        """Tell whether the two intervals do not overlap: a cautious test of a difference."""
         return self.low > other.high or other.low > self.high
 
     def __str__(self) -> str:
@@ -53,8 +53,8 @@ def wilson(hits: int, total: int, z: float = _Z) -> tuple[float, float]:
     Journal of the American Statistical Association 22 (1927), 209-212.
 
     Args:
-        hits: How often it happened.
-        total: How often it could have happened; for 0 the interval is from 0 to 1.
+        hits: The number of hits.
+        total: The number of tries; for 0 the interval is from 0 to 1.
         z: The quantile of the normal distribution; the default is for 95 %.
     """
     if not total:
@@ -78,7 +78,7 @@ class Stratum:
 
 
 def p_value(strata: Iterable[Stratum]) -> float:
-    """Return the two-sided probability of such a difference if no case had changed.
+    """Return the two-sided p-value: the probability of such a difference by chance alone.
 
     It is the exact conditional test of 2 x 2 tables in strata: within each case the answers are
     shuffled between before and after. With one answer to each case it is McNemar's exact
@@ -99,7 +99,7 @@ def p_value(strata: Iterable[Stratum]) -> float:
         shares = _sums(shares, own)
     limit = shares[position] * (
         1 + 1e-9
-    )  # what is as likely may differ in the last digit
+    )  # equal probabilities may differ in the last digit
     return min(1.0, sum(share for share in shares if share <= limit))
 
 
@@ -121,7 +121,7 @@ def _outcomes(stratum: Stratum) -> int:
 
 
 def _shares(stratum: Stratum) -> tuple[int, list[float]]:
-    """Return the hypergeometric distribution of the hits after, and its first number of hits."""
+    """Return the smallest number of hits after, and the hypergeometric distribution from there."""
     hits = stratum.before_hits + stratum.after_hits
     low, high = _range(stratum)
     ways = comb(stratum.before_total + stratum.after_total, hits)

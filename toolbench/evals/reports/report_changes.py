@@ -1,4 +1,4 @@
-"""Compare two reports: what got better or worse, and whether it may be chance."""
+"""Compare two reports: the cases that got better or worse, and whether this may be chance."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -108,7 +108,7 @@ def compared(after: "EvalReport", before: "EvalReport") -> Comparison:
 
 
 Key = tuple[str, str]
-"""The identity of a case: its title and its prompt. It may hold a secret."""
+"""The identity of a case: its title and its prompt. The prompt may contain a secret."""
 Results = Mapping[Key, tuple[int, int]]
 """The number of passed and of all answers, for each case."""
 
@@ -118,7 +118,10 @@ def _key(trial: Trial) -> Key:
 
 
 def _titles(trials: Iterable[Trial]) -> Mapping[Key, str]:
-    """Return the title of each case as it is shown: a secret that one answer tells of is hidden."""
+    """Return the title of each case as it is shown.
+
+    If the title in a trial hides a secret, this title is used.
+    """
     titles: dict[Key, str] = {}
     for trial in trials:
         if _key(trial) not in titles or trial.title != trial.case.title:

@@ -1,4 +1,4 @@
-"""What the report of an evaluation and that of a sweep have in common: their entries, in order."""
+"""The base class of the reports of evaluations and sweeps: their entries, in order."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -35,14 +35,14 @@ class ReportEntries(Sequence[Entry]):
         self.planned = planned
         """The planned number of answers or calls."""
         self.stopped = stopped
-        """Why it ended early: "interrupted" or "max_cost", or for a sweep in words; None if it did not."""
+        """Why the work ended early: "interrupted", "max_cost", or a text for a sweep; else None."""
         self.seconds = seconds
         """The total time, in seconds."""
         self._notes = tuple(notes)
 
     @cached_property
     def errors(self) -> list[Entry]:
-        """The trials without an answer, because the model or the network failed; or the calls that failed."""
+        """The trials without an answer (the model or the network failed), or the failed calls."""
         return [entry for entry in self._entries if entry.error is not None]
 
     def _table_columns(self) -> dict[str, list[Any]]:
@@ -50,7 +50,9 @@ class ReportEntries(Sequence[Entry]):
         raise NotImplementedError
 
     def to_dataframe(self) -> "pd.DataFrame":
-        """Return a table with a row for each trial or call; for a call, a column for each argument and field.
+        """Return a table with a row for each trial or call.
+
+        A sweep has a column for each argument and for each field of the results.
 
         Raises:
             MissingExtraError: If pandas is not installed.

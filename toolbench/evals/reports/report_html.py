@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from toolbench.evals.reports.eval_report import EvalReport
 
 IN_A_CELL = 50
-"""The number of failures shown in a cell; few, as they are saved with the notebook."""
+"""The number of failures shown in a cell; few, because they are saved with the notebook."""
 
 _TEXT = 5_000  # characters of an answer
 
@@ -120,7 +120,7 @@ def _overview(report: "EvalReport") -> list[str]:
 
 
 def _answers(report: "EvalReport", most: int | None, *, later: int = 0) -> Html:
-    """A row for each answer, folded; *later* ones are for a page that draws those in sight."""
+    """Return a folded row for each answer; the page draws *later* more rows during scrolling."""
     if not len(report):
         return Html("")
     frame = AnswerTable(report)
@@ -165,7 +165,7 @@ def _rest(count: int, most: int | None) -> str:
 
 
 def _failure(trial: Trial, report: "EvalReport") -> str:
-    """A row that opens into what was said, called and expected."""
+    """Return a row that opens and shows the prompt, the calls and the expected calls."""
     head = (
         f"{badge(trial.model, 'info')}<strong>{short(trial.title)}</strong> "
         f'<span style="{REMARK}">{short(trial.problem)}</span>'
@@ -210,7 +210,7 @@ def _answer(trial: Trial) -> str:
 
 
 def answer_text(trial: Trial) -> str:
-    """Return the text of the answer beside its calls, as far as it is kept."""
+    """Return the text of the answer without its calls, if its message is kept."""
     if trial.message is None:
         return ""
     return "".join(read_message(trial.message).text).strip()[:_TEXT]

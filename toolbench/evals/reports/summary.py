@@ -17,17 +17,17 @@ class ModelSummary:
     trials: int
     errors: int
     passed: Rate
-    """The answer was as the case expects."""
+    """How often the answer was as the case expects."""
     picked: Rate
-    """It called the expected tools, of the answers with expected calls."""
+    """How often the expected tools were called, among the answers with expected calls."""
     filled: Rate
-    """All arguments were right, of the answers with the right tools."""
+    """How often all arguments were right, among the answers with the right tools."""
     called_when_none: Rate
-    """It called a tool, of the answers where no call was expected. Lower is better."""
+    """How often a tool was called, among the answers where no call was expected. Lower is better."""
     forbidden: Rate
-    """It called a forbidden tool, of the cases that forbid one. Lower is better."""
+    """How often a forbidden tool was called, among the cases that forbid tools. Lower is better."""
     repaired: Rate
-    """A call had to be repaired, of the answers with calls. Lower is better."""
+    """How often a call had to be repaired, among the answers with calls. Lower is better."""
     tokens: int | None
     """Tokens of all requests and answers; None if the model does not report them."""
     cost: float | None
@@ -54,7 +54,7 @@ class ModelSummary:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers by name; rates as numbers."""
+        """Return all values by name; rates are numbers."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
@@ -87,7 +87,7 @@ class Summary(Mapping[str, ModelSummary]):
         if len(summaries) == 1 and not name.startswith("_"):
             [only] = summaries.values()
             return getattr(only, name)
-        msg = f"There are {len(summaries)} models: summary['name'].{name} is of one."
+        msg = f"There are {len(summaries)} models: use summary['name'].{name} for one of them."
         raise AttributeError(msg)
 
     def rows(self) -> list[dict[str, str]]:

@@ -11,7 +11,7 @@ from toolbench.display.tables import Frame, as_frame
 from toolbench.errors import CaseError, did_you_mean
 from toolbench.plain import clip
 
-_SINGLE = (str, bytes, Mapping)  # one value, though it can be iterated over
+_SINGLE = (str, bytes, Mapping)  # one value, although it is iterable
 
 
 class Calls:
@@ -21,8 +21,8 @@ class Calls:
         """Read *inputs* for *tool*.
 
         Raises:
-            CaseError: If they are not a grid, list or table, or name an argument that the
-                tool does not have.
+            CaseError: If *inputs* is not a grid, a list or a table, or has an argument that
+                the tool does not have.
         """
         self._axes: dict[str, list[Any]] | None = None
         self._rows: Sequence[Any] = ()
@@ -51,7 +51,7 @@ class Calls:
                 raise CaseError(msg)
 
     def _shared_names(self) -> set[str]:
-        """Return the names that are in every row; a typo in one row is an error of that row only."""
+        """Return the names that all rows have: a typo in one row is an error of this row only."""
         return set.intersection(*map(set, self._rows)) if self._rows else set()
 
     def __len__(self) -> int:
@@ -68,7 +68,7 @@ class Calls:
 
     @property
     def axes(self) -> list[str]:
-        """The arguments of a grid with more than one value."""
+        """The arguments of the grid that have more than one value."""
         axes = self._axes or {}
         return [name for name, values in axes.items() if len(values) > 1]
 

@@ -61,12 +61,12 @@ def _figure() -> tuple[Any, Any]:
         from matplotlib.figure import Figure  # noqa: PLC0415 - optional
     except ImportError as error:
         raise MissingExtraError(extra="plots") from error
-    figure = Figure(layout="constrained")  # pyplot would keep it, and show it twice
+    figure = Figure(layout="constrained")  # pyplot would show it twice
     return figure, figure.subplots()
 
 
 def _columns(report: "SweepReport", *names: str) -> list[str]:
-    """Return the columns of the arguments, or the columns, *names*."""
+    """Return the columns for *names*, which are names of arguments or of columns."""
     columns = [report.argument_columns.get(name, name) for name in names]
     _check(report, *columns)
     return columns

@@ -1,4 +1,4 @@
-"""Call one tool once per set of arguments, here or on a cluster: one row each."""
+"""Call one tool with each set of arguments, here or on a cluster; each call is a row."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -51,8 +51,8 @@ AnyTool = ToolDefinition[Any, Any]
 
 _ALOFT = 0.05  # seconds that a batch of calls should take
 _LARGEST = 256  # calls of a batch
-_WIDTH = 8  # batches given to a cluster at once, before it is known how fast it is
-_TRIES = 2  # how often a call is begun whose worker dies
+_WIDTH = 8  # workers of a cluster that does not report how many it has
+_TRIES = 2  # how often to begin a call whose worker dies
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ def sweep(
     """Call *tool* with many sets of arguments, and return a row for each call.
 
     An exception of the tool is a row too. Calls are not added to `history()`. Consent is asked
-    for once, with the number of calls. After an interrupt, the finished rows are returned.
+    once, with the number of calls. After an interrupt, the finished rows are returned.
 
     Args:
         tool: The tool, a function, or the name of a registered tool.
@@ -102,11 +102,13 @@ def sweep(
             calls it. On a cluster each worker has its own copy of the tool, or its own
             session with the tool's server.
         save: A JSONL file with one call per line.
-        resume: Take finished calls from the file, if the arguments and the tool are the same:
-            its schema, and its server's entry or its code, the state of its executor, and the
-            plain values that it reads from outside. What it changes itself, such as a counter,
-            does not count. If it holds an object that cannot be compared (an open connection),
-            calls are taken only in the session that made them.
+        resume: Whether to take finished calls from the file, if the arguments and the tool are
+            the same. A tool is the same if it has the same schema and the same entry in its
+            server's list. A tool of this process needs the same schema, the same code, the
+            same state of its executor, and the same plain values that its code reads from
+            outside. Values that the tool changes itself, such as a counter, do not count. If a
+            tool holds an object that cannot be compared, such as an open connection, its calls
+            are taken only in the session that made them.
         repeats: How often each call is made.
         workers: The number of threads.
         retry_errors: Repeat calls for which the file has an error.
@@ -115,7 +117,7 @@ def sweep(
 
     Raises:
         CaseError: If *inputs* are not calls of the tool, or an option cannot be used.
-        ConsentError: If consent was needed and not given: no call was made.
+        ConsentError: If consent was needed and not given. Then no call was made.
         NotImplementedError: If the tool has no executor.
         ToolNotFoundError: If there is no tool of that name.
     """
@@ -163,7 +165,7 @@ class _Sweep:
                 yield _Call(next(place), arguments, masked, repeat, f"{key}-{repeat}")
 
     def _key(self, arguments: Mapping[str, Any], masked: Mapping[str, Any]) -> str:
-        """Return the key of a call in the file; empty if there is none."""
+        """Return the key of a call in the file; empty if there is no file."""
         if self._lines is None:
             return ""
         text = value_text(arguments)
@@ -171,7 +173,7 @@ class _Sweep:
         hidden = text if masked is arguments else value_text(secrecy.hide(arguments)[0])
         if hidden == text:
             return self._lines.key(self._digest, text)
-        # with a secret it takes long: once for each, not for each call
+        # a slow hash: it is made once for each secret, not for each call
         secrets = _secrets_text(secrecy, arguments)
         if secrets not in self._stretched:
             self._stretched[secrets] = self._lines.stretched(secrets)
@@ -186,7 +188,7 @@ class _Sweep:
         return masked
 
     def resume(self, lines: SavedLines, *, is_wanted: bool, with_errors: bool) -> None:
-        """Save new rows in *lines*; if *is_wanted*, take the finished calls from them."""
+        """Save new rows in *lines*. If *is_wanted*, take finished calls from *lines*."""
         self._lines = lines
         self._digest = lines.stretched(tool_text(self._tool))
         if not is_wanted:
@@ -296,7 +298,7 @@ class _Sweep:
             yield _Batch(tuple(waiting))
 
     def _work(self, lane: Lane[_Batch], line: ProgressLine) -> str | None:
-        """Make all calls, those of failed workers again; return why it ended early, if it did."""
+        """Make all calls, and repeat calls of failed workers; return why the work ended early."""
         width = lane.width
         while True:
             for batch, future in completed([lane], draw=line.draw):
@@ -304,7 +306,7 @@ class _Sweep:
                     results: list[Result] = future.result()
                 except KeyboardInterrupt:
                     raise
-                except BaseException as error:  # noqa: BLE001 - whatever a cluster says of a lost worker
+                except BaseException as error:  # noqa: BLE001 - a cluster may raise any error
                     if getattr(lane.executor, "is_broken", False):
                         return f"The executor broke ({sentence_of(error)})"
                     self._lost(batch, error, line, is_alone=lane.width == 1)
@@ -319,7 +321,7 @@ class _Sweep:
     def _add(self, batch: _Batch, results: list[Result], line: ProgressLine) -> None:
         for call, result in zip(batch.calls, results, strict=False):
             if call.place in self._rows:
-                continue  # an interrupt came after it was kept
+                continue  # it was kept before an interrupt
             row = Row.of(call.masked, call.repeat, result)
             self._rows[call.place] = row
             if self._lines is not None:
@@ -330,7 +332,7 @@ class _Sweep:
         self._adapt(sum(result["seconds"] for result in results), len(results))
 
     def _adapt(self, seconds: float, calls: int) -> None:
-        """Choose the size of the next batches by how long the last calls took."""
+        """Choose the size of the next batches from the time that the last calls took."""
         if calls:
             each = seconds / calls
             target_size = int(_ALOFT / each) if each else _LARGEST
@@ -344,9 +346,10 @@ class _Sweep:
         *,
         is_alone: bool,
     ) -> None:
-        """Repeat the calls of a failed worker, each alone; if that fails too, they are errors.
+        """Repeat each call of a failed worker alone; record calls that keep failing as errors.
 
-        If several calls ran on the worker, any of them may have ended it: then no try counts.
+        A try counts only if one call ran alone: with several calls, it is not known which one
+        ended the worker.
         """
         is_alone = is_alone and len(batch.calls) == 1
         if batch.tries < _TRIES or not is_alone:
@@ -362,16 +365,16 @@ class _Sweep:
 
 
 def _secrets_text(secrecy: Secrecy, arguments: Mapping[str, Any]) -> str:
-    """Return the secrets in *arguments* as one text, with those that stand inside other texts."""
+    """Return the secrets in *arguments* as one text, also secrets inside other texts."""
     try:
         by_path = secrecy.mask(arguments)[1]
-    except RecursionError:  # it is unknown what is down there
+    except RecursionError:  # nested too deep to be searched
         by_path = {(): arguments}
     return value_text([by_path, secrecy.secrets_in(arguments)])
 
 
 def _may_run_together(tool: AnyTool) -> bool:
-    """Tell whether calls of *tool* may run at once: a plain function, or a read-only tool."""
+    """Tell whether calls of *tool* may run together: it is a plain function or read-only."""
     return tool.hints.readOnlyHint is True or isinstance(
         tool.executor, FunctionExecutor
     )

@@ -25,11 +25,11 @@ from toolbench.runs.output.redirect import redirect_to
 from toolbench.runs.run import Run
 
 _TEXT = 10_000  # characters of a result that are kept
-_IMAGES = 4  # of one call
-_IMAGE = 1_000_000  # characters of one
-_ROWS, _COLUMNS, _CELL = 20, 12, 100  # of a table
+_IMAGES = 4  # images of one call that are kept
+_IMAGE = 1_000_000  # characters of one image
+_ROWS, _COLUMNS, _CELL = 20, 12, 100  # the size of a table that is kept
 _OWN = frozenset({*Observation.model_fields, "kind"})
-_OURS = ("state", "seconds")  # what the sweep itself says of a call
+_OURS = ("state", "seconds")  # facts that the sweep adds to a result
 
 Result = dict[str, Any]
 """The result of a call as plain data: state, seconds, fields, text, images, table."""
@@ -62,14 +62,14 @@ def _call(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> Resul
     with ExitStack() as undo:
         try:
             action = tool.action_from_arguments(dict(arguments))
-            secrets.learn(action)  # it also has the defaults
-            if secrets.own.secrets:  # what it prints then is shown nowhere
+            secrets.learn(action)  # the action also has the defaults
+            if secrets.own.secrets:  # the output of such a call is not shown
                 run = Run(tool, action, source="python")
                 undo.enter_context(redirect_to(run))
             result = _read(tool.execute(action))
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # noqa: BLE001 - a tool may raise anything, also at its exit: it is a row
+        except BaseException as error:  # noqa: BLE001 - a tool may raise any error: it is a row
             kind = "invalid" if isinstance(error, ToolbenchError) else "error"
             result = {"state": kind, "error": sentence_of(error)}
     result["seconds"] = perf_counter() - began
@@ -77,7 +77,7 @@ def _call(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> Resul
 
 
 def _hidden(result: Result, redactor: Redactor) -> Result:
-    """Return *result* without secrets in what the tool gave; its state and its keys stay."""
+    """Return *result* with secrets hidden in the tool's values; the state and the keys stay."""
     if not redactor:
         return result
     hidden = {
@@ -112,7 +112,7 @@ def _read(observation: Observation) -> Result:
 
 
 def fields_of(observation: Observation) -> Json:
-    """Return the fields of a result: the parts of an object; of other values only `result`."""
+    """Return the fields of a result: the parts of an object, or only `result` for another value."""
     if isinstance(observation, ResultObservation):
         return _parts(observation.result)
     structured = getattr(observation, "structured", None)
@@ -124,7 +124,7 @@ def fields_of(observation: Observation) -> Json:
         for name in type(observation).model_fields
         if name not in _OWN
     }
-    known = getattr(observation, "blocks", None) is not None  # a server's
+    known = getattr(observation, "blocks", None) is not None  # of a server's tool
     return {"result": observation.text[:_TEXT]} if known or not own else own
 
 

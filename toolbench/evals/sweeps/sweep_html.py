@@ -18,7 +18,7 @@ from toolbench.wording import counted, duration
 if TYPE_CHECKING:
     from toolbench.evals.sweeps.sweep_report import SweepReport
 
-_ROWS = 50  # in a cell, before the page draws more as they are scrolled to
+_ROWS = 50  # in a cell; the page draws more rows during scrolling
 _PAGE_ROWS = 10_000
 _PICTURES = 24
 _REASONS = 10
@@ -29,8 +29,8 @@ def sweep_html(report: "SweepReport", *, is_page: bool = False) -> Html:
 
     Args:
         report: The report.
-        is_page: Write the first 10,000 rows as a table; a cell gets 50, and the page draws
-            more while a person scrolls.
+        is_page: Whether to write the first 10,000 rows. A cell gets 50 rows, and the page draws
+            more rows while a person scrolls.
     """
     facts = f"{counted(len(report), 'call')} in {duration(report.seconds)}"
     head = (
@@ -55,7 +55,7 @@ def sweep_html(report: "SweepReport", *, is_page: bool = False) -> Html:
 
 
 def _pictures(report: "SweepReport") -> str:
-    """Return the images and tables of the first calls that returned some, each with its arguments."""
+    """Return the images and tables that calls returned, each with the arguments of its call."""
     rows = [row for row in report if row.images or row.table]
     if not rows:
         return ""

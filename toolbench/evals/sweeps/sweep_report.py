@@ -45,7 +45,7 @@ class SweepReport(ReportEntries[Row]):
 
     @cached_property
     def argument_columns(self) -> dict[str, str]:
-        """The name of the column of each argument: the argument's name.
+        """The column name of each argument: usually the argument's name.
 
         An argument called `repeat`, `state`, `error` or `seconds` is `argument.<name>`.
         """
@@ -60,8 +60,9 @@ class SweepReport(ReportEntries[Row]):
     def columns(self) -> dict[str, list[Any]]:
         """All columns with their values: arguments first, then the fields of the results.
 
-        A field with the name of an argument, or of a column that each sweep has (`repeat`,
-        `state`, `error`, `seconds`), is `result.<name>`; such an argument is `argument.<name>`.
+        A field with the name of an argument or of a fixed column (`repeat`, `state`, `error`,
+        `seconds`) is called `result.<name>`. An argument with the name of a fixed column is
+        called `argument.<name>`.
         """
         columns: dict[str, list[Any]] = {
             column: [row.arguments.get(name) for row in self]
@@ -174,7 +175,7 @@ class SweepReport(ReportEntries[Row]):
 
 
 def _names(rows: Iterator[Mapping[str, Any]] | Any, order: Sequence[str]) -> list[str]:
-    """Return all keys of *rows*, those in *order* first."""
+    """Return all keys of *rows*; the keys in *order* come first."""
     known: dict[str, None] = {}
     for row in rows:
         known.update(dict.fromkeys(row))
@@ -183,7 +184,7 @@ def _names(rows: Iterator[Mapping[str, Any]] | Any, order: Sequence[str]) -> lis
 
 
 def _free(name: str, kind: str, others: Collection[str]) -> str:
-    """Return *name* for a column, behind `kind.` where another column has that name."""
+    """Return *name* for a column; if another column has this name, put `kind.` before it."""
     while name in others:
         name = f"{kind}.{name}"
     return name

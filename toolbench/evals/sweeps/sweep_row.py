@@ -28,12 +28,12 @@ class Row:
     """The arguments, with secrets hidden."""
     repeat: int
     state: str
-    """"ok"; "error" (the tool failed), "invalid" (the arguments do not fit), "lost" (the worker)."""
+    """"ok"; "error" (the tool failed), "invalid" (the arguments do not fit), "lost" (the worker failed)."""
     seconds: float
     fields: Mapping[str, Any]
-    """The fields of the result, or `result` alone."""
+    """The fields of the result, or only `result`."""
     text: str = ""
-    """The text for a model, if it is more than the only field."""
+    """The text for a model; empty if `result` is the only field."""
     error: str | None = None
     images: Sequence[str] = ()
     """Images as `data:` or `https:` URLs."""

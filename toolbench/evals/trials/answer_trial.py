@@ -38,7 +38,7 @@ def trial_of(
         tools: The offered tools, by name.
         run_calls: Runs the calls of a scored answer, and returns their results.
         name: The name of the model.
-        case: The case that it was asked.
+        case: The case with the prompt.
         repeat: The number of the answer.
     """
     try:
@@ -47,7 +47,7 @@ def trial_of(
         usage = None if answer.usage is None else answer.usage.checked()
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001 - a client may raise anything, also at its exit
+    except BaseException as error:  # noqa: BLE001 - a client may raise any error
         hide = redactor_of(case, [], tools)
         why = hide.text(_sentence(model, error))
         return Trial(name, case, repeat, error=why, **_shown(case, hide))
@@ -63,7 +63,7 @@ def trial_of(
         hide_all = _redactor(model).joined(redactor)
         message = hide_all.value(plain(answer.message))
         facts["finish_reason"] = _word(answer.finish_reason, hide_all)
-    except Exception as error:  # noqa: BLE001 - a rule of a person's own may raise anything
+    except Exception as error:  # noqa: BLE001 - a person's rule may raise any error
         why = f"The answer could not be scored: {_sentence(model, error)}"
         hide = redactor_of(case, [], tools)
         texts = _shown(case, hide)
@@ -81,12 +81,12 @@ def trial_of(
 
 
 def _word(reason: Any, redactor: Redactor) -> str | None:
-    """Return why an answer ended as a short text, whatever the model gave."""
+    """Return the reason for the end of an answer as a short text; a model may give any value."""
     return None if reason is None else shorten(redactor.text(str_of(reason)), _WORD)
 
 
 def _shown(case: Case, redactor: Redactor) -> dict[str, Any]:
-    """Return the title and the prompt of *case* as they are shown."""
+    """Return the title and the prompt of *case* with secrets hidden."""
     return {
         "title": redactor.text(case.title),
         "prompt": redactor.text(case.masked_prompt),
@@ -94,7 +94,7 @@ def _shown(case: Case, redactor: Redactor) -> dict[str, Any]:
 
 
 def _redactor(model: Model) -> Redactor:
-    """Return what hides the key of *model*."""
+    """Return the redactor for the key of *model*."""
     secrets = getattr(model, "secrets", None)
     return NO_SECRETS if secrets is None else secrets.redactor
 

@@ -8,10 +8,10 @@ from toolbench.errors import CaseError
 
 
 class Budget:
-    """A limit for the cost of all answers; it reserves money for each request under way.
+    """A limit for the cost of all answers; it reserves money for each running request.
 
-    The expected cost of a request is the cost of its model's dearest answer so far, or the
-    estimate for the request, whichever is higher.
+    The expected cost of a request is the higher of two numbers: the cost of its model's most
+    expensive answer so far, and the estimate for the request.
     """
 
     def __init__(self, limit: float | None) -> None:
@@ -50,14 +50,14 @@ class Budget:
     def may_begin(
         self, request: Hashable, model: str, estimate: float | None = None
     ) -> bool:
-        """Tell whether the limit allows *request* too; if so, reserve money for it.
+        """Tell whether the limit still allows *request*; if it does, reserve money for it.
 
         While the cost of a model is unknown, only one request to it is made at a time.
 
         Args:
-            request: Names the request, for `count`.
-            model: The name of its model.
-            estimate: Its estimated cost, if the price is known.
+            request: A key for the request; `count` gets the same key.
+            model: The name of the request's model.
+            estimate: The estimated cost of the request, if the price is known.
         """
         if not self.is_limited:
             return True

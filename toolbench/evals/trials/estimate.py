@@ -12,7 +12,7 @@ from toolbench.llm.models.protocol import offered
 from toolbench.plain import clip
 from toolbench.wording import counted
 
-ANSWER = 100  # tokens that an answer is taken to have
+ANSWER = 100  # the assumed number of tokens of an answer
 _WHOLE = 10_000_000  # characters
 
 
@@ -38,9 +38,9 @@ def estimated(
     todo: Iterable[tuple[str, Case]],
     system_prompt: str | None,
 ) -> Estimate:
-    """Estimate the requests *todo*, pairs of a model's name and a case.
+    """Estimate the tokens and the cost of the requests *todo*: pairs of a model's name and a case.
 
-    The tokens of a request are estimated from its text; for an answer, 100 are assumed.
+    The tokens of a request are estimated from its text; an answer is assumed to have 100 tokens.
     """
     base = _base(models, tools, system_prompt)
     prompts: dict[str, int] = {}
@@ -71,7 +71,7 @@ def request_costs(
     tools: Sequence[ToolDefinition[Any, Any]],
     system_prompt: str | None,
 ) -> Callable[[str, Case], float | None]:
-    """Return a function that estimates the cost of one request; None if the price is not known."""
+    """Return a function that estimates the cost of a request, or returns None without a price."""
     base = _base(models, tools, system_prompt)
 
     def cost(name: str, case: Case) -> float | None:
@@ -86,7 +86,7 @@ def _base(
     tools: Sequence[ToolDefinition[Any, Any]],
     system_prompt: str | None,
 ) -> dict[str, int]:
-    """Return the tokens that each request to a model has beside its prompt."""
+    """Return the tokens that each request to a model has in addition to its prompt."""
     return {
         name: estimate_tokens(clip(offered(tools, model.provider), _WHOLE))
         + estimate_tokens(system_prompt or "")

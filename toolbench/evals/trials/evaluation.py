@@ -56,7 +56,7 @@ Task = tuple[str, int, int]
 Stop = Literal["interrupted", "max_cost"]
 
 _IN_TURN = (ScriptedModel, RecordedModel, LocalModel)  # one answer after another
-_FAILURES = 1_000  # answers that did not pass and are kept whole
+_FAILURES = 1_000  # failed answers that are kept with their text
 
 
 def evaluate(
@@ -85,23 +85,25 @@ def evaluate(
         tools: The tools, as for `Agent`: tools, classes of tools, functions, registered names.
         cases: The cases.
         repeats: The number of answers of each model to each case.
-        execute: Also run the calls of the answers, one after another in this thread, if the
-            policy allows it and after one question for all. If False, no call is run.
+        execute: Whether to run the calls of the answers, one after another in this thread. The
+            policy must allow the calls; one question is asked for all of them.
         executor: Makes the requests: any `concurrent.futures.Executor`, for example a cluster's;
             model and messages are sent to it. Threads if left out. Scripted, recorded and
-            local models answer here, one request at a time, and a person in this thread.
+                local models answer in this process, one request at a time. A person answers in the
+                calling thread.
         save: A JSONL file with one trial per line. Trials in it with the same model, case,
-            tools and prompt are not repeated: use the same file after an interrupt. The same
-            model has the same name, and the same code, address, file or attributes (a
-            `ScriptedModel`: the same name).
-        max_cost: The limit in US dollars; the answers in *save* count too. A request that may
-            exceed it is not made, as far as the cost is known: from the model's price, and from
-            its dearest answer so far. Requests that already run are still paid for.
+            tools and prompt are not repeated: use the same file after an interrupt. A
+                model is the same if it has the same name, and the same code, address, file or
+                attributes. For a `ScriptedModel`, the name is enough.
+        max_cost: The limit in US dollars. The answers in *save* count too. A request that may
+            exceed the limit is not made, if its cost is known from the model's price or from
+            the model's most expensive answer so far. Running requests are still paid for.
         system_prompt: The instructions for the models.
         workers: The most requests at once, in threads.
-        retry_errors: Ask again if the file has only an error.
-        on_progress: Gets a line of text from time to time: what may be wrong with the cases
-            or the file (without it, that is a warning), the estimate and the progress.
+        retry_errors: Whether to ask again if the file has only an error.
+        on_progress: A function that gets a line of text from time to time: the estimate, the
+            progress, and possible problems of the cases or the file. Without the function,
+            these problems are warnings.
 
     Raises:
         CaseError: If there are no cases, or an option cannot be used.
@@ -240,7 +242,7 @@ class _Evaluation:
                 stop = "interrupted"
                 self._runner.is_interrupted = True
                 for task, future in ended(lanes):
-                    if task not in self._trials:  # the interrupt came after it was kept
+                    if task not in self._trials:  # not kept before the interrupt
                         self._note(task, future)
                 self._token.cancel("the evaluation was interrupted")
                 cancel(lanes)
@@ -280,7 +282,7 @@ class _Evaluation:
                 raise KeyboardInterrupt
 
     def _note(self, task: Task, future: "Future[Any]") -> Trial:
-        """Keep the trial of *task*, also in the file if its calls have all run, and return it."""
+        """Keep and return the trial of *task*. Save it, unless an interrupt stopped its calls."""
         trial = self._trial(task, future)
         is_whole = not (trial.results and self._runner.is_interrupted)
         if self._lines is not None and self._keys is not None and is_whole:
@@ -296,7 +298,7 @@ class _Evaluation:
         *,
         is_limited: bool,
     ) -> list[Lane[Task]]:
-        """Return a lane for each model that takes one request at a time, and one for the others."""
+        """Return a lane for each model that takes one request at a time, and one for the rest."""
         lanes: list[Lane[Task]] = []
         together: list[str] = []
         for name, model in self._models.items():
@@ -307,12 +309,12 @@ class _Evaluation:
             else:
                 together.append(name)
         if together and executor is not None:
-            # a token of this process does not travel
+            # a cancel token works only in this process
             is_near = isinstance(executor, ThreadPoolExecutor)
             there = LastingExecutor(executor, undo.callback)
             lanes.append(self._lane(together, there, room(executor), is_near=is_near))
         elif together:
-            width = workers if is_limited else 2 * workers  # none waits that costs
+            width = workers if is_limited else 2 * workers  # then no paid request waits
             lanes.append(self._lane(together, _threads(workers, undo), width))
         return lanes
 
@@ -373,7 +375,7 @@ class _Evaluation:
         ]
 
     def _lightened(self, trial: Trial) -> Trial:
-        """Return *trial* without its message if it passed, or if many failed messages are kept."""
+        """Return *trial* without its message, if it passed or many failures are kept already."""
         if trial.message is None:
             return trial
         if trial.passed is False and self._kept_whole < _FAILURES:

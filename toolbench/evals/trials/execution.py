@@ -11,13 +11,13 @@ from toolbench.runs.engine import perform
 from toolbench.runs.policy import policy
 from toolbench.runs.run import run_here
 
-_TEXT = 2_000  # characters of what a tool returned
+_TEXT = 2_000  # characters of a tool's result
 _TOO_MANY = "not run: more calls than agreed"
 _INTERRUPTED = "not run: the evaluation was interrupted"
 
 
 def at_most(case: Case) -> int:
-    """Return how many calls that need consent one answer to *case* may run."""
+    """Return the most calls of one answer to *case* that may run if they need consent."""
     return max(1, len(case.calls))
 
 
@@ -28,7 +28,7 @@ class CallRunner:
         """Start without an interrupt."""
         self._asked_about: frozenset[str] = frozenset()
         self.is_interrupted = False
-        """Whether a person interrupted the evaluation: nothing runs any more."""
+        """Whether a person interrupted the evaluation. Then no call runs any more."""
 
     def ask(self, tools: Iterable[AnyTool], count: int) -> None:
         """Ask once whether at most *count* calls of *tools* may run, if they need consent.
@@ -43,11 +43,11 @@ class CallRunner:
         ask_for_all(tools, count, at_most=True)
 
     def run(self, calls: Iterable[ToolCall], limit: int) -> tuple[Json, ...]:
-        """Run those of *calls* that can run, and return their results.
+        """Run the *calls* that can run, and return their results.
 
         Args:
             calls: The calls of an answer.
-            limit: How many of those that need consent run; the others are marked as not run.
+            limit: The most calls to run that need consent; further ones are marked as not run.
         """
         results: list[Json] = []
         for call in calls:

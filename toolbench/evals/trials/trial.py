@@ -73,13 +73,13 @@ class Trial:
     calls: tuple[Json, ...] = ()
     """The calls: `name`, `arguments` (secrets hidden), and `repairs` if there were any."""
     picked: bool | None = None
-    """Whether it called exactly the expected tools, each as often as expected."""
+    """Whether the answer called exactly the expected tools, each as often as expected."""
     filled: bool | None = None
     """Whether all arguments are right; None if the tools are not right."""
     called_when_none: bool | None = None
-    """Whether it called a tool though none was expected; None if a call was expected."""
+    """Whether the answer called a tool, but should not; None if a call was expected."""
     forbidden: bool | None = None
-    """Whether it called a forbidden tool; None if the case forbids none."""
+    """Whether the answer called a forbidden tool; None if the case forbids no tool."""
     repaired: bool | None = None
     """Whether a call had to be repaired to be valid; None if there was no call."""
     problems: tuple[str, ...] = ()
@@ -94,7 +94,7 @@ class Trial:
     message: Mapping[str, Any] | None = None
     """The answer in its provider's format; kept only for a limited number of failures."""
     results: tuple[Json, ...] = ()
-    """The results of the calls, if they were to run: `run` (None if it did not), `state`, `text`."""
+    """The results of the calls, if calls run: `run` (None if the call did not), `state`, `text`."""
     finish_reason: str | None = None
     title: str = ""
     """The title of the case, with the secrets of the expected and sent calls hidden."""
@@ -116,7 +116,7 @@ class Trial:
 
     @property
     def problem(self) -> str:
-        """The first thing that is not as expected, of an answer that did not pass."""
+        """The first difference of an answer that did not pass."""
         return self.problems[0] if self.problems else "not as expected"
 
     @property
@@ -126,7 +126,7 @@ class Trial:
         return sum(known) if known else None
 
     def to_dict(self) -> Json:
-        """Return the trial as JSON data, with the title of its case, and its prompt if that had secrets."""
+        """Return the trial as JSON data, with the title and, if it had secrets, the prompt."""
         fields = {name: getattr(self, name) for name in _FIELDS}
         filled = {k: v for k, v in fields.items() if v not in (None, (), "")}
         return {
