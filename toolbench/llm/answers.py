@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LONGEST_TEXT = 100_000
 """The most characters of text in an answer (about 25,000 tokens); the middle is cut out."""
 LARGEST_IMAGE = 5_000_000
-"""The most characters of an image's `data:` URL; of a larger one only a note is sent."""
+"""The most characters of an image's `data:` URL; a note is sent in place of a larger image."""
 
 _DATA = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
 _Block = tuple[str, str]  # ("text", text) or ("image", url)
@@ -39,8 +39,8 @@ def respond(
 
     Args:
         call: The call; its id and the name the model used go into the answer.
-        observation: The result of the call. A call with an `error` needs none: the error is the
-            answer.
+        observation: The result of the call. A call with an `error` needs no observation: the
+            error is the answer.
         limit: The most characters of text; the middle of a longer text is replaced by a note.
 
     Raises:

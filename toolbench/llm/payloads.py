@@ -60,7 +60,7 @@ def as_anthropic_call(
 def as_gemini_call(
     tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
 ) -> Json:
-    """Return the call as a `functionCall` part; without an *id* it has none."""
+    """Return the call as a `functionCall` part; without *id*, the call has no id."""
     call: Json = {
         "name": tool_name(tool.name, "gemini"),
         "args": to_provider(dict(arguments), tool, "gemini"),

@@ -16,7 +16,7 @@ PROVIDER_TITLES: dict[Provider, str] = {
 }
 """The names of the formats for a person."""
 
-_MARK = 6  # hexadecimal digits that keep two renamed names apart
+_MARK = 6  # hexadecimal digits that make two renamed names differ
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ TOOL_NAMES: Mapping[Provider, NameRule] = {
         "128 letters, digits and '_.:-', a letter or '_' first",
     ),
 }
-"""The rule for the name of a tool. MCP has none: a tool keeps its name."""
+"""The rule for the name of a tool. MCP has no such rule: a tool keeps its name."""
 
 ARGUMENT_NAMES: Mapping[Provider, NameRule] = {
     "anthropic": NameRule(
@@ -74,7 +74,7 @@ ARGUMENT_NAMES: Mapping[Provider, NameRule] = {
         "a-zA-Z_", _WORD, 64, "64 letters, digits and '_', no digit first"
     ),
 }
-"""The rule for the name of an argument; Anthropic's is only for the outermost ones."""
+"""The rule for the name of an argument; Anthropic's rule is only for the outermost arguments."""
 
 
 def tool_name(name: str, provider: Provider) -> str:

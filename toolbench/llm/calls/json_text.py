@@ -253,5 +253,5 @@ def _unescaped(literal: str) -> str | None:
 
 
 def _literal(letter: str) -> str:
-    r"""Return JSON for an escape that JSON does not have: `\'` is a quote, others keep the backslash."""
+    r"""Return JSON for an escape unknown to JSON: `\'` is a quote, others keep the backslash."""
     return letter if letter == "'" else f"\\\\{letter}"

@@ -32,7 +32,7 @@ class Message:
     response_id: str | None = None
     model: str | None = None
     finish: str | None = None
-    """The provider's word for why the model stopped."""
+    """The reason why the model stopped, as a word of the provider."""
     repairs: list[str] = field(default_factory=list)
 
     @property

@@ -49,12 +49,12 @@ Tools = Iterable[AnyTool] | Mapping[str, AnyTool]
 
 
 class Offer:
-    """The tools offered to a model, found by any name it may use for them."""
+    """The tools offered to a model, which are found by every name that the model may use."""
 
     def __init__(
         self, tools: Tools, provider: Provider, aliases: Mapping[str, str] = ALIASES
     ) -> None:
-        """Offer *tools* under *provider*'s names; if two tools have the same name, only the first."""
+        """Offer *tools* under *provider*'s names; of two tools with one name, only the first."""
         all_tools = [*(tools.values() if isinstance(tools, Mapping) else tools)]
         self._tools = {tool.name: tool for tool in reversed(all_tools)}
         self._provider, self._aliases = provider, aliases
@@ -95,14 +95,14 @@ def parse_tool_calls(
     """Return the calls in *message*, in their order; none if it has only text.
 
     A call of an unknown tool, or with wrong arguments, is returned with an `error`; no error is
-    raised. If a message has no calls, calls that the model wrote as text are read: JSON that is
-    the whole text, bare or fenced, or that ends the text after a mark such as `<tool_call>`.
-    JSON in the middle of words is an example, not a call.
+    raised. If a message has no calls, calls that the model wrote as text are read. Their JSON
+    must be the whole text (bare or in a code fence), or end the text after a mark such as
+    `<tool_call>`. JSON in the middle of words is an example, not a call.
 
     Args:
         message: The response, its message, or the call alone, from a model of OpenAI (chat or
             Responses), Anthropic, Gemini or MCP; as dict, JSON text or SDK object.
-        tools: The tools the model was offered.
+        tools: The tools that were offered to the model.
         aliases: Other names for tools, each with the tool's real name.
         provider: The provider of the message; if left out, the form of the message shows
             it. A bare name with arguments then counts as MCP.

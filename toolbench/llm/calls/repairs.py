@@ -37,7 +37,7 @@ class Mending:
         """Start with empty lists."""
         self.repairs: list[Repair] = []
         self.odd: list[tuple[Path, Any]] = []
-        """Values of a type that the schema does not name, left unchanged."""
+        """Unchanged values whose type the schema does not allow."""
 
     def mended(self, value: Any, node: Node, path: Path = ()) -> Any:
         """Return *value* with all repairs; the same object if there are none."""

@@ -61,7 +61,7 @@ def _joiner_of(chunk: Any) -> _Joiner:
 def _foreign(chunk: Any) -> BodyError:
     text = clip(chunk)
     return BodyError(
-        f"{text} is no chunk of a known provider: pass the chunks unchanged."
+        f"{text} is not a chunk of a known provider: pass the chunks unchanged."
     )
 
 
@@ -82,7 +82,7 @@ class _Text:
 
 
 def _texts(value: Any) -> Any:
-    """*value* with each `_Text` in it as a string."""
+    """Return *value* with each `_Text` in it as a string."""
     if isinstance(value, _Text):
         return str(value)
     if isinstance(value, dict):
@@ -178,7 +178,7 @@ class _Responses:
 
     @staticmethod
     def _part(item: Json, type_: str, name: str) -> _Text:
-        """Return the text of the last part of *item* if its key is *name*, else of a new part."""
+        """Return the text *name* of the last part of *item*; if it has none, add a part."""
         parts = item.setdefault("content", [])
         if not parts or not isinstance(parts[-1].get(name), _Text):
             parts.append({"type": type_, name: _Text()})

@@ -28,7 +28,7 @@ class CallMetadata:
 
     provider: Provider
     sent_name: str
-    """The name the model used."""
+    """The name that the model used."""
     index: int = 0
     """The place of the call in its message, from 0."""
     total: int = 1
@@ -36,7 +36,7 @@ class CallMetadata:
     response_id: str | None = None
     model: str | None = None
     finish: str | None = None
-    """The provider's word for why the model stopped; a call may be cut off."""
+    """The reason why the model stopped, as a word of the provider; a call may be cut off."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class ToolCall:
     id: str | None
     """The provider's id for the call, which its answer must carry; Gemini may send none."""
     name: str
-    """The tool's own name; if there is no such tool, the name the model used."""
+    """The tool's own name; if there is no such tool, the name that the model used."""
     arguments: dict[str, Any] = field(default_factory=dict)
     """The arguments after the repairs, under the tool's own names; empty if not readable."""
     tool: ToolDefinition[Any, Any] | None = field(default=None, repr=False)
@@ -55,22 +55,22 @@ class ToolCall:
     repairs: tuple[Repair, ...] = ()
     """All repairs that were made to the call."""
     thought: str = ""
-    """The model's text and thinking; only the first call of a message has it."""
+    """The model's text and thinking; only the first call of a message has this text."""
     security_risk: SecurityRisk | None = None
-    """The model's rating of the call, if it was asked for."""
+    """The model's rating of the call, if the model was asked for a rating."""
     summary: str | None = None
-    """The purpose of the call in the model's words, if it was asked for."""
+    """The purpose of the call in the model's words, if the model was asked for it."""
     metadata: CallMetadata
 
     @property
     def observation(self) -> Observation | None:
-        """The observation for a call that cannot be run; None if it can."""
+        """The error as an observation; None if the call can be run."""
         if self.error is None:
             return None
         return Observation.from_text(str(self.error), is_error=True)
 
     def run(self, conversation: Any = None, *, source: Source = "model") -> Observation:
-        """Run the call and return its observation; the run is in `history()`, like any other.
+        """Run the call and return its observation; the run is in `history()`, like any other run.
 
         A call with an `error` is not run: its observation is the error.
 

@@ -42,10 +42,10 @@ class WrittenCall:
 
 
 def written_calls(text: str) -> tuple[list[WrittenCall], str]:
-    """Return the calls in *text*, and the words before them; no calls if it is only words.
+    """Return the calls in *text*, and the words before them; no calls if *text* has only words.
 
-    A call is the whole text, bare or fenced; or it follows a mark outside of quoted code, and only
-    calls come after it. Thinking before the call, in `<think>`, counts as words.
+    Calls are the whole text, bare or in a code fence; or they follow a mark outside of quoted code,
+    and no words come after them. Thinking before the calls, in `<think>`, counts as words.
     """
     if "{" not in text:
         return [], text
@@ -85,7 +85,7 @@ def _is_quoted(words: str) -> bool:
 
 
 def _marked(text: str) -> list[WrittenCall]:
-    """Return the calls of *text*, which begins with a mark; none if words follow or come between."""
+    """Return the calls of *text*, which begins with a mark; none if it also has words."""
     calls: list[WrittenCall] = []
     at = 0
     while at < len(text):
@@ -107,7 +107,7 @@ def _marked(text: str) -> list[WrittenCall]:
 
 
 def _unclear(body: str) -> list[WrittenCall]:
-    """Return the calls after one mark whose JSON needs a repair, or cannot be read.
+    """Return the calls after one mark, if their JSON needs a repair or cannot be read.
 
     Calls that cannot be read stay as they are: the parser reports the error.
     """

@@ -10,14 +10,14 @@ Kind = Literal["removed", "rewritten", "renamed", "shortened"]
 
 @dataclass(frozen=True)
 class Change:
-    """One part of a tool that a provider does not accept, and how it was changed."""
+    """A part of a tool that a provider does not accept, and the change of this part."""
 
     where: str
-    """The argument (`filter.tags[]`), `name`, `description`, or `arguments` for all of them."""
+    """The argument (`filter.tags[]`), `name`, `description`, or `arguments` for all arguments."""
     kind: Kind
     message: str
     refused: bool = False
-    """Whether the provider refuses a whole request that has the tool unchanged."""
+    """Whether the provider refuses a request in which the tool is unchanged."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}"
@@ -31,9 +31,9 @@ class FormatReport:
     tool: str
     changes: tuple[Change, ...] = ()
     strict: bool | None = None
-    """OpenAI only: whether the model must keep to the schema; else None."""
+    """OpenAI only: whether the model's arguments must fit the schema; None for other providers."""
     not_strict: tuple[str, ...] = ()
-    """The reasons why it is not strict, a sentence each."""
+    """The reasons why strict mode is off, a sentence each."""
 
     def __str__(self) -> str:
         lines = [f"{self.tool} for {self.provider}:"]

@@ -140,7 +140,7 @@ class _Writer:
         return is_cut
 
     def _inside(self, refs: list[Any], node: Mapping[str, Any], where: str) -> Json:
-        """Write *node*, to which *refs* lead; leave out references in it that would lead back here."""
+        """Write *node*, the target of *refs*; do not follow *refs* again inside *node*."""
         self._open += refs
         written = self.write(node, where)
         del self._open[len(self._open) - len(refs) :]
@@ -173,7 +173,7 @@ class _Writer:
     def _choice(
         self, branches: list[Json], outer: Mapping[str, Any], where: str
     ) -> Json:
-        """Return a choice of *branches*; the first branch gets all keywords beside the choice."""
+        """Return a choice of *branches*; the keywords of *outer* go to the first branch."""
         notes: list[str] = []
         for key in ("default", "examples"):
             if key in outer:

@@ -17,8 +17,8 @@ from toolbench.llm.formats.format_changes import Changes
 def plain_root(schema: Json, changes: Changes) -> Json:
     """Return *schema* as an object with properties, without alternatives at its top.
 
-    Alternatives are merged as far as an object can express them; the description has the rest. The
-    tool itself still checks everything.
+    Alternatives are merged as far as an object can express them; the description explains the
+    rest. The tool itself still checks all arguments.
     """
     root = _resolved(schema, changes)
     parts, beside = conjunction_in(root)
@@ -67,9 +67,7 @@ def _merged(
     always = root.get("required", [])
     needed = [set(branch.get("required", ())) - set(always) for branch in branches]
     own = root.get("properties") or {}
-    properties: Json = {
-        **own
-    }  # first, to keep their order; again at the end, as they win
+    properties: Json = {**own}  # first, for their order; again below, because they win
     for branch in branches:
         properties |= branch.get("properties") or {}
     merged = {**root, "properties": {**properties, **own}}

@@ -1,4 +1,4 @@
-"""Check whether a schema fits OpenAI's strict mode, and if not, why.
+"""Check whether a schema fits OpenAI's strict mode; if it does not, give the reasons.
 
 Source: OpenAI, "Structured model outputs", supported schemas.
 """

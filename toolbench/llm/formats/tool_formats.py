@@ -1,7 +1,7 @@
 """A tool in the format of each provider, with a report of the changes.
 
-Every function returns a dict that `json.dumps` accepts. For OpenAI and MCP it starts from the
-tool's own export (`to_openai_tool`, `to_responses_tool`, `to_mcp_tool`). Parts that a provider
+Every function returns a dict that `json.dumps` accepts. For OpenAI and MCP, it starts from
+the tool's own export (`to_openai_tool`, `to_responses_tool`, `to_mcp_tool`). Parts that a provider
 cannot take are removed or rewritten; `format_report` lists them. The tool still checks every call.
 """
 
@@ -40,8 +40,8 @@ def to_openai(
 
     Args:
         tool: The tool.
-        security_risk: Ask the model to rate each call; not for a read-only tool.
-        summary: Ask the model for the purpose of each call, in one line.
+        security_risk: Whether to ask the model to rate each call; never for a read-only tool.
+        summary: Whether to ask the model for the purpose of each call, in one line.
         longest_description: The most characters of the description; a longer text is cut after a
             sentence.
 
@@ -217,7 +217,7 @@ def _itemed(changes: Changes) -> Callable[[Json, str], Json]:
 
 
 def _modern(changes: Changes) -> Callable[[Json, str], Json]:
-    """Rewrite older drafts: Anthropic reads each schema as draft 2020-12, whatever `$schema` is."""
+    """Return a function that rewrites older drafts: Anthropic reads only draft 2020-12."""
 
     def change(node: Json, where: str) -> Json:
         if isinstance(node.get("items"), list):

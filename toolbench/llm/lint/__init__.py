@@ -1,4 +1,4 @@
-"""Check tools against the principles of tool design: find what confuses a model."""
+"""Check tools against the principles of tool design: find the parts that confuse a model."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Severity = Literal["error", "warning", "hint"]
-"""An error will make calls fail, a warning may, and a hint says what would be clearer."""
+"""`error`: calls fail. `warning`: models will make mistakes. `hint`: models may make mistakes."""
 
 _ARTICLE = "OpenHands (12) Function call"
 _ANTHROPIC = "Anthropic, Writing effective tools for agents"
@@ -29,7 +29,7 @@ class Finding:
     """The name of the tool; for a finding about a set, the number of tools."""
     rule: str
     severity: Severity
-    """`error`: calls fail. `warning`: models will make mistakes. `hint`: they may."""
+    """See `Severity`."""
     where: str
     """`name`, `description`, `annotations`, an argument's path, or `arguments` for all."""
     message: str
@@ -73,7 +73,7 @@ RULES: Mapping[str, Rule] = {
         f"{_ARTICLE}, 1.5 (6)",
     ),
     "description-duplicate": Rule(
-        "warning", "Say in each what sets it apart from the other.", _ANTHROPIC
+        "warning", "Say in each how it differs from the other.", _ANTHROPIC
     ),
     "tools-ambiguous": Rule(
         "warning", "Merge them, or say in each when to use the other.", _ANTHROPIC

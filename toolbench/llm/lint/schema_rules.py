@@ -27,8 +27,8 @@ def defaults(subject: Subject) -> Iterator[Finding]:
     for argument in subject.arguments:
         node = argument.node
         if node.has_default and not _fits(node):
-            types = " or ".join(node.types) or "value it takes"
-            message = f"The default {clip(node.default)} is no {types}."
+            types = " or ".join(node.types) or "value"
+            message = f"The default {clip(node.default)} is not a valid {types}."
             yield finding(subject.name, "default-invalid", argument.path, message)
 
 

@@ -33,7 +33,7 @@ _FINISH: Mapping[str, str] = {
     "safety": "refusal",
     "spii": "refusal",
 }
-"""The value of `Answer.finish_reason` for each provider's word."""
+"""The value of `Answer.finish_reason` for each word that a provider sends."""
 
 
 def as_answer(value: Any, provider: Provider) -> Answer:
@@ -61,7 +61,7 @@ def as_answer(value: Any, provider: Provider) -> Answer:
     try:
         return _checked(_READERS[dialect](data), dialect)
     except (AttributeError, LookupError, TypeError, ValueError):
-        # a server may send anything: whatever is not where it should be
+        # a server may send anything: any part may be missing or wrong
         msg = f"The model's answer cannot be read: {clip(data, 200)}"
         raise ModelError(msg) from None
 
@@ -148,7 +148,7 @@ def numbered(answer: Answer, place: int) -> Answer:
 
     Args:
         answer: The answer of a model.
-        place: The number of messages before it, which makes the ids differ.
+        place: The number of messages before the answer; it makes the ids unique.
     """
     message = answer.message
     for where, key, kind in _CALLS:
@@ -171,7 +171,7 @@ _CALLS = (
     ("content", "id", "tool_use"),
     ("output", "call_id", "function_call"),
 )
-"""For each dialect: the key of the calls, the key of their id, and their type."""
+"""For each dialect: the key of the calls, the key of a call's id, and the type of a call."""
 
 
 def whole_answer(
@@ -311,7 +311,7 @@ def _usage(data: Any, into: str, out: str, *more: str) -> Usage | None:
         return None
     numbers = [whole_number(data.get(key)) for key in (into, *more)]
     tokens = [number for number in numbers if number is not None]
-    cost = data.get("cost")  # OpenRouter says it; `_checked` judges it, as the other
+    cost = data.get("cost")  # OpenRouter sends it; `_checked` checks it
     return Usage(sum(tokens) if tokens else None, data.get(out), cost)
 
 
@@ -319,7 +319,7 @@ def _answer(message: Json, finish: Any, head: Json, usage: Usage | None) -> Answ
     word = str(getattr(finish, "value", finish)) if finish else None
     reason = None if word is None else _FINISH.get(word.lower(), word.lower())
     if reason in (None, "stop") and read_message(message).calls:
-        reason = "tool_calls"  # Gemini and the Responses API have no word for it
+        reason = "tool_calls"  # Gemini and the Responses API have no word for calls
     id_, model = head.get("id"), head.get("model")
     return Answer(
         message,

@@ -1,4 +1,4 @@
-"""Make a model of a function, a provider's client or an address."""
+"""Make a model from a function, a provider's client or an address."""
 
 from collections.abc import Mapping
 from typing import Any, get_args
@@ -31,11 +31,11 @@ def as_model(
             - a client of the package `openai`, `anthropic` or `google.genai`, sync or async,
               alone (then *name* is the provider's name of the model) or as `(client, "model")`;
             - an address of a server with OpenAI's protocol, `"http://localhost:11434/v1#qwen3"`.
-        name: Its name for people.
-        provider: The dialect of its messages. The default for functions and addresses is
+        name: The name of the model, for people.
+        provider: The dialect of the model's messages. The default for functions and addresses is
             "openai"; "responses" makes a client of `openai` use the Responses API.
-        api_key_env: For an address, the environment variable with its key; without it no key
-            is sent. A client has its own key.
+        api_key_env: For an address: the environment variable that holds the key. If left out,
+            no key is sent. A client has its own key.
         options: Fields sent with every request, such as `{"temperature": 0}`.
         price: US dollars for a million input and output tokens, for `usage.cost`.
 

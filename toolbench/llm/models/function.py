@@ -43,8 +43,8 @@ class FunctionModel:
         function: Gets the messages and the tools in the provider's format; returns a
             message, an `Answer`, a text, or a provider's response. It may be async: then it
             runs in the background loop.
-        name: Its name for people; the function's own name if left out.
-        provider: The dialect of its messages.
+        name: The name of the model, for people; the function's own name if left out.
+        provider: The dialect of the model's messages.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class FunctionModel:
         """Return the function's answer to *messages* and *tools*.
 
         Raises:
-            ModelError: If it returns no message.
+            ModelError: If the function returns no message.
             ModelStoppedError: If *cancel* was cancelled.
         """
         cancel = current_run() if cancel is None else cancel
@@ -82,11 +82,9 @@ class FunctionModel:
         arguments = (copies, offered(tools, self.provider))
         if cancel.cancelled:
             raise stopped(self.name)
-        if (
-            current_thread() is main_thread()
-        ):  # where it may ask, and can be interrupted
+        if current_thread() is main_thread():  # here it may ask, and can be interrupted
             returned = self._function(*arguments)
-            if cancel.cancelled:  # meanwhile: its answer is not wanted any more
+            if cancel.cancelled:  # during the call: the answer is not used
                 raise stopped(self.name)
         else:
             try:

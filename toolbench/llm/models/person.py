@@ -78,8 +78,8 @@ class PersonRequest:
 
 
 Answerer = Callable[[PersonRequest, Cancellable], Any]
-"""A function that gives the answer: an `Answer`, a message or a text. It may block; once its
-cancel token is cancelled, no caller waits for it."""
+"""A function that gives the answer: an `Answer`, a message or a text. It may block; once the
+cancel token is cancelled, no caller waits for the answer."""
 
 
 _asking_here: ContextVar[Answerer | None] = ContextVar("asking_here", default=None)
@@ -87,9 +87,9 @@ _asking_here: ContextVar[Answerer | None] = ContextVar("asking_here", default=No
 
 @contextmanager
 def asked_by(answerer: Answerer) -> Iterator[None]:
-    """Let *answerer* ask the person during the block, in this thread and in runs it starts.
+    """Let *answerer* ask the person during the block: in this thread and in runs of this thread.
 
-    A model with its own answerer keeps it.
+    A model with its own answerer keeps this answerer.
     """
     token = _asking_here.set(answerer)
     try:
@@ -106,9 +106,10 @@ class PersonModel:
     in advance.
 
     Args:
-        answerer: Asks a person in another way, as a panel does; may be replaced at any time.
-        name: Its name for people.
-        provider: The dialect of its messages.
+        answerer: A function that asks a person in another way, such as in a panel; it may be
+            replaced at any time.
+        name: The name of the model, for people.
+        provider: The dialect of the model's messages.
     """
 
     def __init__(
@@ -164,14 +165,16 @@ def ask_for_answer(request: PersonRequest, cancel: Cancellable) -> Answer:
 
 
 def _choice(text: str, names: Sequence[str]) -> Question:
-    about = "The tool you call; nothing to answer with text alone"
+    about = "The tool to call; leave it empty to answer only with text"
     tool = {"tool": {"type": "string", "enum": [*names], "description": about}}
     words = {"type": "string", "description": "What you say"}
     schema = {
         "type": "object",
         "properties": {**(tool if names else {}), "text": words},
     }
-    return Question(f"You are the model. This is what it is sent:\n\n{text}\n", schema)
+    return Question(
+        f"You are the model. The request to the model is:\n\n{text}\n", schema
+    )
 
 
 def _content_of(question: Question) -> dict[str, Any]:

@@ -13,7 +13,7 @@ class Price:
     output: float
 
     def priced(self, answer: Answer) -> Answer:
-        """Return *answer* with its cost, if that can be computed."""
+        """Return *answer* with its cost, if the cost can be computed."""
         usage = answer.usage
         if usage is None or usage.cost is not None:
             return answer

@@ -18,10 +18,10 @@ from toolbench.runs.cancellation.cancel_token import CancelToken as CancelToken
 
 Messages = Sequence[Mapping[str, Any]]
 """A conversation in the dialect of the model's provider, oldest first. Instructions are a message
-with the role "system" in every dialect; the model sends them in its provider's way."""
+with the role "system" in every dialect; the model sends them as its provider requires."""
 
 OfferedTools = Sequence[ToolDefinition[Any, Any] | Mapping[str, Any]]
-"""Tools, or dicts in the format of the model's provider, as `to_openai` makes them."""
+"""Tools, or dicts in the format of the model's provider, such as the results of `to_openai`."""
 
 
 @dataclass(frozen=True)
@@ -113,15 +113,15 @@ class Answer:
 
 @runtime_checkable
 class Model(Protocol):
-    """A model; `as_model` makes one of a function, a client or an address."""
+    """A model; `as_model` makes a model from a function, a client or an address."""
 
     @property
     def name(self) -> str:
-        """Its name for people."""
+        """The name of the model, for people."""
 
     @property
     def provider(self) -> Provider:
-        """The dialect of its messages."""
+        """The dialect of the model's messages."""
 
     def complete(
         self,
@@ -153,7 +153,7 @@ def stopped(model: str) -> ModelStoppedError:
 def offered(tools: OfferedTools, provider: Provider) -> list[Json]:
     """Return *tools* in the format of *provider*; dicts are copied deeply.
 
-    A tool that its server keeps for its app is left out.
+    A tool that is only for the app of its server is left out.
     """
     return [
         FORMATS[provider](tool) if isinstance(tool, ToolDefinition) else copied(tool)

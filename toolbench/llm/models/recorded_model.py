@@ -34,26 +34,26 @@ from toolbench.runs.cancellation.cancel_token import Cancellable
 from toolbench.runs.current_run import current_run
 from toolbench.whole_file import append_whole, write_whole
 
-_ANY = "surrogatepass"  # half of a character is text too
-_MOST_LINES = 30  # of a difference
-_WIDEST = 160  # characters of one
+_ANY = "surrogatepass"  # incomplete characters are accepted too
+_MOST_LINES = 30  # lines of a difference that are shown
+_WIDEST = 160  # characters of such a line
 
 
 class RecordedModel:
     """A model that replays the answers in a file; an inner model can record missing ones.
 
     An answer belongs to one exact request: the messages and the tools. Without an inner model a
-    request that was not recorded is an error, which shows the difference to the nearest recorded
-    one. The same request again gets the next answer that was recorded for it.
+    request that was not recorded is an error, which shows the difference to the most similar
+    recorded request. If a request comes again, it gets the next answer recorded for it.
 
     The file has one JSON object per line, `{"request": ..., "answer": ...}`. It contains neither
-    the inner model's key nor secrets of calls: a mark replaces them, and in a later request any
-    value fits a mark.
+    the inner model's key nor secrets of calls: marks replace these secrets. In a later request,
+    any value fits a mark.
 
     Args:
         path: The file; it may be missing if there is an inner model.
-        inner: The model that answers requests which are not in the file.
-        name: Its name for people; if left out, that of the inner or the recorded model.
+        inner: The model that answers the requests that are not in the file.
+        name: The name for people; if left out, the name of the inner or the recorded model.
 
     Raises:
         ModelError: If there is no such file, or a line of it is not a recorded answer.
@@ -166,7 +166,7 @@ class RecordedModel:
             self._lines.append(line)
             key = _key(request)
             self._answers[key].append(line["answer"])
-            if key != secret_name:  # the answer told what in the request is a secret
+            if key != secret_name:  # the answer showed a secret of the request
                 self._request_counts[key] += 1
             self._append(json.dumps(line, ensure_ascii=False) + "\n")
 
@@ -175,7 +175,7 @@ class RecordedModel:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             append_whole(self.path, line, errors=_ANY)
-        except OSError as error:  # the answer was paid for, and is the caller's
+        except OSError as error:  # the caller still gets the paid answer
             msg = f"An answer was not recorded in {str(self.path)!r}: {error.strerror}."
             warn(msg, RuntimeWarning, stacklevel=2)
 
@@ -198,7 +198,7 @@ class RecordedModel:
 
 
 def _read(path: Path, *, is_new: bool) -> list[Json]:
-    """Return the lines of the file, without an incomplete last one."""
+    """Return the lines of the file, without an incomplete last line."""
     try:
         text = path.read_text(encoding="utf-8", errors=_ANY)
     except FileNotFoundError:

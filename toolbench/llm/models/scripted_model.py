@@ -27,10 +27,10 @@ class ScriptedModel:
     """A model that answers each request with the next message of a script.
 
     Args:
-        script: Messages in the dialect of *provider*, answers, or texts; an exception in it
-            is raised.
-        name: Its name for people.
-        provider: The dialect of its messages.
+        script: Messages in the dialect of *provider*, answers, texts, or exceptions, which
+            are raised.
+        name: The name of the model, for people.
+        provider: The dialect of the model's messages.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class ScriptedModel:
 
 
 def _shared(items: Sequence[Mapping[str, Any]], last: list[Json]) -> list[Json]:
-    """Return copies of *items*; an item equal to the one in *last* at its place is taken from *last*.
+    """Return copies of *items*; if *last* has an equal item at the same place, use that item.
 
     This avoids a copy of a long conversation with each request.
     """

@@ -16,7 +16,7 @@ def main() -> None:
     try:
         server = _served(settings)
         line = {"address": server.listening_address}
-    except Exception as error:  # noqa: BLE001 - the reason is passed on, whatever it is
+    except Exception as error:  # noqa: BLE001 - any error is passed on
         server, line = None, {"error": str(error) or type(error).__name__}
     sys.stdout.write(json.dumps(line) + "\n")
     sys.stdout.flush()
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def _served(settings: dict[str, Any]) -> Any:
-    import xllamacpp  # noqa: PLC0415 - the process may be without it, and says so
+    import xllamacpp  # noqa: PLC0415 - if it is missing, an error is written
 
     parameters = xllamacpp.CommonParams()
     parameters.model.path = settings["path"]

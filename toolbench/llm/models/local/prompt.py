@@ -29,7 +29,7 @@ _NO_TOOL = {
 }
 _NUMERIC = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _FORMATS = frozenset({"date", "time", "date-time", "uuid"})
-_MOST_ITEMS = 32  # a grammar writes each of them out
+_MOST_ITEMS = 32  # a grammar repeats the rule of each item
 _DEEPEST = 8  # levels that the grammar knows
 
 
@@ -196,7 +196,7 @@ def written_message(raw: str) -> Json:
     try:
         arguments = json.dumps(json.loads(raw)["arguments"], ensure_ascii=False)
     except (ValueError, KeyError):
-        arguments = call[2]  # cut off: its reader says so
+        arguments = call[2]  # cut off: the parser reports this
     function = {"name": json.loads(f'"{call[1]}"'), "arguments": arguments}
     calls = [{"id": None, "type": "function", "function": function}]
     return {"role": "assistant", "content": None, "tool_calls": calls}

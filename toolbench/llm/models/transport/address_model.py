@@ -52,7 +52,7 @@ class AddressModel(StreamedModel):
     Args:
         address: The base URL, and after `#` the name of the model. Without a name the
             server must have exactly one model.
-        name: Its name for people; the name of the model if left out.
+        name: The name for people; the name of the model if left out.
         provider: "openai" (chat completions) or "responses".
         api_key_env: The environment variable with the key. No other key is ever sent.
         api_key: A key that the program made itself.
@@ -84,8 +84,8 @@ class AddressModel(StreamedModel):
             raise ValueError(msg)
         if provider not in _PATHS:
             msg = (
-                f"An address speaks OpenAI's protocol: provider is 'openai' or 'responses', not "
-                f"{provider!r}. For another give the client of its package."
+                f"A server at an address uses OpenAI's protocol: provider is 'openai' or 'responses', "
+                f"not {provider!r}. For another provider, give the client of its package."
             )
             raise ValueError(msg)
         if api_key_env is not None:
@@ -129,7 +129,7 @@ class AddressModel(StreamedModel):
             (answer,) = received(self._start_listing, cancel)
         except StoppedError:
             raise self._stopped() from None
-        except Exception as error:  # `fault_of` knows which are the provider's
+        except Exception as error:  # `fault_of` finds the errors of the provider
             fault = fault_of(error, self._place, self.secrets.redactor)
             if fault is None:
                 raise
@@ -153,7 +153,7 @@ class AddressModel(StreamedModel):
             return names[0]
         several = f"has {', '.join(names[:10])}" if names else "lists none"
         msg = (
-            f"{self._place} {several}: write which model behind the address, as in "
+            f"{self._place} {several}: write the name of the model after the address, such as "
             f"'…/v1#{names[0] if names else 'model-name'}'."
         )
         raise ModelError(msg)
@@ -191,7 +191,7 @@ class AddressModel(StreamedModel):
 
 
 def _new_client(key: SecretStr | None) -> "AsyncClient":
-    from httpx2 import (  # noqa: PLC0415 - 0.2 s, only where there is an address
+    from httpx2 import (  # noqa: PLC0415 - 0.2 s, only needed for an address
         AsyncClient,
         Limits,
         Timeout,
@@ -206,10 +206,10 @@ def _new_client(key: SecretStr | None) -> "AsyncClient":
 
 
 def _key_from(variable: str) -> str:
-    # it may be the key itself, so the message does not repeat it
+    # *variable* may be the key itself, so the message does not repeat it
     if not _VARIABLE.fullmatch(variable):
         msg = (
-            "api_key_env is the name of a variable that holds the key, as OPENAI_API_KEY: capital "
+            "api_key_env is the name of a variable that holds the key, such as OPENAI_API_KEY: capital "
             "letters, digits and underscores. Never give the key itself."
         )
         raise ValueError(msg)
@@ -227,13 +227,13 @@ def _key_from(variable: str) -> str:
 
 def _not_carried(place: str) -> str:
     return (
-        f"The key in {place} holds a character that no header can carry, such as a line break, a "
+        f"The key in {place} has a character that is not allowed in a header, such as a line break, a "
         "space or a long dash: copy the key again, without anything around it."
     )
 
 
 def _keys_in(query: str) -> Iterator[tuple[str, str]]:
-    """Yield the API keys in *query*, as in `?api_key=`, since a server may quote them."""
+    """Yield the API keys in *query* (`?api_key=`), because a server may repeat them in errors."""
     for name, value in parse_qsl(query):
         if is_secret_setting(name, value):
             yield f"?{name}", value

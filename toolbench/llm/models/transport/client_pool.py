@@ -13,14 +13,14 @@ Close = Callable[[Any], Coroutine[Any, Any, object]]
 
 
 class Pooled(Generic[T]):
-    """An HTTP client, made when it is first needed, and made again if the background loop is new.
+    """An HTTP client, made at its first use, and made again for each new background loop.
 
     A connection of an earlier loop would never answer. Open connections are closed when
     this object is collected, or before the loop stops.
 
     Args:
         make: Makes a client, in the loop.
-        close: Closes a client; None if its owner does that.
+        close: Closes a client; None if the owner of the client closes it.
     """
 
     def __init__(self, make: Callable[[], T], close: Close | None) -> None:
@@ -39,7 +39,7 @@ class Pooled(Generic[T]):
 
 
 class _Clients:
-    """The client of one loop, and the function that closes it there; no reference to its owner."""
+    """The client of one loop, and the function that closes it; it has no reference to `Pooled`."""
 
     def __init__(self, close: Close | None) -> None:
         self._close = close
@@ -57,7 +57,7 @@ class _Clients:
         if not self._open or self._close is None or not self._open[0][0].is_running():
             self._open.clear()
             return
-        with suppress(Exception):  # nothing depends on it
+        with suppress(Exception):  # a failed close does no harm
             closing = run_coroutine_threadsafe(self.aclose(), self._open[0][0])
             if within is not None:
                 closing.result(within)

@@ -30,7 +30,7 @@ LONGEST_WAIT = 60.0
 _LONGEST = 600  # characters of a provider's words
 
 
-class HttpRefusal(Exception):  # noqa: N818 - it is no error to be seen: a fault is made of it
+class HttpRefusal(Exception):  # noqa: N818 - users never see it: it becomes a `Fault`
     """A server answered a request with an error status."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: Any) -> None:
@@ -97,7 +97,7 @@ def fault_of(error: BaseException, place: str, redactor: Redactor) -> Fault | No
         return Fault(reason, status, retry_after=_retry_after(error))
     if any(map(_is_of_a_header, _causes(error))):
         return Fault(
-            f"The key for {place} holds a character that no header can carry, such as a line break "
+            f"The key for {place} has a character that is not allowed in a header, such as a line break "
             "or a long dash: copy the key again, without anything around it"
         )
     names = {name for cause in _causes(error) for name in class_names(cause)}
@@ -121,7 +121,7 @@ def _broken(error: BaseException, place: str, names: set[str]) -> str:
             "the server run?"
         )
     if any(name.endswith("Timeout") or name == "TimeoutError" for name in names):
-        return f"{place} did not answer in time. Ask again, or look whether it is overloaded."
+        return f"{place} did not answer in time. Ask again, or check whether it is overloaded."
     words = _short(sentence(error) or type(error).__name__)
     return f"The connection to {place} broke: {ended(words)} Ask again."
 
@@ -143,13 +143,13 @@ def _is_of_a_header(error: BaseException) -> bool:
 
 def _verb(status: int) -> str:
     if status in (401, 403):
-        return "did not take the key"
+        return "did not accept the key"
     if status == 404:
-        return "knows no such model or address"
+        return "does not know the model or the address"
     if status == 429:
         return "says there are too many requests"
     if status < 400:
-        return "sends the request elsewhere, where it is not followed"
+        return "redirects the request, and redirects are not followed"
     return "failed" if status >= 500 else "refused the request"
 
 

@@ -79,11 +79,11 @@ def _chat_turn(message: Mapping[str, Any]) -> Json:
     images = turn.pop("images", None)
     if turn.get("role") == "assistant":
         content = turn.get("content")
-        if isinstance(content, list):  # where only text is taken back
+        if isinstance(content, list):  # only text is accepted there
             turn["content"] = [*map(_as_words, content)]
         elif images and not content and not turn.get("tool_calls"):
             turn["content"] = IMAGE
-    if not turn.get("tool_calls"):  # beside calls some providers want it back
+    if not turn.get("tool_calls"):  # with calls, some providers require it
         turn.pop("reasoning_content", None)
     return turn
 
@@ -132,7 +132,7 @@ def _claude_blocks(message: Mapping[str, Any]) -> list[Any]:
 
 
 def _readable(block: Json) -> Json:
-    """Return a call whose arguments are an object, as the API requires, even if they are unreadable."""
+    """Return *block*; the arguments of a call become an object, even if they are unreadable."""
     if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict):
         return {**block, "input": {"unreadable": str(block.get("input") or "")}}
     return block

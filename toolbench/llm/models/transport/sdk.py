@@ -48,13 +48,13 @@ class ClientModel(StreamedModel):
         client: `openai.OpenAI`, `anthropic.Anthropic`, `google.genai.Client`, their async
             versions, or subclasses.
         model: The provider's name of the model.
-        name: Its name for people; *model* if left out.
+        name: The name for people; *model* if left out.
         provider: "responses" for OpenAI's Responses API; else the client's own dialect.
         options: Fields sent with every request, such as `temperature`.
         price: The price of tokens.
 
     Raises:
-        ValueError: If the client does not speak the dialect of *provider*.
+        ValueError: If the client does not support the dialect of *provider*.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class ClientModel(StreamedModel):
         package = package_of(client) or ""
         providers = _DIALECTS[package]
         if provider is not None and provider not in providers:
-            msg = f"The client of {package} speaks {' or '.join(providers)}, not {provider!r}."
+            msg = f"The client of {package} supports {' or '.join(providers)}, not {provider!r}."
             raise ValueError(msg)
         super().__init__(
             name or model,
@@ -81,7 +81,7 @@ class ClientModel(StreamedModel):
             options=options,
             price=price,
         )
-        self._base = str(getattr(client, "base_url", ""))  # tells models apart
+        self._base = str(getattr(client, "base_url", ""))  # identifies the model
         if package == "google.genai":
             self._door: _Door = _Gemini(client)
         else:
@@ -137,7 +137,7 @@ class _AsyncDoor(_Door):
     """A request through an async client of OpenAI or Anthropic, in the background loop."""
 
     def __init__(self, client: Any, package: str) -> None:
-        # what the user's own HTTP client keeps open is the user's
+        # the user closes the connections of the user's own HTTP client
         close = None if _has_own_http(client) else methodcaller("close")
         self._pooled = Pooled(partial(_async_copy, client, package), close)
 
@@ -162,7 +162,7 @@ class _AsyncDoor(_Door):
 
 
 class _Gemini(_AsyncDoor):
-    """A request through Google's client, whose async part has its own connections for each loop."""
+    """A request through Google's client; its async part has its own connections for each loop."""
 
     def __init__(self, client: Any) -> None:
         half = getattr(client, "aio", client)
@@ -180,7 +180,7 @@ class _Gemini(_AsyncDoor):
 
 
 def _stay_at_the_host(api: Any) -> None:
-    """Stop *api*, of a Google client, from following redirects: it would send the key to other hosts.
+    """Stop a Google client from following redirects, which would send its key to other hosts.
 
     OpenAI's and Anthropic's clients drop their keys in a redirect; Google's client does not.
 
@@ -189,18 +189,18 @@ def _stay_at_the_host(api: Any) -> None:
     """
     options: Any = getattr(api, "_http_options", None)
     arguments = getattr(api, "_async_client_session_request_args", None)
-    if arguments is not None:  # by aiohttp; they are made again for a second try
+    if arguments is not None:  # of aiohttp; a retry makes them again
         arguments["allow_redirects"] = False
         made_of = getattr(options, "async_client_args", None) or {}
         options.async_client_args = {**made_of, "allow_redirects": False}
         return
     http: Any = getattr(api, "_async_httpx_client", None)
-    if getattr(http, "_per_loop", False):  # there is one for this loop, which is ours
+    if getattr(http, "_per_loop", False):  # this loop has its own client
         http = http._client_for_running_loop()
         http.follow_redirects = False
     if getattr(http, "follow_redirects", False):
         msg = (
-            "This client of google.genai follows redirects, which takes its key to whatever host "
+            "This client of google.genai follows redirects, which sends its key to any host that "
             "a server names. Make it with http_options={'async_client_args': "
             "{'follow_redirects': False}}, or its own HTTP client with follow_redirects=False."
         )
@@ -215,7 +215,7 @@ async def _close_google(client: Any) -> None:
     if mine is not None:
         await mine.aclose()
     session = getattr(api, "_aiohttp_sessions", {}).pop(loop, None)
-    if session is not None:  # where aiohttp is installed, that is what it sends through
+    if session is not None:  # if aiohttp is installed, requests go through it
         await session.close()
         await sleep(0)  # its connections close in the loop's next round
 
@@ -284,7 +284,7 @@ class _ThreadDoor(_Door):
         """Return a copy of the client, with a connection that *line* can cut, and its `close`."""
         if _has_own_http(self._client):
             return self._client.with_options(max_retries=0), lambda: None
-        if self._certificates is None:  # to read them takes most of the time
+        if self._certificates is None:  # reading them is slow
             self._certificates = http_package_of(self._client).create_ssl_context()
         http = sys.modules[self._package].DefaultHttpxClient(
             verify=self._certificates, event_hooks={"request": [line.mark]}
@@ -344,7 +344,7 @@ def http_package_of(client: Any) -> Any:
 
 
 def _has_own_http(client: Any) -> bool:
-    """Return whether the HTTP client of *client* is the user's; it is kept, as it may have a proxy."""
+    """Return whether the HTTP client is the user's. Such a client is kept: it may have a proxy."""
     own = getattr(client, "_client", None)
     return own is None or not type(own).__name__.endswith("HttpxClientWrapper")
 

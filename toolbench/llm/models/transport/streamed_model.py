@@ -40,14 +40,14 @@ DONE = object()
 
 
 class StreamedModel:
-    """A model that asks a provider; subclasses define the way in `_start`.
+    """A model that sends requests to a provider; a subclass defines in `_start` how.
 
     Args:
-        name: Its name for people.
-        provider: The dialect of its messages.
+        name: The name of the model, for people.
+        provider: The dialect of the model's messages.
         model: The provider's name of the model.
-        place: The host, for messages.
-        secrets: Its key, if it is known.
+        place: The host, for error messages.
+        secrets: The model's key, if it is known.
         options: Fields sent with every request, such as `temperature`.
         price: The price of tokens.
     """
@@ -84,8 +84,9 @@ class StreamedModel:
     ) -> Answer:
         """Return the next message of the conversation, like `Model.complete`.
 
-        A busy server (429, 5xx) is asked again after the wait it names, four tries in all;
-        *on_chunk* gets a note. `error.answer` is the part of a broken answer that arrived.
+        A busy server (429, 5xx) is asked again, after the wait that the server names. There are at
+        most four tries; *on_chunk* gets a note of each retry. If an answer breaks off,
+        `error.answer` is the part that arrived.
         """
         cancel = current_run() if cancel is None else cancel
         self._prepare(cancel)
@@ -104,7 +105,7 @@ class StreamedModel:
                 raise self._stopped(coming) from None
             except _CallbackError as failed:
                 raise failed.error from None
-            except Exception as error:  # noqa: BLE001 - whatever a provider's package raises
+            except Exception as error:  # noqa: BLE001 - a provider's package may raise any error
                 failure = error
             # outside of `except`: an error's context would keep the provider's words, and the key
             seconds = self._again(failure, tries, coming, on_chunk)
@@ -165,7 +166,7 @@ class StreamedModel:
 
 
 class _CallbackError(Exception):
-    """An exception of `on_chunk`, which is no failure of the request."""
+    """An exception of `on_chunk`; it is not a failure of the request."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__()
@@ -195,7 +196,7 @@ class _Coming:
         try:
             self._add(data)
         except (AttributeError, LookupError, TypeError) as error:
-            # a server may send anything: whatever is not where it should be
+            # a server may send anything: any part may be missing or wrong
             msg = f"a chunk in an unknown form: {clip(data, 200)}"
             raise BodyError(msg) from error
 
@@ -215,7 +216,7 @@ class _Coming:
         try:
             if self._on_chunk is not None:
                 self._on_chunk(piece)
-        except Exception as error:  # a user's code, no fault of the provider
+        except Exception as error:  # an error of the user's code, not of the provider
             raise _CallbackError(error) from error
 
     def whole(self) -> Answer:
@@ -237,7 +238,7 @@ class _Coming:
             return None
         try:
             answer = as_answer(self._joined.message, self._provider)
-        except (ModelError, BodyError):  # the provider says that it failed
+        except (ModelError, BodyError):  # the provider reports a failure
             return None
         return Answer(answer.message, "broken off", answer.usage, answer.response_id)
 
