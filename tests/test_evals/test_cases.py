@@ -39,7 +39,7 @@ def test_a_call_may_be_a_tool_call_or_an_object():
     [
         (lambda: Case(""), "prompt"),
         (lambda: Case("x", "split_bill"), "expected call"),
-        (lambda: Case("x", {"name": "a", "argument": {}}), "None says"),
+        (lambda: Case("x", {"name": "a", "argument": {}}), "None means"),
         (lambda: Case("x", CALL, match={"total": "aprox"}), "approx"),
         (lambda: Case("x", CALL, match={"totl": "approx"}), "'total'"),
         (lambda: Case("x", CALL, match={"total": {"approx": -1}}), "tolerance"),
@@ -49,7 +49,7 @@ def test_a_call_may_be_a_tool_call_or_an_object():
             lambda: Case(
                 "x", {"name": "f", "arguments": {"a": "(b"}}, match={"a": "regex"}
             ),
-            '"(b" is no regular',
+            '"(b" is not a regular',
         ),
         (lambda: Case("x", CALL, match={"total": {"any": 3}}), "takes no value"),
         (lambda: Case("x", CALL, match={"*": "approx"}), '"any"'),

@@ -244,7 +244,7 @@ class TestOddities:
 
     def test_nothing_known(self):
         """What no provider streams is wrong use."""
-        with pytest.raises(BodyError, match="no chunk of a known provider"):
+        with pytest.raises(BodyError, match="not a chunk of a known provider"):
             ToolCallAccumulator().add({"event": "hello"})
 
     def test_nothing_yet(self):

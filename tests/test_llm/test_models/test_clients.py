@@ -258,7 +258,7 @@ class TestClients:
     def test_speak_their_own_dialect_only(self):
         """Another is refused, with those there are."""
         client = sdk("anthropic").Anthropic(api_key=KEY)
-        with pytest.raises(ValueError, match="speaks anthropic, not 'openai'"):
+        with pytest.raises(ValueError, match="supports anthropic, not 'openai'"):
             as_model((client, "m"), provider="openai")
 
     def test_keep_their_key(self, model):
