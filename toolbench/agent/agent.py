@@ -109,7 +109,7 @@ class Agent:
         """Make the loop that works for *conversation*, and its tools.
 
         Raises:
-            RegistrationError: If a tool is not valid, or two have the same name.
+            RegistrationError: If a tool is not valid, or two tools have the same name.
             ToolNotFoundError: If no tool is registered under a name.
         """
         return Loop(self, conversation, callbacks)

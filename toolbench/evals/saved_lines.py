@@ -50,7 +50,7 @@ class SavedLines:
         self._salt = next((salt[1] for salt in salts if salt), "") or token_hex(8)
 
     def key(self, *parts: Any) -> str:
-        """Return a short hash of *parts*, JSON data."""
+        """Return a short hash of *parts*, which are JSON data."""
         text = json.dumps([self._salt, *parts], sort_keys=True, ensure_ascii=True)
         return f"{self._salt}:{sha256(text.encode()).hexdigest()[:32]}"
 
@@ -75,7 +75,7 @@ class SavedLines:
     def fitting(
         self, shape: type[BaseModel], is_wanted: Callable[[Json], bool]
     ) -> Iterator[Json]:
-        """Yield the wanted objects of the file that fit *shape*; `notes` describes the others.
+        """Yield the wanted objects of the file that fit *shape*; `notes` names the other lines.
 
         Raises:
             ToolbenchError: If it cannot be read.

@@ -38,7 +38,7 @@ def respond(
     """Return the message that answers *call*, in its provider's format.
 
     Args:
-        call: The call; its id and the name the model used go into the answer.
+        call: The call; the answer has its id and the name that the model used.
         observation: The result of the call. A call with an `error` needs no observation: the
             error is the answer.
         limit: The most characters of text; the middle of a longer text is replaced by a note.

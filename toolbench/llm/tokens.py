@@ -27,7 +27,7 @@ def count_tokens(text: str, encoding: str = "o200k_base") -> TokenCount:
 
     Args:
         text: A text that a model reads.
-        encoding: OpenAI's `o200k_base` or `cl100k_base`; others have no public tokenizer.
+        encoding: OpenAI's `o200k_base` or `cl100k_base`; other encodings have no public tokenizer.
 
     Raises:
         KeyError: If the tokenizer does not know *encoding*.

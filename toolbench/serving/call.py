@@ -257,7 +257,7 @@ class ServedCall:
         stop(self.run, reason)
 
     def _reply(self, answer: Answer) -> bool:
-        """Give *answer* to the oldest question; tell whether there was one."""
+        """Give *answer* to the oldest question; tell whether there was a question."""
         return any(settle(one.reply, answer) for one in list(self._open_questions))
 
     # --- what the run and the server do -----------------------------------------------

@@ -128,7 +128,7 @@ class Offer:
 
 
 class _Name:
-    """A tool by its name: the tool that `%tool` finds, or else the registered one."""
+    """A tool by its name: the tool that `%tool` finds, or else the registered tool."""
 
     def __init__(
         self, name: str, keep: Callable[[Iterable[AnyTool]], list[AnyTool]]

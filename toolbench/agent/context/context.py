@@ -77,12 +77,12 @@ class Turn:
 
     @property
     def is_users(self) -> bool:
-        """Whether its first message is not from the model."""
+        """Whether the first message of the turn is not from the model."""
         return self.messages[0].get("role") not in ("assistant", "model")
 
     @property
     def is_open(self) -> bool:
-        """Whether a model can answer it: its last message is not from the model."""
+        """Whether a model can answer the turn: its last message is not from the model."""
         return self.messages[-1].get("role") not in ("assistant", "model")
 
 

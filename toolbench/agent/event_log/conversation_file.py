@@ -222,7 +222,7 @@ def _spending(head: Mapping[str, Any]) -> Spending:
 
 
 def readable_event_of(data: Any) -> Event:
-    """Return the event in *data*, or a notice that it cannot be read."""
+    """Return the event in *data*, or a notice if the event cannot be read."""
     try:
         return event_of(data)
     except _DAMAGE as error:

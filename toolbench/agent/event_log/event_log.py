@@ -77,7 +77,7 @@ class EventLog(Sequence[Event]):
                     self.restore(NoticeEvent(text), 0)
 
     def restore(self, event: E, number: int) -> E:
-        """Append *event* with *number* (0 means the next one), without calling the listeners."""
+        """Append *event* with *number* (0 means the next number), without calling the listeners."""
         with self._lock:
             numbered = replace(event, id=number or self.last_id + 1)
             self._events.append(numbered)

@@ -49,7 +49,7 @@ class Recovery:
     def backup_of(
         self, run: Run, tools: Mapping[str, ToolDefinition[Any, Any]]
     ) -> ToolDefinition[Any, Any] | None:
-        """Return the backup tool in *tools* for *run*, if it failed and its tool names one."""
+        """Return the backup in *tools* for *run*, if *run* failed and its tool names a backup."""
         if not self.degrade or error_class(run) in (
             None,
             "arguments",

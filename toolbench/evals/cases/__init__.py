@@ -1,1 +1,1 @@
-"""Cases: a prompt with the tool calls that a model should make."""
+"""Cases: each is a prompt with the tool calls that a model should make."""

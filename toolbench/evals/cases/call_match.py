@@ -97,7 +97,7 @@ def _differences(
 def _inside(
     value: Any, actual: Any, path: Path, rules: Mapping[str, FieldRule]
 ) -> list[Problem] | None:
-    """Return the differences inside two objects, or two lists of one length; None for others."""
+    """Return the differences inside two objects, or two lists of one length; else None."""
     steps: list[Any]
     if isinstance(value, Mapping) and isinstance(actual, Mapping):
         steps = list(dict.fromkeys([*value, *actual]))

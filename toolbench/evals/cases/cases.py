@@ -88,7 +88,7 @@ class Cases(MutableSequence[Case]):
     ) -> "Cases":
         """Return proposals of cases, made from the schemas of *tools* without a model.
 
-        Each has the tag "proposal" until `Case.confirmed()`: the prompt only lists values from
+        Each case has the tag "proposal" until `Case.confirmed()`: the prompt only lists values from
         the schema, and a person should write it in natural words. A tool for which nothing can
         be proposed, for example because of a pattern, is named in a warning.
 

@@ -240,6 +240,6 @@ def rules_of(match: Mapping[str, Any]) -> dict[str, FieldRule]:
     """Return the rules of a case's `match`, by field.
 
     Raises:
-        CaseError: If one of them is not a rule.
+        CaseError: If a value is not a rule.
     """
     return {str(field): FieldRule.of(rule) for field, rule in match.items()}

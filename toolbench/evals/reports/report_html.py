@@ -27,7 +27,7 @@ from toolbench.wording import counted
 
 
 class AnswerTable:
-    """A table of trials with the methods of a DataFrame, so that it is shown like one."""
+    """A table of trials with the methods of a DataFrame, so that it is shown like a DataFrame."""
 
     columns = (
         *("model", "case", "repeat", "expected", "called", "answer"),

@@ -47,7 +47,7 @@ class CallRunner:
 
         Args:
             calls: The calls of an answer.
-            limit: The most calls to run that need consent; further ones are marked as not run.
+            limit: The most calls to run that need consent; further calls are marked as not run.
         """
         results: list[Json] = []
         for call in calls:

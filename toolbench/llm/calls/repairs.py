@@ -106,7 +106,7 @@ def _is_unset(name: str, inner: Node, node: Node) -> bool:
 
 
 def _chosen(alternatives: Sequence[Node], value: Any) -> Node | None:
-    """Return the alternative for *value*; None unless exactly one is possible."""
+    """Return the alternative for *value*; None if none or several are possible."""
     fit = [
         node
         for node in alternatives

@@ -44,7 +44,7 @@ class ToolCallAccumulator:
 
     @property
     def message(self) -> Json:
-        """The message so far, in the form of the provider's whole message."""
+        """The message so far, in the format of a complete message of the provider."""
         return self._joiner.message if self._joiner else {"choices": []}
 
 

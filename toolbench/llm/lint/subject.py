@@ -24,9 +24,9 @@ class Argument:
     node: Node
     required: bool
     text: str
-    """Its description, or those of its alternatives; empty if none."""
+    """The description of the argument or of its alternatives; empty if there is none."""
     types: tuple[str, ...]
-    """Its types without `null`."""
+    """The types of the argument without `null`."""
 
     @classmethod
     def of(cls, node: Node, path: str, name: str, *, required: bool) -> Self:

@@ -79,7 +79,7 @@ def received(start: Start, cancel: Cancellable) -> Iterator[Any]:
 
 
 def pause(seconds: float, cancel: Cancellable) -> None:
-    """Wait so many *seconds*, or until *cancel* is cancelled.
+    """Wait for *seconds*, or until *cancel* is cancelled.
 
     Raises:
         StoppedError: If *cancel* was cancelled.

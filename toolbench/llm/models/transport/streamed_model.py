@@ -95,7 +95,7 @@ class StreamedModel:
         return answer if self.price is None else self.price.priced(answer)
 
     def ask(self, body: Json, on_chunk: OnChunk | None, cancel: Cancellable) -> Answer:
-        """Return the answer to *body*, a whole request; otherwise like `complete`."""
+        """Return the answer to *body*, a whole request; retries and errors are as in `complete`."""
         for tries in count(1):
             coming = _Coming(self.provider, on_chunk)
             try:
