@@ -25,7 +25,7 @@ _TAIL = re.compile(r"[\s<(].*", re.DOTALL)
 def meant_by(
     name: str, known: Collection[str], aliases: Mapping[str, str] = ALIASES
 ) -> str | None:
-    """Return the name in *known* that *name* is an alias or another spelling of."""
+    """Return the name in *known* for which *name* is an alias or another spelling."""
     bare = _TAIL.sub("", _PREFIX.sub("", name.strip()))
     folded = _folded(bare)
     stems = (folded, folded.removesuffix("_tool"))  # `BashTool` is `bash`
@@ -40,6 +40,6 @@ def meant_by(
 
 
 def _folded(name: str) -> str:
-    """Return *name* in one spelling, the same for `grepFiles`, `grep-files` and `Grep_Files`."""
+    """Return *name* in its normal spelling: `grep_files` for `Grep-Files` and `grepFiles`."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return re.sub(r"[^a-z0-9]+", "_", snake.lower()).strip("_")
