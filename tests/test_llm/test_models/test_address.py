@@ -95,7 +95,7 @@ class TestAddress:
     def test_says_that_no_header_can_carry_a_key(self, key, monkeypatch):
         """Before the first request, and without the key."""
         monkeypatch.setenv("MY_KEY", key)
-        with pytest.raises(ValueError, match="variable MY_KEY holds") as caught:
+        with pytest.raises(ValueError, match="variable MY_KEY has") as caught:
             as_model("http://localhost/v1#x", api_key_env="MY_KEY")
         assert key not in str(caught.value)
 
