@@ -8,11 +8,14 @@ from playwright.sync_api import Locator, expect
 
 SETUP = '''\
 %load_ext toolbench
-import base64, datetime, json, struct, zlib
+import base64, datetime, json, pathlib, struct, tempfile, zlib
 from dataclasses import dataclass
 from typing import Annotated, Literal, Union
 import pandas as pd
 from fastmcp import FastMCP
+from fastmcp.server.providers.skills import SkillsDirectoryProvider
+from fastmcp.skills.extension import SkillsExtension
+from mcp.types import Icon
 from pydantic import BaseModel, Field
 from toolbench import bench, current_run, tool
 from toolbench.core.content import ImageContent
@@ -123,10 +126,18 @@ def lend_book(title: str, days: int = 14) -> str:
     """
     return f"{title} is lent for {days} days."
 
-library = FastMCP("library", version="1.4", instructions="Ask for *books*, then `lend` them.")
+BOOK = Icon(mime_type="image/svg+xml", src="data:image/svg+xml;base64," + base64.b64encode(
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#3a7" d="M2 2h5l1 1 1-1h5v11H9l-1 1-1-1H2z"/></svg>').decode())
+library = FastMCP("library", version="1.4", instructions="Ask for *books*, then `lend` them.", icons=[BOOK])
+skill = pathlib.Path(tempfile.mkdtemp(), "lending")
+skill.mkdir()
+(skill / "SKILL.md").write_text("---\\nname: lending\\ndescription: How books are lent.\\n---\\n# Lending\\n")
+provider = SkillsDirectoryProvider(skill.parent, experimental_skills=True)
+library.add_provider(provider)
+library.add_extension(SkillsExtension(providers=[provider]))
 HINTS = {"readOnlyHint": True, "openWorldHint": False}
 
-@library.tool(title="Get structured content", annotations=HINTS | {"idempotentHint": True})
+@library.tool(title="Get structured content", annotations=HINTS | {"idempotentHint": True}, icons=[BOOK])
 def get_structured_content(location: Literal["New York", "Chicago", "Los Angeles"]) -> dict:
     """Returns structured content along with an output schema."""
     return {"temperature": 36, "conditions": "Light rain / drizzle", "humidity": 82}
@@ -250,6 +261,11 @@ def _explore(page: NotebookPage, place: Locator) -> None:
     place.get_by_text("tools/call").locator("visible=true").first.wait_for()
 
 
+def _review(page: NotebookPage, place: Locator) -> None:
+    page.click("Should I use it?", within=place)
+    page.wait_for_text("undeclared", within=place)
+
+
 def _chat(page: NotebookPage, place: Locator) -> None:
     place = place.locator(".toolbench-transcript").first
     step = place.get_by_role("button", name="Step", exact=True)
@@ -278,6 +294,8 @@ STATES = [
     State("bench", MANY, _nothing),
     State("explorer", "%mcp explore library", _explore),
     State("explorer-server", "%mcp explore library", _nothing),
+    State("explorer-review", "%mcp explore library", _review),
+    State("review", "%mcp review library", _nothing),
     State("transcript", CHAT, _chat),
     State("tools-table", "%tools", _nothing),
     State("servers-table", "%mcp list", _nothing),

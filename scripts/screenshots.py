@@ -89,12 +89,12 @@ def main() -> int:
         write_notebook(root / "pictures.ipynb", LOAD, PANEL, BENCH, SERVER, EXPLORER)
         with JupyterServer("lab", root, home) as server:
             for theme in THEMES:
-                take(browser, server, theme)
+                take(browser, server, theme, root)
     return 0
 
 
-def take(browser: Browser, server: JupyterServer, theme: str) -> None:
-    """Open the notebook in one theme and take each picture of it."""
+def take(browser: Browser, server: JupyterServer, theme: str, folder: Path) -> None:
+    """Open the notebook in *folder* in one theme and take each picture of it."""
     context = browser.new_context(viewport=SIZE, device_scale_factor=2)
     context.set_default_timeout(30_000)
     context.add_init_script(path=HERE / "rig.js")
@@ -111,14 +111,14 @@ def take(browser: Browser, server: JupyterServer, theme: str) -> None:
     page.type_into("people", "4", within=panel)
     page.click("Run", within=panel)
     page.wait_for_text("23.10", within=panel)
-    save(panel, f"panel-{theme}")
+    save(panel, f"panel-{theme}", folder)
     page.show(2)
     alive(page, 2).get_by_text("terminal").first.wait_for()
-    save(page.output(2), f"bench-{theme}")
+    save(page.output(2), f"bench-{theme}", folder)
     page.show(4)
     alive(page, 4).get_by_text("convert_time").first.click()
     alive(page, 4).get_by_role("button", name="Run").wait_for()  # its panel is there
-    save(page.output(4), f"explorer-{theme}")
+    save(page.output(4), f"explorer-{theme}", folder)
     page.shut_down()
     context.close()
 
@@ -180,12 +180,13 @@ def alive(page: NotebookPage, cell: int) -> Locator:
     return page.output(cell).locator(".jp-OutputArea-child").last
 
 
-def save(place: Locator, name: str) -> None:
+def save(place: Locator, name: str, folder: Path) -> None:
     """Write what *place* shows, without the paths of this machine."""
-    place.evaluate(RENAME, [str(ROOT), CHECKOUT])
-    path = IMAGES / f"{name}.png"
-    place.screenshot(path=path, animations="disabled")
-    print(f"{path.relative_to(ROOT)}: written")
+    for path, words in ((folder, "~/notebooks"), (ROOT, CHECKOUT)):
+        place.evaluate(RENAME, [str(path), words])
+    picture = IMAGES / f"{name}.png"
+    place.screenshot(path=picture, animations="disabled")
+    print(f"{picture.relative_to(ROOT)}: written")
 
 
 @contextmanager

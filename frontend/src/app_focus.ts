@@ -13,6 +13,7 @@ export function guardFocus(
   isMine: (frame: HTMLIFrameElement) => boolean,
   ask: (frame: HTMLIFrameElement) => Promise<Click>,
   close: (frame: HTMLIFrameElement) => void,
+  signal: AbortSignal,
 ): void {
   let last: Element | null = document.activeElement;
   let tab = -TAB;
@@ -20,10 +21,10 @@ export function guardFocus(
 
   addEventListener("focusin", ({ target }) => {
     if (target instanceof Element && !(target instanceof HTMLIFrameElement)) last = target;
-  }, true);
+  }, { capture: true, signal });
   addEventListener("keydown", ({ key }) => {
     if (key === "Tab" || key === "F6") tab = performance.now();
-  }, true);
+  }, { capture: true, signal });
   addEventListener("blur", () => setTimeout(async () => {
     const frame = document.activeElement;
     if (!(frame instanceof HTMLIFrameElement) || !isMine(frame)) return;
@@ -37,5 +38,5 @@ export function guardFocus(
     if (document.activeElement !== frame && frame.isConnected) return;
     frame.blur();
     if (last instanceof HTMLElement && last.isConnected) last.focus({ preventScroll: true });
-  }));
+  }), { signal });
 }

@@ -27,8 +27,8 @@ const CALM = 700; // milliseconds until a question can be answered: a click mean
 const PATIENCE = 250; // milliseconds for the host page to answer
 const CAPABILITIES = { serverTools: {}, serverResources: {}, openLinks: {}, message: { text: {} } };
 
-/** Connect the apps of the kernel behind *kernel*; each kernel of a page has its own. */
-export function connectApps(kernel: Kernel): void {
+/** Connect the apps of the kernel behind *kernel*, until *signal*; each kernel of a page has its own. */
+export function connectApps(kernel: Kernel, signal: AbortSignal): void {
   const key = String(kernel.get("key") ?? "");
   if (!key) return;
   const opened = new Map<string, Opened>();
@@ -43,7 +43,7 @@ export function connectApps(kernel: Kernel): void {
     const frame = crypto.getRandomValues(new Uint32Array(4)).join("-");
     opened.set(frame, { element, port: null });
     kernel.send({ kind: "open", app: element.dataset.toolbenchApp, frame });
-  });
+  }, { signal });
 
   kernel.on("msg:custom", (content) => {
     const reply = content as Reply;
@@ -65,10 +65,15 @@ export function connectApps(kernel: Kernel): void {
     notice.textContent = "The app was closed: it took the keyboard while you were elsewhere on the page.";
     element.replaceWith(notice);
     for (const [frame, one] of opened) if (one.element === element) forget(frame);
-  });
-  new MutationObserver(() => {
+  }, signal);
+  const observer = new MutationObserver(() => {
     for (const { port } of opened.values()) port?.postMessage({ context: { theme: theme() } });
-  }).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
+  });
+  observer.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
+  signal.addEventListener("abort", () => {
+    observer.disconnect();
+    for (const frame of opened.keys()) forget(frame);
+  });
   for (const frame of mine()) frame.contentWindow?.postMessage({ toolbench: "app-host" }, "*");
 }
 

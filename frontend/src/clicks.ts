@@ -23,25 +23,33 @@ interface View {
 /** The widget manager of a kernel: all its models, by id. */
 export interface Models {
   _models?: Record<string, Promise<Model>>;
+  kernel?: { status?: string; connectionStatus?: string };
 }
 
 const BUTTON = ".widget-button";
 const LINE = ".widget-text";
 const OUTERMOST = ".toolbench-box, .tb-form";
-const [SHORTEST, LONGEST] = [4, 50]; // milliseconds between two looks
-const kernels = new Set<Models>();
+const [SHORTEST, LONGEST] = [4, 1000]; // milliseconds between two looks
+const GONE = ["dead", "terminating", "disconnected"]; // what a kernel that answers nothing more says of itself
+const kernels = new Map<AbortSignal, Models>(); // by what says when they are gone
 const passing = new WeakSet<Event>(); // of widgets that no kernel here knows
 const queues = new WeakMap<Element, Promise<void>>(); // of each box: its clicks keep their order
 
-/** Hold the clicks on widgets of the kernel behind *models* too. */
-export function holdClicks(models?: Models): void {
-  if (!models?._models) return;
+/** Hold the clicks on widgets of the kernel behind *models* too, until *signal* ends that. */
+export function holdClicks(models: Models | undefined, signal: AbortSignal): void {
+  if (!models?._models || signal.aborted) return;
   if (kernels.size === 0) {
     // the window comes before the button, where ipywidgets listens
     addEventListener("click", onClick, { capture: true });
     addEventListener("keypress", onEnter, { capture: true });
   }
-  kernels.add(models);
+  kernels.set(signal, models);
+  signal.addEventListener("abort", () => {
+    kernels.delete(signal);
+    if (kernels.size > 0) return;
+    removeEventListener("click", onClick, { capture: true });
+    removeEventListener("keypress", onEnter, { capture: true });
+  });
 }
 
 function onClick(event: MouseEvent): void {
@@ -71,12 +79,12 @@ function hold(event: Event, element: Element, message: string): void {
 
 /** Send *message* of the widget at *element* once *box* has sent its changes; return whether it is known. */
 async function send(message: string, element: Element, box: Element): Promise<boolean> {
-  for (const kernel of kernels) {
+  for (const kernel of new Set(kernels.values())) {
     const models = await ready(Object.values(kernel._models ?? {}));
     const view = await viewAt(element, models);
     if (!view) continue;
     const changed = await within(box, models.filter(isWaiting));
-    if (changed.length > 0) await answered(changed, element);
+    if (changed.length > 0) await answered(changed, element, kernel);
     if (element.isConnected && !element.matches(":disabled")) {
       view.model.send({ event: message, settled: true }, view.callbacks());
     }
@@ -85,15 +93,19 @@ async function send(message: string, element: Element, box: Element): Promise<bo
   return false;
 }
 
-/** Wait until *models* have sent all their changes, and the kernel has dealt with them. */
-async function answered(models: Model[], element: Element): Promise<void> {
+/** Wait until *models* have sent all their changes, and *kernel* has dealt with them, or will not any more. */
+async function answered(models: Model[], element: Element, kernel: Models): Promise<void> {
   const begin = performance.now();
   element.setAttribute("aria-busy", "true");
-  while (models.some(isWaiting) && element.isConnected) {
+  while (models.some(isWaiting) && element.isConnected && isAlive(kernel)) {
     const pause = (performance.now() - begin) / 10;
     await new Promise((go) => setTimeout(go, Math.min(LONGEST, Math.max(SHORTEST, pause))));
   }
   element.removeAttribute("aria-busy");
+}
+
+function isAlive({ kernel }: Models): boolean {
+  return !GONE.includes(kernel?.status ?? "") && !GONE.includes(kernel?.connectionStatus ?? "");
 }
 
 function isWaiting(model: Model): boolean {

@@ -7,25 +7,25 @@ import { describedParts } from "./fields";
 
 const INPUTS = "input, select, textarea, .cm-content";
 
-/** Connect every note of every form with the inputs it describes. */
-export function describeFields(): void {
-  for (const input of document.querySelectorAll(`[aria-describedby^="tb-"]`)) {
+/** Connect every note of a form, or of every form of the page, with the inputs it describes. */
+export function describeFields(page: Document | Element = document): void {
+  for (const input of page.querySelectorAll(`[aria-describedby^="tb-"]`)) {
     if (!document.getElementById(input.getAttribute("aria-describedby") ?? "")) forget(input);
   }
-  for (const note of document.querySelectorAll<HTMLElement>("[data-describes]")) {
+  for (const note of page.querySelectorAll<HTMLElement>("[data-describes]")) {
     const mark = note.dataset.describes ?? "";
-    note.id = `${mark}-note`;
+    put(note, "id", `${mark}-note`);
     const isWrong = note.querySelector(".tb-error") !== null;
-    for (const input of inputsOf(mark)) {
+    for (const input of inputsOf(mark, page)) {
       put(input, "aria-describedby", note.id);
       put(input, "aria-invalid", String(isWrong));
     }
   }
-  for (const input of inputsOf("tb-required")) put(input, "aria-required", "true");
+  for (const input of inputsOf("tb-required", page)) put(input, "aria-required", "true");
 }
 
-function inputsOf(name: string): Element[] {
-  const fields = [...document.getElementsByClassName(name)];
+function inputsOf(name: string, page: Document | Element): Element[] {
+  const fields = [...page.getElementsByClassName(name)];
   return fields.flatMap((field) => describedParts(field, INPUTS));
 }
 

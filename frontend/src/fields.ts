@@ -1,17 +1,36 @@
 // Fields that ipywidgets makes of more than one element: a switch or tabs of radio buttons are one
 // group with a name, in which the arrow keys move; and a field that is to be focused knows where.
 
+const FORM = ".tb-form";
 const FIELD = ".tb-form .tb-field";
 const SWITCH = ".tb-switch";
 const GROUP = ".widget-radio-box";
 const SUBMIT = ".toolbench-submit";
 const known = new WeakSet<Element>();
 
-export function enhanceFields(): void {
+export function enhanceButtons(): void {
   for (const button of document.querySelectorAll(`${SUBMIT}:not([aria-keyshortcuts])`)) {
     button.setAttribute("aria-keyshortcuts", "Control+Enter");
   }
-  for (const field of document.querySelectorAll<HTMLElement>(FIELD)) {
+}
+
+/** The forms that *changes* brought into the page, or in which they happened. */
+export function formsOf(changes: MutationRecord[]): Set<Element> {
+  const forms = new Set<Element>();
+  for (const change of changes) {
+    const form = change.target instanceof Element ? change.target.closest(FORM) : null;
+    if (form) forms.add(form);
+    for (const node of form ? [] : change.addedNodes) {
+      if (!(node instanceof Element)) continue;
+      if (node.matches(FORM)) forms.add(node);
+      node.querySelectorAll(FORM).forEach((inner) => forms.add(inner));
+    }
+  }
+  return forms;
+}
+
+export function enhanceFields(page: ParentNode = document): void {
+  for (const field of page.querySelectorAll<HTMLElement>(FIELD)) {
     if (known.has(field)) continue;
     known.add(field);
     if (field.matches(SWITCH)) nameGroup(field);

@@ -5,8 +5,9 @@ import { copyCalls, noteCopyClicks } from "./copy_call";
 import { enhanceCards } from "./card_toolbar";
 import { holdClicks, type Models } from "./clicks";
 import { describeFields } from "./described";
+import { fadeEdges } from "./edges";
 import { enhanceEditors } from "./editor";
-import { enhanceFields } from "./fields";
+import { enhanceButtons, enhanceFields, formsOf } from "./fields";
 import { focusRefusals, keepFocus, restoreFocus } from "./focus";
 import { nameImages, zoomImages } from "./fullview";
 import { keepKeys } from "./keys";
@@ -33,9 +34,11 @@ function start(): void {
 
 function enhance(): void {
   enhanceEditors();
+  enhanceButtons();
   enhanceFields();
   describeFields();
   enhanceTables();
+  fadeEdges();
   enhanceCards();
   enhanceRuns();
   enhancePickers();
@@ -45,7 +48,10 @@ function enhance(): void {
   focusRefusals();
 }
 
-/** Look at each change of our widgets; all changes of one frame are dealt with together. */
+/**
+ * Look at each change of our widgets; all changes of one frame are dealt with together. Fields get
+ * their names and descriptions at once: they are then part of the frame that shows the form.
+ */
 function watch(): void {
   let isScheduled = false;
   const act = (): void => {
@@ -55,6 +61,10 @@ function watch(): void {
   new MutationObserver((changes) => {
     const ours = changes.filter(isOurs);
     ours.forEach(restoreFocus);
+    for (const form of formsOf(ours)) {
+      enhanceFields(form);
+      describeFields(form);
+    }
     if (ours.length > 0 && !isScheduled) {
       isScheduled = true;
       requestAnimationFrame(act);
@@ -62,11 +72,16 @@ function watch(): void {
   }).observe(document.body, { childList: true, subtree: true });
 }
 
-/** Called once for each kernel of the page. */
-function initialize({ model }: { model: Kernel & { widget_manager?: Models } }): void {
+interface Initialized {
+  model: Kernel & { widget_manager?: Models };
+  signal?: AbortSignal;
+}
+
+/** Called once for each kernel of the page; *signal* says when its widgets are gone. */
+function initialize({ model, signal = new AbortController().signal }: Initialized): void {
   start();
-  holdClicks(model.widget_manager);
-  connectApps(model);
+  holdClicks(model.widget_manager, signal);
+  connectApps(model, signal);
 }
 
 export default { initialize };

@@ -1,7 +1,7 @@
 // Which part of the page belongs to toolbench.
 
 /** The outermost boxes of panels, explorers and forms, cards and reports, and what is inside them. */
-const OURS = ".toolbench-box, .tb-form, [data-toolbench-card], [data-toolbench-report]";
+const OURS = ".toolbench-box, .tb-form, [data-toolbench-card], [data-toolbench-report], [data-toolbench-listing]";
 
 /** The element that *event* happened to, if it is inside a widget of ours. */
 export function ourTarget(event: Event): HTMLElement | null {

@@ -111,11 +111,12 @@ button.toolbench-sort:focus-visible { outline: 2px solid ${BRAND}; outline-offse
 .toolbench-message[aria-selected="true"] { border-left-color: ${BRAND}; background: color-mix(in srgb, ${BRAND} 13%, transparent); }
 .toolbench-items:focus-visible .toolbench-message.toolbench-active { outline: 1px dashed ${BRAND}; outline-offset: -3px; }
 .toolbench-when, .toolbench-took { color: ${MUTED}; }
-.toolbench-message > :nth-child(5) { grid-column: 2; }
-.toolbench-answer { grid-column: 3 / 5; }
+.toolbench-message > .toolbench-what { grid-column: 3 / 5; } /* the time it took is beside the answer */
+.toolbench-message > :nth-child(4):not(.toolbench-took) { grid-column: 2; }
 .toolbench-sent { color: ${SENT}; font-weight: 700; font-size: 14px; }
 .toolbench-received { color: ${RECEIVED}; font-weight: 700; font-size: 14px; }
 .toolbench-failed :is(.toolbench-what, .toolbench-answer) { color: ${DANGER}; }
+.toolbench-fades { mask-image: linear-gradient(to right, #000 calc(100% - 28px), #0003); }
 .toolbench-unseen { position: fixed; top: 0; left: -9999px; }
 @media print { .toolbench-limited { max-height: none !important; } }
 `;

@@ -84,9 +84,10 @@ function entryOf(line: HTMLElement): Entry {
       row.title = `${number} ${what}\n${answer}`.trim();
       if (line.hasAttribute("data-toolbench-failed")) row.classList.add("toolbench-failed");
       row.append(part("toolbench-when", localTime(stamp) ?? clock), arrowOf(arrow));
-      row.append(part("toolbench-what", what), part("toolbench-took", took));
+      row.append(part("toolbench-what", what));
       if (answer) {
         row.append(arrowOf(arrow === "→" ? "←" : "→"), part("toolbench-answer", answer));
+        row.append(part("toolbench-took", took));
       }
       return row;
     },

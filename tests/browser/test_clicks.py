@@ -93,3 +93,15 @@ def test_a_run_takes_all_keys(
     gates.let_pass("84")
     page.wait_for_text("Got 84.")
     expect(run).not_to_have_attribute("aria-busy", "true")
+
+
+def test_a_click_waits_for_no_dead_kernel(lab: Hands, nbroot: Path, tmp_path: Path):
+    """The kernel ends while a click waits for it: the button is free again."""
+    gates = Gates(tmp_path, "8", "84")
+    field = typed_ahead(lab, gates, nbroot / "clicks-dead.ipynb")
+    run = lab.tab.page.get_by_role("button", name="Run", exact=True)
+    run.click()
+    expect(run).to_have_attribute("aria-busy", "true")
+    lab.tab.page.evaluate("rig.panel().sessionContext.session.kernel.shutdown()")
+    expect(run).not_to_have_attribute("aria-busy", "true")
+    expect(field).to_have_value("84")

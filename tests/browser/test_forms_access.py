@@ -84,7 +84,36 @@ def controls_of(form: Locator) -> list[tuple[str, str]]:
     ]
 
 
+# Runs the first cell again; resolves to the descriptions that the inputs have when they come.
+FIRST_SEEN = """
+    index => new Promise(resolve => {
+      const watch = new MutationObserver(() => {
+        const inputs = [...document.querySelectorAll(".tb-form .tb-field input")]
+          .filter(input => input.isConnected && !before.has(input));
+        if (inputs.length === 0) return;
+        watch.disconnect();
+        resolve(inputs.map(input => input.getAttribute("aria-describedby")));
+      });
+      const before = new Set(document.querySelectorAll(".tb-form .tb-field input"));
+      watch.observe(document.body, {childList: true, subtree: true});
+      rig.runCell(index);
+    })
+"""
+HELPED = """
+from toolbench.widgets.form import SchemaForm
+SchemaForm({"type": "object", "properties": {n: {"type": "integer", "description": "Help."} for n in "ab"}}).widget
+"""
+
+
 class TestAccessibility:
+    def test_a_form_comes_with_its_descriptions(self, lab: NotebookPage, nbroot: Path):
+        """The page changes a form no more after the frame that shows it."""
+        at = FormPage(lab, nbroot / "helped.ipynb", HELPED)
+        lab.show(FORM_AT)
+        descriptions = at.page.evaluate(FIRST_SEEN, FORM_AT)
+        assert len(descriptions) == 2
+        assert all(descriptions)
+
     def test_every_kind_of_field(self, lab: NotebookPage, nbroot: Path):
         """Axe-core finds nothing; help and errors are heard as the description of an input."""
         at = FormPage(lab, nbroot / "kinds.ipynb", KINDS)

@@ -57,6 +57,7 @@ _DANGEROUS = {
 }  # fmt: skip
 _CARD = {
     "data-toolbench-json",
+    "data-toolbench-listing",
     "data-toolbench-card",
     "data-toolbench-bar",
     "data-toolbench-body",

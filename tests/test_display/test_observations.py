@@ -8,6 +8,7 @@ from test_display.inert import problems, text_of
 from toolbench import Action, ImageContent, Observation, TextContent
 from toolbench.core.coercion.coercion import ResultObservation
 from toolbench.display.observations import BOTH, MODEL, PERSON, result_html
+from toolbench.mcp.definition import MCPToolAction
 from toolbench.mcp.results import tool_observation
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 
@@ -92,11 +93,15 @@ def test_json_is_a_tree_and_the_text_to_the_letter():
 def test_a_call_is_folded_away_unless_it_has_a_look_of_its_own():
     """The form says already what a plain call says."""
     result = Observation.from_text("x")
-    plain, painted = (
-        result_html(result, kind(place="here")) for kind in (Move, PaintedMove)
+    actions = (
+        Move(place="here"),
+        MCPToolAction(data={"x": 1}),
+        PaintedMove(place="here"),
     )
-    assert "<details" in plain.partition("The call")[0]
-    assert " open " not in plain
+    *plain, painted = (result_html(result, action) for action in actions)
+    for html in plain:
+        assert "<details" in html.partition("The call")[0]
+        assert " open " not in html
     assert " open " in painted
     assert "a move" in painted
 

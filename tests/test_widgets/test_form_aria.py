@@ -29,6 +29,12 @@ def _form(**field: object) -> SchemaForm:
     return SchemaForm({"type": "object", "properties": {"n": field}, "required": ["n"]})
 
 
+def test_inline_code_of_a_help_text_is_code():
+    """Descriptions are written for models, often in Markdown: no backtick is seen, no HTML gets in."""
+    form = _form(type="string", description="Such as `git <log>`, or ``.")
+    assert "Such as <code>git &lt;log&gt;</code>, or ``." in page(form.widget)
+
+
 class TestHeard:
     def test_help_and_limits_follow_the_name(self):
         """As do the words for the star."""

@@ -200,6 +200,9 @@ class Action(Schema):
     # pydantic quotes both ends of a long value, which may be a secret; `errors()` has it whole
     model_config = ConfigDict(hide_input_in_errors=True)
 
+    _lists_arguments: ClassVar[bool] = True
+    """Whether the `visualize` of this very class only lists the arguments."""
+
     @property
     def visualize(self) -> RenderableType:
         """The view of the call for people, secrets hidden; any Rich renderable."""

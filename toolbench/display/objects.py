@@ -13,6 +13,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import left_out
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.html.css import REMARK, TEXT_COLOR, TEXT_FONT
+from toolbench.display.html.icons import icon_html
 from toolbench.display.html.markdown import markdown_html
 from toolbench.display.json_tree import json_text
 from toolbench.display.observations import (
@@ -65,7 +66,8 @@ def tool_html(
         risk: The rating of the call, if any.
         cost: The tokens that the tool costs a model, in words; shown at the right edge.
     """
-    title = f'<strong style="font-size:1.15em">{short(tool.title)}</strong>'
+    icon = icon_html(getattr(tool, "icons", ()))
+    title = f'<strong style="font-size:1.15em">{icon}{short(tool.title)}</strong>'
     name = f" <code>{short(tool.name)}</code> " if tool.title != tool.name else " "
     hints = (badge(word, tone, tip=_MEANING[word]) for word, tone in _hints(tool))
     is_own = tool.source == ToolDefinition.source

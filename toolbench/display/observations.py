@@ -81,10 +81,10 @@ def result_html(
 
 
 def _call(action: Action) -> Html:
-    """Return the view of a call; it is folded unless the action type has its own view."""
+    """Return the view of a call; it is folded if it only lists the arguments, as the form does."""
     html = Html(safely(to_html, visualized(action)))
-    is_own = type(action).visualize is not Action.visualize
-    return fold("The call", html, is_open=is_own)
+    author = next(c for c in type(action).__mro__ if "visualize" in vars(c))
+    return fold("The call", html, is_open=not vars(author).get("_lists_arguments"))
 
 
 def _model_card(blocks: Sequence[Any], limit: int) -> Card:

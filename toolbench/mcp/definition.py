@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import Field, PrivateAttr
 from rich.console import RenderableType
@@ -37,6 +37,7 @@ class MCPToolAction(Action):
 
     data: dict[str, Any] = Field(default_factory=dict)
     """Names and values of the arguments; `None` is sent as null."""
+    _lists_arguments: ClassVar[bool] = True
     _schema: Mapping[str, Any] = PrivateAttr(default_factory=dict)
 
     @classmethod

@@ -23,6 +23,6 @@ def icon_html(icons: Any) -> Html:
             continue
         image = read_image(source)
         if not image.problem and len(image.data) <= _LARGEST:
-            style = f"display:inline-block;width:{_SIDE}px;height:{_SIDE}px;object-fit:contain"
+            style = f"display:inline-block;width:{_SIDE}px;height:{_SIDE}px;object-fit:contain;margin-right:6px;vertical-align:-4px"
             return Html(f'<span aria-hidden="true" style="{style}">{image.html}</span>')
     return Html("")

@@ -51,7 +51,7 @@ def listing_html(
         else ""
     )
     return Html(
-        f'<div {NO_MATHS} role="group" aria-label="Table" tabindex="0" '
+        f'<div {NO_MATHS} data-toolbench-listing role="group" aria-label="Table" tabindex="0" '
         f'style="overflow:auto;{TEXT_FONT};{TEXT_COLOR}">{table}{below}</div>'
     )
 

@@ -19,6 +19,7 @@ from toolbench.widgets.fields.position import Position
 from toolbench.wording import counted
 
 _LONGEST = 400
+_CODE = re.compile(r"`([^`\n]+)`")  # what Markdown calls inline code
 _UNSAFE = re.compile(r"[^\w .,:;!?()-]")  # in a string of CSS, in a <style> of HTML
 
 
@@ -135,13 +136,18 @@ def _sentence(text: str) -> str:
 def _shortened(text: str) -> str:
     text = text.strip()
     if len(text) <= _HELP + 40:
-        return escape(text)
+        return _with_code(text)
     cut = text.rfind(" ", 0, _HELP)
     cut = cut if cut > 0 else _HELP
     return (
-        f"<details><summary>{escape(text[:cut])}…</summary>"
-        f"{escape(text[cut:].strip())}</details>"
+        f"<details><summary>{_with_code(text[:cut])}…</summary>"
+        f"{_with_code(text[cut:].strip())}</details>"
     )
+
+
+def _with_code(text: str) -> Html:
+    """Return *text* with its inline code, which descriptions have between backticks, as code."""
+    return Html(_CODE.sub(r"<code>\1</code>", escape(text)))
 
 
 def _facts(position: Position) -> list[str]:

@@ -34,6 +34,7 @@ STYLE = f"""
 .tb-intro{{font-size:12px}}
 .tb-intro:not(:empty){{margin-bottom:8px}}
 .tb-help{{color:{MUTED};white-space:pre-line;margin-top:2px}}
+.tb-help code{{font-size:11.5px;background:transparent;color:inherit;padding:0}}
 .tb-help summary{{white-space:normal;cursor:pointer}}
 .tb-error{{color:{_ERROR};margin-top:2px;white-space:pre-line}}
 .tb-notice{{border-left:3px solid {_BORDER};padding:2px 8px;margin:0 0 8px;color:{MUTED};font-size:12px}}

@@ -69,6 +69,7 @@ STYLE = Html(f"""<style>
  background: #b3261e; border-color: #b3261e; color: #fff; font-weight: 600; }}
 .toolbench-box .toolbench-button:focus-visible, .toolbench-actions > .tb-more:focus-visible {{
  outline: 2px solid var(--tb-brand); outline-offset: 1px; }}
+.toolbench-box .toolbench-button.toolbench-keep:focus {{ outline: 2px solid var(--tb-brand); outline-offset: 1px; }} /* also after a click on Run */
 .toolbench-actions > :is(.toolbench-copy-call, .tb-more) {{ font-size: 12px; height: 26px; line-height: 24px;
  padding: 0 9px; color: var(--tb-muted); text-decoration: none; min-width: 0; }}
 .toolbench-field {{ width: calc(100% - 4px); max-width: 48em; height: auto; flex-flow: row wrap; }}

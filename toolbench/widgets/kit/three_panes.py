@@ -72,6 +72,8 @@ STYLE = Html(f"""{LOOK}{MESSAGE_STYLE}<style>
 .toolbench-pane-list .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .widget-tab-contents {{ padding: 4px 0 0; }}
 :is(.toolbench-pane-list, .toolbench-pane-aside) .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .lm-TabBar .lm-TabBar-tab {{
  padding: 4px 6px; font-size: 12px; }}
+:is(.toolbench-pane-list, .toolbench-pane-aside) .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .lm-TabBar > .lm-TabBar-content {{
+ flex-wrap: wrap; }} /* in a narrow pane a tab goes into a second line, not out of sight */
 .toolbench-pane-aside .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .widget-tab-contents {{ padding: 10px 12px; }}
 .toolbench-pane-list .toolbench-text {{ margin-left: 8px; margin-right: 8px; }}
 @container (min-width: 34em) and (max-width: 899px) {{

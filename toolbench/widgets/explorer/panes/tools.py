@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import NO_MATHS, Html, escape
-from toolbench.display.html.icons import icon_html
 from toolbench.display.page import notice
 from toolbench.mcp.apps.preview import app_uri
 from toolbench.mcp.features.listing import DisabledTool
@@ -121,16 +120,13 @@ class OpenTool(Pane):
         self._take = self._parts.button("Reload", look="info")
         self.on(self._take, self._reload)
         self._updates = self._parts.row()
-        self._icon = self._parts.html()
         self.widget = self._parts.column()
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the panel, with the tool's icon above it and the tool's app below it."""
-        put(self._icon, icon_html(getattr(self.panel.tool, "icons", ())))
-        above = [self._updates, *([self._icon] if self._icon.value else [])]
+        """Show the panel, and below it the app, if there is one."""
         below = [self._app.widget] if self._app is not None else []
-        self.widget.children = [*above, self.panel, *below]
+        self.widget.children = [self._updates, self.panel, *below]
 
     def compare(self, newest: ToolDefinition[Any, Any] | None) -> None:
         """Show a note if the server now lists *newest*, another version, or no such tool (None)."""
