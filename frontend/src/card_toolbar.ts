@@ -59,6 +59,8 @@ function wrapButton(body: HTMLElement): HTMLButtonElement {
   const wrap = button("Wrap", "Wrap long lines", () => {
     const isOn = body.classList.toggle("toolbench-nowrap");
     wrap.setAttribute("aria-pressed", String(!isOn));
+    if (isOn) body.tabIndex = 0; // it scrolls sideways
+    else body.removeAttribute("tabindex");
   });
   wrap.setAttribute("aria-pressed", "true");
   return wrap;

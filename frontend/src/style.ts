@@ -111,7 +111,9 @@ button.toolbench-sort:focus-visible { outline: 2px solid ${BRAND}; outline-offse
 .toolbench-message[aria-selected="true"] { border-left-color: ${BRAND}; background: color-mix(in srgb, ${BRAND} 13%, transparent); }
 .toolbench-items:focus-visible .toolbench-message.toolbench-active { outline: 1px dashed ${BRAND}; outline-offset: -3px; }
 .toolbench-when, .toolbench-took { color: ${MUTED}; }
-.toolbench-message > .toolbench-what { grid-column: 3 / 5; } /* the time it took is beside the answer */
+.toolbench-what > * { overflow: hidden; text-overflow: ellipsis; white-space: pre; min-width: 0; flex: 0 1 auto; }
+.toolbench-what > .toolbench-method { flex-shrink: 1000; min-width: 4ch; }
+.toolbench-message > .toolbench-what { display: flex; grid-column: 3 / 5; } /* the time it took is beside the answer */
 .toolbench-message > :nth-child(4):not(.toolbench-took) { grid-column: 2; }
 .toolbench-sent { color: ${SENT}; font-weight: 700; font-size: 14px; }
 .toolbench-received { color: ${RECEIVED}; font-weight: 700; font-size: 14px; }

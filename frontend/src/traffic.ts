@@ -84,7 +84,7 @@ function entryOf(line: HTMLElement): Entry {
       row.title = `${number} ${what}\n${answer}`.trim();
       if (line.hasAttribute("data-toolbench-failed")) row.classList.add("toolbench-failed");
       row.append(part("toolbench-when", localTime(stamp) ?? clock), arrowOf(arrow));
-      row.append(part("toolbench-what", what));
+      row.append(whatOf(what));
       if (answer) {
         row.append(arrowOf(arrow === "→" ? "←" : "→"), part("toolbench-answer", answer));
         row.append(part("toolbench-took", took));
@@ -92,6 +92,14 @@ function entryOf(line: HTMLElement): Entry {
       return row;
     },
   };
+}
+
+/** A method and, after a space, what it is about: the method is cut first where there is little room. */
+function whatOf(what: string): HTMLElement {
+  const [method = "", ...rest] = what.split(" ");
+  const element = part("toolbench-what", "");
+  element.append(part("toolbench-method", rest.length ? `${method} ` : method), part("toolbench-about", rest.join(" ")));
+  return element;
 }
 
 function arrowOf(arrow: string): HTMLElement {

@@ -224,6 +224,18 @@ def test_the_focus_returns_after_a_question(lab: NotebookPage, nbroot: Path):
     expect(path).to_be_focused()
 
 
+def test_the_focus_of_an_answer_is_seen(lab: NotebookPage, nbroot: Path):
+    """A question that a click brought up shows which answer Enter gives."""
+    output = opened(lab, nbroot / "ring.ipynb", ERASE)
+    output.get_by_label("path").fill("old.log")
+    output.get_by_role("button", name="Run", exact=True).click()
+    no = output.get_by_role("button", name="Keep it", exact=True)
+    expect(no).to_be_focused()
+    expect(no).to_have_css("outline-style", "solid")
+    no.press("Enter")
+    expect(no).to_have_count(0)
+
+
 def test_a_description_is_not_part_of_the_name(lab: NotebookPage, nbroot: Path):
     """An input is called what its label says; help and errors describe it."""
     output = opened(lab, nbroot / "described.ipynb", PANEL)

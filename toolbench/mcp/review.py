@@ -97,7 +97,13 @@ class ServerReview:
         lines = "".join(f"<li>{escape(str(finding))}</li>" for finding in first)
         rest = len(self.findings) - len(first)
         more = f"<li>and {rest} more</li>" if rest else ""
-        parts.append(Html(f"<ul>{lines}{more}</ul>" if first else ""))
+        parts.append(
+            Html(
+                f'<ul style="overflow-wrap:anywhere;padding-left:1.4em">{lines}{more}</ul>'
+                if first
+                else ""
+            )
+        )
         title = f"Should I use {self.server}?"
         return cards_html([Card(title, Html("".join(parts)), self.summary)])
 
