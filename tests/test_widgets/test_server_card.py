@@ -93,8 +93,8 @@ def test_icons_of_a_server_and_a_tool_are_in_the_explorer(client, tmp_path):
         parts = every(pane.widget, getattr(pane, "detail", pane.widget))
         texts = [str(getattr(one, "value", "")) for one in parts]
         pane.close()
-        [shown] = [text for text in texts if "image/gif" in text]
-        assert "<strong" in shown  # it is beside the name, not on a line of its own
+        [picture] = [text for text in texts if "image/gif" in text]
+        assert "<strong" in picture  # it is beside the name, not on a line of its own
         assert not any("a.test" in text for text in texts)
 
 
