@@ -8,10 +8,9 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-
-import psutil
 
 from toolbench.core.orphans import orphan_watch
 
@@ -53,8 +52,11 @@ class OrphanGuard:
         self._end()  # the earlier watch, which may have been killed
         if not sys.executable:  # Python inside of another program
             return
-        psutils_place = str(Path(psutil.__file__).parents[1])
-        script = [orphan_watch.__file__, str(os.getpid()), psutils_place]
+        psutil = find_spec("psutil")  # not imported here: the watch is what needs it
+        if psutil is None or psutil.origin is None:
+            return
+        place = str(Path(psutil.origin).parents[1])
+        script = [orphan_watch.__file__, str(os.getpid()), place]
         self._watch = subprocess.Popen(  # noqa: S603 - Python with a file of ours
             [sys.executable, "-I", "-S", *script],
             stdin=subprocess.PIPE,
