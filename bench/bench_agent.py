@@ -67,6 +67,7 @@ def test_steps_beside_pydantic_ai(ledger, both):
         peer=both.timed("talk", by="pydantic-ai", steps=STEPS),
         peer_name="pydantic-ai, FunctionModel",
         goal=1,
+        rounds=7,
     )
 
 
@@ -89,7 +90,7 @@ def test_a_long_conversation(ledger, both):
         f"conversation of {LONG} steps, more than 10,000 events",
         both.timed("talk", by="toolbench", steps=LONG),
         limit=LONG * _STEP,
-        rounds=3,
+        rounds=1,  # after one to warm up: each takes four seconds
         note="at most 1 ms a step",
     )
 
@@ -100,6 +101,7 @@ def test_conversations_at_once(ledger, both):
         f"{CROWD} conversations at once, of 20 steps each",
         both.timed("crowd", conversations=CROWD, steps=20),
         limit=CROWD * 20 * _STEP,
+        rounds=5,
         note="at most 1 ms a step",
     )
 

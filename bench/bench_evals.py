@@ -118,7 +118,7 @@ def test_beside_joblib(ledger, kind):
             peer=theirs,
             peer_name=f"joblib, {backend}",
             goal=1.2,
-            rounds=9,
+            rounds=5,
             clock=WALL,
         )
 
@@ -178,4 +178,5 @@ def test_cases_beside_pydantic_evals(ledger):
             peer=lambda: dataset.evaluate_sync(task, progress=False),
             peer_name="pydantic-evals",
             goal=1,
+            rounds=5,
         )

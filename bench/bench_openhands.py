@@ -25,7 +25,7 @@ class Pair:
     def __init__(self, ledger, probe: Probe) -> None:
         self.ledger, self.probe = ledger, probe
 
-    def faster(self, work, do, clock=CPU, rounds=7, peer=PEER, note="", **options):
+    def faster(self, work, do, clock=CPU, rounds=5, peer=PEER, note="", **options):
         """Enter what ours costs beside theirs; ours takes no longer."""
         ours, theirs = (
             self.probe.timed(do, clock, by=by, **options) for by in (OURS, peer)

@@ -92,7 +92,9 @@ def _fill(home: Path, peer: Peer) -> None:
     python = _interpreter(peer.python) if peer.python else str(_OURS)
     _run([str(_UV), "venv", "-q", "--allow-existing", "--python", python, str(home)])
     theirs = str(home / "bin" / "python")
-    _run([str(_UV), "pip", "install", "-q", "--python", theirs, *peer.packages])
+    # compiled, as pip does and as ours is: else each fresh process compiles what it imports
+    install = [str(_UV), "pip", "install", "-q", "--compile-bytecode", "--python"]
+    _run([*install, theirs, *peer.packages])
     if peer.beside_ours:
         code = "import sysconfig; print(sysconfig.get_path('purelib'))"
         ours, place = (_run([p, "-c", code]).strip() for p in (str(_OURS), theirs))
@@ -133,7 +135,7 @@ def _run(command: list[str], env: dict[str, str] | None = None) -> str:
 
 
 def _wanted(peer: Peer) -> str:
-    return "\n".join(peer.packages)
+    return "\n".join((*peer.packages, "compiled"))
 
 
 def _stamp(home: Path) -> str:
