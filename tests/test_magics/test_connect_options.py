@@ -84,6 +84,7 @@ class TestHeadersAndTokens:
             ("--timeout soon", "--timeout"),
             ("--cwd .", "--cwd is for a server that a command starts"),
             ("--root /not/there", "there is none at '/not/there'"),
+            ("--root https://a.b/c", "a folder or a file:// URI, not 'https://a.b/c'"),
         ],
     )
     def test_that_cannot_be_used_are_one_sentence(self, mcp, words, sentence):

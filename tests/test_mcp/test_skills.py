@@ -1,5 +1,6 @@
 """Skills of a server: listed, read, and refused if they are not what the server lists."""
 
+import json
 from base64 import b64encode
 from hashlib import sha256
 
@@ -114,6 +115,27 @@ class TestDigests:
         )
         assert message.endswith("It was not used.")
         assert TEXT not in message
+
+    def test_of_a_changed_skill_are_compared_with_a_second_reading(
+        self, client, tmp_path
+    ):
+        """An answer that is fresh for a minute is asked for again once the skill changed."""
+        path, changed = tmp_path / "s", "# New forms"
+
+        def serve(text):
+            file = (PLACE, digest(text.encode()), len(text))
+            entry = lying(path, listing(file), text_of(text))
+            script = json.loads(path.read_text())
+            script["resources/read"][0]["result"]["ttlMs"] = 60_000
+            path.write_text(json.dumps(script))
+            return entry
+
+        session = client.connect("office", serve(TEXT))
+        assert session.skills.read("forms").text == TEXT
+        serve(changed)
+        session.skills.forget()
+        assert session.skills.read("forms").text == changed
+        assert len(session.traffic.find(method="resources/read", direction="sent")) == 2
 
     def test_are_of_the_bytes(self, client, tmp_path):
         """A text that comes as bytes has the same digest."""

@@ -269,3 +269,25 @@ def test_connecting_again_changes_no_logger(client):
     handlers = [list(logging.getLogger(name).handlers) for name in ("mcp", "client")]
     session.reconnect()
     assert handlers == [logging.getLogger(name).handlers for name in ("mcp", "client")]
+
+
+def test_a_server_that_takes_no_message_delays_no_time_limit(client, caplog):
+    """The end of a call does not wait until the server has taken the message about it."""
+    server, is_mute = FastMCP("mute"), []
+    server.tool(lambda: "pong", name="ping", description="Answer.")
+    inner = server.http_app(transport="sse")
+
+    async def app(scope, receive, send):
+        if not (is_mute and scope["type"] == "http" and scope["method"] == "POST"):
+            await inner(scope, receive, send)
+            return
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    with serving_app(app) as url:
+        session = client.connect("mute", {"url": f"{url}/sse", "transport": "sse"})
+        is_mute.append(True)
+        session.call_seconds = 0.3
+        assert "no answer within 0.3 s" in session.call("ping").text.lower()
+        session.close()
+    assert "write blocked" not in caplog.text  # the SDK's words after five seconds

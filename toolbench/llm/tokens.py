@@ -1,8 +1,13 @@
 """Count the tokens of a text, or estimate them if no tokenizer is installed."""
 
+import sys
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
+from pydantic_core import to_json
+
+from toolbench.core.tool import ToolDefinition
 from toolbench.display.sizes import estimate_tokens
 
 
@@ -37,3 +42,24 @@ def count_tokens(text: str, encoding: str = "o200k_base") -> TokenCount:
     except ImportError:
         return TokenCount(estimate_tokens(text), exact=False)
     return TokenCount(toktok.batch_count([text], encoding, threads=1)[0], exact=True)
+
+
+def quick_count(text: str) -> TokenCount:
+    """Count the tokens of *text* if a tokenizer is loaded already, else estimate them.
+
+    To load one takes half a second, too long for a view that only mentions the number.
+    """
+    is_loaded = "toktok" in sys.modules
+    return (
+        count_tokens(text)
+        if is_loaded
+        else TokenCount(estimate_tokens(text), exact=False)
+    )
+
+
+def offer_of(
+    tool: ToolDefinition[Any, Any], schema: dict[str, Any] | None = None
+) -> str:
+    """Return the text of *tool* that a model reads: name, description, schema of the arguments."""
+    parameters = tool.parameters() if schema is None else schema
+    return f"{tool.name}\n{tool.description or ''}\n{to_json(parameters).decode()}"

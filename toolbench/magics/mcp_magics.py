@@ -33,7 +33,6 @@ from toolbench.magics.option_checks import check_mcp
 from toolbench.magics.parsers import HelpWanted, LineParser, split
 from toolbench.magics.table import Listing
 from toolbench.magics.written_files import WrittenFiles
-from toolbench.runs.progress.connecting_stages import connecting_stages
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -211,16 +210,15 @@ class MCPMagics(Magics):
             client.add(None, replay=options.replay)
             return mcp_listing.servers(client.servers.values())
         entry = None if options.replay else _entry(options, command, self._names)
-        with connecting_stages(options.name, lambda: client.servers.get(options.name)):
-            session = client.connect(
-                options.name,
-                entry,
-                mode=options.mode,
-                record=options.record,
-                replay=options.replay,
-                timeout=options.timeout,
-                roots=connect_options.roots_of(options),
-            )
+        session = client.connect(
+            options.name,
+            entry,
+            mode=options.mode,
+            record=options.record,
+            replay=options.replay,
+            timeout=options.timeout,
+            roots=connect_options.roots_of(options),
+        )
         return self._listing(session)
 
     def _listing(self, session: "MCPServerSession") -> Listing:
@@ -241,8 +239,7 @@ class MCPMagics(Magics):
 
     def _reconnect(self, options: Any) -> Listing:
         session = self._server(options.name)
-        with connecting_stages(options.name, lambda: session):
-            session.reconnect(mode=options.mode)
+        session.reconnect(mode=options.mode)
         return self._listing(session)
 
     def _disconnect(self, options: Any) -> None:

@@ -14,6 +14,7 @@ from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.client_features import ClientFeatures, root_url
 from toolbench.mcp.config.reader import read_config, read_entry
+from toolbench.mcp.connected_servers import all_closed
 from toolbench.mcp.definition import MCPToolDefinition, with_unique_names
 from toolbench.mcp.elicitation import Answerer, handler_of
 from toolbench.mcp.recording.recorder import open_recorders
@@ -26,6 +27,7 @@ from toolbench.mcp.recording.replay_entries import (
 )
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.trust.approvals import Approvals
+from toolbench.runs.progress.connecting_stages import connecting_stages
 from toolbench.threads import NO_THREADS, have_threads
 
 ToolsChanged = Callable[[Sequence[MCPToolDefinition]], object]
@@ -169,7 +171,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
             entry, record = replay_entry(Recording.read(replay), name), None
         features = self._features(roots, extensions)
         session = self._session(name, entry, mode, record, timeout, features)
-        portal.call(self._replace, {name: session})
+        self._open({name: session})
         if (error := session.connection.error) is not None:
             raise ServerError(error)
         return session
@@ -210,7 +212,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         if disabled and (only or not enabled):
             msg = f"Disabled in the configuration: {', '.join(disabled)}."
             raise ServerError(msg)
-        portal.call(self._replace, enabled)
+        self._open(enabled)
         failed = [e for s in enabled.values() if (e := s.connection.error) is not None]
         if failed and len(failed) == len(enabled):
             raise ServerError("\n".join(failed))
@@ -229,7 +231,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
     def sync_close(self) -> None:
         """Disconnect every server. A second call does nothing."""
         if have_threads():  # else none was connected
-            portal.call(_all_closed, list(self.servers.values()))
+            portal.call(all_closed, list(self.servers.values()))
 
     def __enter__(self) -> Self:
         return self
@@ -292,6 +294,10 @@ class MCPClient(Sequence[MCPToolDefinition]):
         except Exception:  # noqa: BLE001 - the person's own function: the tools work anyway
             _log.exception("on_tools_changed failed for %d new tools", len(added))
 
+    def _open(self, sessions: dict[str, MCPServerSession]) -> None:
+        with connecting_stages(sessions.values()):
+            portal.call(self._replace, sessions)
+
     async def _replace(self, sessions: dict[str, MCPServerSession]) -> None:
         """Connect *sessions* at the same time; close the older sessions of the same names."""
         from anyio import create_task_group  # noqa: PLC0415 - beside its only use
@@ -305,7 +311,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
                 for session in sessions.values():
                     tasks.start_soon(_connected, session)
         except BaseException:  # interrupted: close all, leave no half collection
-            await _all_closed(list(sessions.values()))
+            await all_closed(list(sessions.values()))
             raise
 
 
@@ -383,17 +389,8 @@ async def _connected(session: MCPServerSession) -> None:
         await session.aconnect()
 
 
-async def _all_closed(sessions: Sequence[MCPServerSession]) -> None:
-    from anyio import CancelScope, create_task_group  # noqa: PLC0415 - as above
-
-    with CancelScope(shield=True):
-        async with create_task_group() as tasks:
-            for session in sessions:
-                tasks.start_soon(session.aclose)
-
-
 def _close_all(sessions: dict[str, MCPServerSession]) -> None:
     """End the servers of a client without users, in a thread: the caller may be the loop itself."""
     if open_ones := [s for s in sessions.values() if s.status not in ("new", "closed")]:
-        work = (_all_closed, open_ones)
+        work = (all_closed, open_ones)
         Thread(target=portal.call, args=work, daemon=True).start()

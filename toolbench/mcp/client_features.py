@@ -97,9 +97,9 @@ def root_url(root: str | Path) -> str:
     if isinstance(root, str) and "://" in root:
         if root.startswith("file://"):
             return root
-        msg = f"A root is a folder or a file URL, not {root!r}."
+        msg = f"A root is a folder or a file:// URI, not {root!r}."
         raise ToolbenchError(msg)
-    path = Path(root).expanduser().absolute()
+    path = Path(root).expanduser().resolve()
     if not path.is_dir():
         msg = f"A root is a folder: there is none at {str(path)!r}."
         raise ToolbenchError(msg)

@@ -1,5 +1,6 @@
-"""Find a connected server, or one of its tools, by name."""
+"""Find a connected server, or one of its tools, by name; close several servers at once."""
 
+from collections.abc import Iterable
 from itertools import count
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
@@ -21,6 +22,9 @@ class Session(Protocol):
     @property
     def status(self) -> str:
         """The state of the session, as one word."""
+
+    async def aclose(self) -> None:
+        """Close the session; await this in the background loop."""
 
 
 class ConnectedServers:
@@ -66,3 +70,13 @@ class ConnectedServers:
 
 connected = ConnectedServers()
 """The servers of this process."""
+
+
+async def all_closed(sessions: Iterable[Session]) -> None:
+    """Close all *sessions* at the same time; await this in the background loop."""
+    from anyio import CancelScope, create_task_group  # noqa: PLC0415 - asyncio, only for what is async
+
+    with CancelScope(shield=True):
+        async with create_task_group() as tasks:
+            for session in sessions:
+                tasks.start_soon(session.aclose)

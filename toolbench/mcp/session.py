@@ -46,6 +46,7 @@ from toolbench.mcp.tasks.tool_request import tool_request
 from toolbench.mcp.trust.approvals import Approvals, server_key
 from toolbench.mcp.trust.trust import Trust
 from toolbench.redaction.redactor import Redactor, results
+from toolbench.runs.progress.connecting_stages import connecting_stages
 from toolbench.wording import counted
 
 Era = Literal["modern", "legacy"]
@@ -210,7 +211,8 @@ class MCPServerSession:
         Raises:
             ServerError: If the server cannot be reached.
         """
-        portal.call(self.aconnect, mode)
+        with connecting_stages([self]):
+            portal.call(self.aconnect, mode)
 
     def close(self) -> None:
         """Disconnect and end the server's process. A second call does nothing."""

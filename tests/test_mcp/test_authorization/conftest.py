@@ -70,7 +70,7 @@ def person(monkeypatch):
 
     def visit(page):
         pages.append(page)
-        threading.Thread(target=_say_yes, args=(page,), daemon=True).start()
+        threading.Thread(target=say_yes, args=(page,), daemon=True).start()
         return True
 
     monkeypatch.setattr(webbrowser, "open", visit)
@@ -82,7 +82,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def _say_yes(page):
+def say_yes(page):
     try:
         urllib.request.build_opener(_NoRedirect).open(page, timeout=60)
     except urllib.error.HTTPError as error:

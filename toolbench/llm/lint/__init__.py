@@ -14,9 +14,8 @@ from toolbench.llm.lint import (
     toolset_rules,
 )
 from toolbench.llm.lint.finding import RULES, Finding, Rule, Severity
-from toolbench.llm.lint.schema_rules import offer_of
 from toolbench.llm.lint.subject import Subject
-from toolbench.llm.tokens import TokenCount, count_tokens
+from toolbench.llm.tokens import TokenCount, count_tokens, offer_of
 
 __all__ = [
     "RULES",
@@ -74,7 +73,7 @@ def lint_tools(tools: Iterable[ToolDefinition[Any, Any]]) -> list[Finding]:
 
 def cost_of(tools: Iterable[ToolDefinition[Any, Any]]) -> TokenCount:
     """Return how many tokens *tools* cost in each request that offers them."""
-    counts = [count_tokens(offer_of(Subject(tool))) for tool in tools]
+    counts = [count_tokens(offer_of(tool)) for tool in tools]
     tokens = sum(count.tokens for count in counts)
     return TokenCount(tokens, exact=all(count.exact for count in counts))
 

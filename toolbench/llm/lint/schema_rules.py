@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 
-from pydantic_core import to_json
-
 from toolbench.display.sizes import estimate_tokens
 from toolbench.jsonschema.normal import Node
 from toolbench.llm.formats import format_report
 from toolbench.llm.lint.finding import Finding, finding
 from toolbench.llm.lint.subject import Subject
 from toolbench.llm.providers import Provider
+from toolbench.llm.tokens import offer_of
 from toolbench.plain import clip
 
 _MOST_TOKENS = 2_500
@@ -83,10 +82,4 @@ def cost(subject: Subject) -> Iterator[Finding]:
 
 def tokens_of(subject: Subject) -> int:
     """Estimate how many tokens the tool costs in each request."""
-    return estimate_tokens(offer_of(subject))
-
-
-def offer_of(subject: Subject) -> str:
-    """Return the text of the tool that a model reads: name, description, schema."""
-    schema = to_json(subject.schema).decode()
-    return f"{subject.name}\n{subject.description}\n{schema}"
+    return estimate_tokens(offer_of(subject.tool, subject.schema))

@@ -10,11 +10,11 @@ from typing import Any
 from IPython.core.error import UsageError
 from pydantic import SecretStr
 
+from toolbench.errors import ToolbenchError
 from toolbench.redaction.detection.settings import secrets_in
 
 OPTIONS = ("--header", "--auth", "--timeout", "--cwd", "--root")
 _HEADER = re.compile(r"\s*(?P<name>[!#$%&'*+.^_`|~\w-]+)\s*:\s*(?P<value>.*?)\s*")
-_REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_]\w*)\}")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -74,7 +74,8 @@ def check(options: Namespace, command: list[str] | None) -> None:
     """
     for_url = {"--header": options.header, "--auth": options.auth}
     if command is not None and (names := [n for n, v in for_url.items() if v]):
-        msg = f"{' and '.join(names)} are for a URL: a command takes --env NAME."
+        verb = "is" if len(names) == 1 else "are"
+        msg = f"{' and '.join(names)} {verb} for a URL: a command takes --env NAME."
         raise UsageError(msg)
     if options.cwd and command is None:
         msg = "--cwd is for a server that a command starts: add -- and the command."
@@ -120,7 +121,11 @@ def entry_with(entry: Any, options: Namespace, names: Mapping[str, Any]) -> Any:
     if isinstance(entry, str) and entry.startswith(("http://", "https://")):
         entry = {"url": entry}
     if not isinstance(entry, dict) or not ("url" in entry or "command" in entry):
-        msg = f"{' and '.join(given(options))} are for a URL or a command, not for an object."
+        on_line = given(options)
+        verb = "is" if len(on_line) == 1 else "are"
+        msg = (
+            f"{' and '.join(on_line)} {verb} for a URL or a command, not for an object."
+        )
         raise UsageError(msg)
     before = entry.get("headers") if isinstance(entry.get("headers"), dict) else {}
     if "headers" in settings:
@@ -133,41 +138,63 @@ def roots_of(options: Namespace) -> list[str]:
     """Return the folders of `--root`, as file URLs.
 
     Raises:
-        UsageError: If a folder does not exist.
+        UsageError: If a folder does not exist, or a URL is not one of a file.
     """
-    return [Path(_folder("--root", word)).as_uri() for word in options.root or ()]
+    from toolbench.mcp.client_features import root_url  # noqa: PLC0415 - loaded by now
+
+    try:
+        return [root_url(word) for word in options.root or ()]
+    except ToolbenchError as error:
+        msg = f"--root: {error}"
+        raise UsageError(msg) from None
 
 
 def _secrets_in(headers: list[str], names: Mapping[str, Any]) -> Iterator[str]:
     """Yield the secrets of the notebook in *headers*; an entry itself hides those of the environment."""
-    for match in _REFERENCE.finditer("\n".join(headers)):
-        value = None if os.environ.get(match["name"]) else names.get(match["name"])
+    from toolbench.mcp.config.placeholders import names_in  # noqa: PLC0415 - loaded by now
+
+    for name in names_in(headers):
+        value = None if os.environ.get(name) else names.get(name)
         if isinstance(value, SecretStr):
             yield value.get_secret_value()
         elif isinstance(value, str):
-            yield from secrets_in(value, match["name"])
+            yield from secrets_in(value, name)
 
 
 def _header(text: str, names: Mapping[str, Any]) -> tuple[str, str]:
+    from toolbench.mcp.config.placeholders import (  # noqa: PLC0415 - loaded by now
+        Reference,
+        names_in,
+        with_references,
+    )
+
     match = _HEADER.fullmatch(text)
     if match is None or not match["value"]:
         msg = "--header takes a name and a value: --header 'X-Team: data'."
         raise UsageError(msg)
     name, value = match["name"], match["value"]
-    if not _REFERENCE.search(value) and any(secrets_in(value, name)):
+    if not names_in(value) and any(secrets_in(value, name)):
         msg = (
             f"The value of the header {name!r} would be saved with the notebook. Put the secret into "
             f"a variable, and write --header '{name}: ${{VARIABLE}}'."
         )
         raise UsageError(msg)
-    return name, _REFERENCE.sub(lambda m: _value("--header", m["name"], names), value)
+
+    def with_value(reference: Reference) -> str:
+        if reference.default is not None and not _is_there(reference.name, names):
+            return reference.text  # its default is taken when the server is connected
+        return _value("--header", reference.name, names)
+
+    return name, with_references(value, with_value)
 
 
 def _auth(word: str, names: Mapping[str, Any]) -> str:
+    from toolbench.mcp.config.placeholders import reference  # noqa: PLC0415 - loaded by now
+
     if word.lower() == "oauth":
         return "oauth"
-    match = _REFERENCE.fullmatch(word)
-    name = match["name"] if match else word
+    variable = reference(word)
+    name = word if variable is None else variable.name
     if not _NAME.fullmatch(name) or not _is_there(name, names):
         msg = (
             "--auth takes oauth, or the name of a variable that holds the token: a variable of the "

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import SecretStr
 
@@ -13,6 +13,30 @@ _REFERENCE = re.compile(
 )
 _SECRET = re.compile(r"\$\{(?P<name>[^{}]+)\}")
 _ASKED_FOR = re.compile(r"\$\{(?P<kind>input|command|config):(?P<name>[^}]+)\}")
+
+
+class Reference(NamedTuple):
+    """A reference to a variable: `${NAME}`, `${env:NAME}` or `${NAME:-default}`."""
+
+    name: str
+    default: str | None
+    text: str
+    """The reference as it is written."""
+
+
+def reference(text: str) -> Reference | None:
+    """Return the reference that *text* is; None if it is none, or more than that."""
+    match = _REFERENCE.fullmatch(text)
+    return None if match is None else _read(match)
+
+
+def with_references(text: str, replace: Callable[[Reference], str]) -> str:
+    """Return *text* with each reference replaced by what *replace* returns for it."""
+    return _REFERENCE.sub(lambda match: replace(_read(match)), text)
+
+
+def _read(match: re.Match[str]) -> Reference:
+    return Reference(match["name"], match["default"], match[0])
 
 
 def expand(value: Any, variables: Mapping[str, str]) -> Any:
@@ -78,14 +102,16 @@ def _expand_text(text: str, variables: Mapping[str, str]) -> str:
         )
         raise ServerError(msg)
 
-    def value_of(match: re.Match[str]) -> str:
-        name, default = match["name"], match["default"]
-        variable = variables.get(name)
-        if not variable and default is not None:  # as in a shell
-            return default
-        if variable is None:
-            msg = f"The configuration needs the environment variable {name!r}: set it."
+    def value_of(variable: Reference) -> str:
+        value = variables.get(variable.name)
+        if not value and variable.default is not None:  # as in a shell
+            return variable.default
+        if value is None:
+            msg = (
+                f"The configuration needs the environment variable {variable.name!r}: "
+                "set it."
+            )
             raise ServerError(msg)
-        return variable
+        return value
 
-    return _REFERENCE.sub(value_of, text)
+    return with_references(text, value_of)

@@ -4,7 +4,7 @@ import socket
 import warnings
 import webbrowser
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.failure_messages import root_of
 from toolbench.mcp.connection.open_calls import current_call
 from toolbench.mcp.monitoring.notifications import Inbox
+from toolbench.threads import daemon_thread
 
 _PATIENCE = 300.0  # seconds
 _KEY_SETTINGS = ("private_key", "private_key_file")
@@ -42,10 +43,13 @@ class BrowserOAuth(OAuth):
     """The seconds that the person has to authorize."""
 
     async def redirect_handler(self, authorization_url: str) -> None:
-        """Open *authorization_url* in the browser, and show it to the person."""
+        """Show *authorization_url* to the person, and open it in the browser."""
         if self.inbox is not None:
             self.inbox.authorization_url = authorization_url
-        webbrowser.open(authorization_url)
+        # not here: a command in BROWSER may wait until the browser is closed
+        daemon_thread(
+            _open_browser, authorization_url, name="toolbench-browser"
+        ).start()
 
     async def callback_handler(self) -> Any:
         """Wait until the person has authorized, and return the server's answer."""
@@ -65,6 +69,11 @@ class BrowserOAuth(OAuth):
             finally:
                 if self.inbox is not None:
                     self.inbox.authorization_url = ""
+
+
+def _open_browser(page: str) -> None:
+    with suppress(Exception):  # the person has the link, whatever the browser does
+        webbrowser.open(page)
 
 
 def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | None:

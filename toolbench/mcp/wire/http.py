@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import anyio
+import anyio.abc
 import httpx2
 import mcp_types
 from fastmcp.client.transports.base import ClientTransport, TransportOptions
@@ -91,7 +92,7 @@ class SseTransport(ClientTransport):
             await self._check(source.response)
             stream = aiter(source)
             posts = _Posts(
-                client, self._endpoint(await _first(stream)), self.inbox, sender
+                client, self._endpoint(await _first(stream)), self.inbox, sender, tasks
             )
             tasks.start_soon(self._receive, stream, sender)
             async with make(incoming, posts, **session_kwargs) as session:
@@ -151,6 +152,7 @@ class _Posts:
     url: str
     inbox: Inbox
     sender: Any
+    tasks: anyio.abc.TaskGroup
 
     async def __aenter__(self) -> "_Posts":
         return self
@@ -163,6 +165,13 @@ class _Posts:
 
     async def send(self, item: SessionMessage, /) -> None:
         """Send one message."""
+        if getattr(item.message, "method", "") == "notifications/cancelled":
+            # a server that does not answer must not delay the end of the call
+            self.tasks.start_soon(self._post, item)
+        else:
+            await self._post(item)
+
+    async def _post(self, item: SessionMessage) -> None:
         try:
             response = await request_within_origin(
                 self.client,

@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self, TypeVar
 from uuid import uuid4
 
 from toolbench.display.caps import shorten
-from toolbench.display.escape import NO_MATHS, escape, visible
+from toolbench.display.escape import NO_MATHS, escape, link, visible
 from toolbench.runs.output.sinks import sink_here
 from toolbench.runs.progress.progress import Progress
 from toolbench.runs.shell import running_shell
@@ -84,14 +84,15 @@ class Line:
         self._display = ""
         self._text = ""
         self._texts: dict[object, str] = {}
+        self._pages: dict[object, str] = {}
 
     @property
     def is_empty(self) -> bool:
         """Whether the line has no text."""
         return not self._text
 
-    def put(self, key: object, text: str) -> None:
-        """Show *text* for *key*, next to the texts for other keys."""
+    def put(self, key: object, text: str, page: str = "") -> None:
+        """Show *text* for *key*, next to the texts for other keys, and below it a link to *page*."""
         shell = running_shell()
         cell = _cell_of(shell)
         if not cell or cell == self._ended:
@@ -101,24 +102,30 @@ class Line:
             self._shell, self._cell = shell, cell
             shell.events.register("post_run_cell", self._end)
         self._texts[key] = shorten(" ".join(text.split()), _WIDTH)
+        self._pages[key] = page
         self._show()
 
     def take(self, key: object) -> None:
         """Remove the text for *key*."""
+        self._pages.pop(key, None)
         if self._texts.pop(key, None) is not None:
             self._show()
 
     def _end(self, *_: object) -> None:
         self._shell.events.unregister("post_run_cell", self._end)
         self._texts.clear()
+        self._pages.clear()
         self._show()
         self._ended = self._cell
 
     def _show(self) -> None:
-        text = visible(shorten("  |  ".join(self._texts.values()), _WIDTH))
+        line = visible(shorten("  |  ".join(self._texts.values()), _WIDTH))
+        pages = [visible(page) for page in self._pages.values() if page]
+        text = "\n".join([line, *pages])
         if text == self._text:
             return
-        html = f"<div {NO_MATHS}>{escape(text)}</div>" if text else ""
+        parts = [escape(line), *(link(page, escape(page)) for page in pages)]
+        html = f"<div {NO_MATHS}>{'<br>'.join(parts)}</div>" if text else ""
         known, self._display = bool(self._display), self._display or uuid4().hex
         self._text = text
         with suppress(Exception):  # a line that cannot be shown must not fail the work

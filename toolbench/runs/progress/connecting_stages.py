@@ -1,58 +1,72 @@
-"""The stages of connecting a server, on a line of the cell that waits for it."""
+"""The stages of connecting servers, on a line of the cell that waits for them."""
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from threading import current_thread, main_thread
 from time import monotonic
 from typing import Any
 
 from toolbench.core.background_loop import portal
+from toolbench.display.escape import visible
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.progress.cell_progress import SOON, line
+from toolbench.runs.shell import running_shell
 
 _STAGES = {
     "initialize": "waiting for its first answer",
     "server/discover": "waiting for its first answer",
     "tools/list": "listing its tools",
 }
+_OVER = ("connected", "failed", "closed")
 
 
 @contextmanager
-def connecting_stages(name: str, session: Callable[[], Any]) -> Iterator[None]:
-    """Show the stages of connecting the server *name* during the `with` block, if it takes long.
+def connecting_stages(sessions: Collection[Any]) -> Iterator[None]:
+    """Show the stages of connecting *sessions* during the `with` block, if it takes long.
 
-    Nothing is shown if no person watches: the output of such notebooks is often compared with the
-    saved output.
-
-    Args:
-        name: The name of the server.
-        session: Returns the server's session; None if it does not exist yet.
+    If no person watches, no stage is shown: the output of such notebooks is often compared with
+    the saved output. A page on which a person has to authorize is shown at once and in any case; outside a
+    kernel it is printed to stderr.
     """
-    if not can_ask_in_cell():
+    if current_thread() is not main_thread():  # only the thread of the cell may draw
         yield
         return
-    begun, key = monotonic(), object()
-
-    def draw() -> None:
-        seconds = monotonic() - begun
-        if seconds >= SOON:
-            line.put(key, f"{name}: {stage(session())}, {seconds:.0f} s")
-
+    draw = _drawer(sessions)
     try:
         with portal.drawing(draw):
             yield
     finally:
-        line.take(key)
+        for session in sessions:
+            line.take(session)
+
+
+def _drawer(sessions: Collection[Any]) -> Callable[[], None]:
+    begun, is_watched = monotonic(), can_ask_in_cell()
+    printed: set[str] = set()
+
+    def draw() -> None:
+        seconds = monotonic() - begun
+        for session in sessions:
+            page = session.connection.inbox.authorization_url
+            if session.connection.status in _OVER:
+                line.take(session)
+            elif page:  # without seconds: a link that is drawn again misses a click
+                line.put(session, f"{session.name}: authorize in the browser:", page)
+            elif is_watched and seconds >= SOON:
+                line.put(session, f"{session.name}: {stage(session)}, {seconds:.0f} s")
+            if page and page not in printed and not hasattr(running_shell(), "kernel"):
+                printed.add(page)
+                text = f"{session.name}: authorize in the browser: {page}"
+                sys.stderr.write(f"{visible(text)}\n")
+
+    return draw
 
 
 def stage(session: Any) -> str:
     """Return the present stage of connecting *session*, in words."""
-    if session is not None and (page := session.connection.inbox.authorization_url):
-        return f"authorize in the browser: {page}"
-    if session is None or not session.traffic:
-        return "starting the server" if _is_process(session) else "reaching the server"
+    if not session.traffic:
+        is_process = session.entry.transport == "stdio"
+        return "starting the server" if is_process else "reaching the server"
     requests = session.traffic.find(kind="request", direction="sent")
     return _STAGES.get(requests[-1].method if requests else "", "connecting")
-
-
-def _is_process(session: Any) -> bool:
-    return session is None or session.entry.transport == "stdio"

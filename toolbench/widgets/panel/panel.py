@@ -1,7 +1,6 @@
 """The panel of one tool: its form, its runs and its results."""
 
 from collections.abc import Callable, Mapping
-from json import dumps
 from threading import RLock
 from typing import Any
 from weakref import WeakSet
@@ -13,7 +12,7 @@ from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html
 from toolbench.display.objects import tool_bundle, tool_html
-from toolbench.display.sizes import estimate_tokens
+from toolbench.llm.tokens import offer_of, quick_count
 from toolbench.runs.history.record import RunRecord
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.questions import Asker, decline
@@ -29,7 +28,6 @@ from toolbench.widgets.panel.run_state import limits_html
 from toolbench.widgets.panel.submission import Submission
 from toolbench.widgets.panel.tabs import PanelTabs
 from toolbench.widgets.panel.views import CopyButton
-from toolbench.wording import counted
 
 open_panels: "WeakSet[ToolPanel]" = WeakSet()
 
@@ -230,7 +228,5 @@ class ToolPanel(w.VBox):
 
 
 def _head_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None) -> Html:
-    """Return the head of *tool*, with an estimate of its tokens for a model."""
-    offer = f"{tool.name}\n{tool.description}\n{dumps(tool.input_schema, default=str)}"
-    cost = counted(estimate_tokens(offer), "token")
-    return tool_html(tool, risk, cost=f"≈ {cost}")
+    """Return the head of *tool*, with the number of its tokens for a model."""
+    return tool_html(tool, risk, cost=str(quick_count(offer_of(tool))))
