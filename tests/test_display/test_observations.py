@@ -106,6 +106,19 @@ def test_a_call_is_folded_away_unless_it_has_a_look_of_its_own():
     assert "a move" in painted
 
 
+class Counted(Observation):
+    words: int
+
+
+def test_fields_that_nobody_reads_are_named():
+    """An observation without content shows nothing, to the model neither: its author learns why."""
+    html = text_of(result_html(Counted(words=3)))
+    assert "the fields of this result (words)" in html
+    assert 'Return Counted.from_text("...", words=...).' in html
+    assert "Neither" not in result_html(Counted.from_text("3 words", words=3))
+    assert "Neither" not in result_html(Observation())
+
+
 def block(text, audience=None):
     annotations = {} if audience is None else {"annotations": {"audience": audience}}
     return {"type": "text", "text": text, **annotations}

@@ -234,6 +234,19 @@ class TestArguments:
         with pytest.raises(ArgumentsError):
             tool.action_from_arguments({"value": value})
 
+    def test_name_what_was_sent_in_place_of_a_required_argument(self):
+        """A schema that takes other names refuses a misspelt one only by what is missing."""
+        tool = definition(
+            schema={
+                "type": "object",
+                "properties": {"repo_path": {"type": "string"}},
+                "required": ["repo_path"],
+            }
+        )
+        [near], [far] = (tool.problems({name: "x"}) for name in ("repo", "limit"))
+        assert str(near) == "repo_path: is required, and 'repo' is no argument"
+        assert str(far) == "repo_path: is required"
+
     @pytest.mark.parametrize("arguments", [{"a": None}, {"a": 1, "unknown": None}])
     def test_refuse_every_other_null(self, arguments):
         """A required argument, and one the tool does not have, are told as before."""

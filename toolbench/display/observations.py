@@ -14,7 +14,7 @@ from toolbench.display.caps import cap_joined
 from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import Html, visible
 from toolbench.display.json_tree import json_html, parse_json
-from toolbench.display.page import fold, section
+from toolbench.display.page import fold, notice, section
 from toolbench.display.render import to_html, to_text
 from toolbench.display.tables import returned_frame, shape_text, table_html
 from toolbench.plain import sentence, text_of
@@ -69,7 +69,7 @@ def result_html(
     """
     blocks = read_by_model(observation)
     call = _call(action) if action is not None else ""
-    looks = call + _view_html(observation, limit, later)
+    looks = call + _view_html(observation, limit, later) + _unread(observation)
     read = _model_card(blocks, limit)
     if _reads_the_same(observation, blocks):
         exact = fold("As text, as the model reads it", read.content)
@@ -78,6 +78,21 @@ def result_html(
     returned = returned_frame(observation)
     size = "" if returned is None else shape_text(returned)
     return cards_html([Card(PERSON, Html(looks), size), read])
+
+
+def _unread(observation: Observation) -> str:
+    """Return what to do where a class of a notebook has fields, and nothing that anybody reads."""
+    kind = type(observation)
+    own = [name for name in kind.model_fields if name not in Observation.model_fields]
+    is_read = kind.to_llm_content is not Observation.to_llm_content
+    is_shown = not _is_plain(observation) or _content(observation)
+    if not own or is_read or is_shown or kind.__module__.startswith("toolbench."):
+        return ""
+    text = (
+        f"Neither you nor the model reads the fields of this result ({', '.join(own)}), since it has "
+        f'no content. Return {kind.__name__}.from_text("...", {own[0]}=...).'
+    )
+    return notice(text, "neutral")
 
 
 def _call(action: Action) -> Html:

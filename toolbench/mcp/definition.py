@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -21,6 +22,7 @@ from toolbench.jsonschema.nulls import (
     without_nulls,
     without_refused_nulls,
 )
+from toolbench.jsonschema.validation.problems import REQUIRED
 from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
 from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.results import MCPToolObservation
@@ -186,8 +188,21 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def _problems_of(
         self, sendable: dict[str, Any], arguments: Mapping[str, Any]
     ) -> list[Problem]:
-        problems = self._validator.problems(sendable)
+        problems = [
+            self._with_misspelt(problem, arguments)
+            for problem in self._validator.problems(sendable)
+        ]
         return self.secrecy.redactor(arguments).problems(problems) if problems else []
+
+    def _with_misspelt(self, problem: Problem, arguments: Mapping[str, Any]) -> Problem:
+        """Return *problem*; if an argument is missing, with a similar name that was sent."""
+        if problem.message != REQUIRED or len(problem.path) != 1:
+            return problem
+        others = [name for name in arguments if name not in self.input_node.properties]
+        near = get_close_matches(str(problem.path[0]), others, n=1)
+        if not near:
+            return problem
+        return Problem(problem.path, f"{REQUIRED}, and {near[0]!r} is no argument")
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> MCPToolAction:
         """Return the action with *arguments*; a null stays if the schema allows it.
