@@ -81,7 +81,7 @@ def result_html(
 
 
 def _unread(observation: Observation) -> str:
-    """Return what to do where a class of a notebook has fields, and nothing that anybody reads."""
+    """Return what to do if a class of a notebook has fields, but no content for a person or a model."""
     kind = type(observation)
     own = [name for name in kind.model_fields if name not in Observation.model_fields]
     is_read = kind.to_llm_content is not Observation.to_llm_content
