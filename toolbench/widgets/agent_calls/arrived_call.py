@@ -1,4 +1,4 @@
-"""An opened call: all its details and, after its end, the panel of its tool with its values."""
+"""An opened call: all its details. After the call has ended, also a panel with its values."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""A call that waits for a person or runs for long, with fields to answer it or its question."""
+"""A call that waits for a person or runs for long: its question, and fields to answer by hand."""
 
 from collections.abc import Callable
 from concurrent.futures import Future

@@ -109,7 +109,7 @@ class ServedPanel(w.VBox):
     # --- news ---------------------------------------------------------------------------
 
     def _heard(self, call: ServedCall | None) -> None:
-        """Note a change for the next tick, so that the thread of the change does not wait."""
+        """Note a change. The next tick shows it, so the thread that reports it need not wait."""
         with self._news_lock:
             self._has_news = True
             if call is not None:
@@ -120,7 +120,7 @@ class ServedPanel(w.VBox):
         ticker.watch(self._tick)
 
     def _tick(self) -> bool:
-        """Show the changes; tell whether to call this again."""
+        """Show the changes; return True if the ticker must call this again."""
         if self.comm is None:
             return False
         self.refresh()

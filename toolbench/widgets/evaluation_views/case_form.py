@@ -137,7 +137,7 @@ class CaseForm(w.VBox):
         self._refresh()
 
     def _leave(self, key: str) -> None:
-        """Close the fields of the case, which is saved or removed; show the case with *key*."""
+        """Close the fields of a case that was saved or removed; show the case with *key*."""
         old = self._drafts.pop(self._open_key, None)
         self._open_key = key
         self._refresh()

@@ -118,8 +118,9 @@ def status_words(session: MCPServerSession) -> str:
 def _may_be_the_protocol(session: MCPServerSession) -> bool:
     """Return whether to offer the other protocol.
 
-    Not for a server that knows only the older protocol. If no message arrived, `auto` has tried
-    both protocols, so neither works. Any other mode tried one protocol; the other may work.
+    A connected server that knows only the older protocol gets no such offer. After an error, the
+    other protocol may work if a message was received, or if only one protocol was tried. The mode
+    `auto` has tried both.
     """
     if session.status in ("new", "closed"):
         return False

@@ -33,7 +33,7 @@ def values_of(node: Node) -> list[Any]:
 
 
 def labels_of(node: Node, values: Sequence[Any]) -> list[str]:
-    """Return a different label for each of the *values* of *node*."""
+    """Return a label for each of the *values* of *node*; no two labels are equal."""
     names = node.value_names
     if len(names) != len(values):
         names = [""] * len(values)
@@ -157,8 +157,9 @@ class Choice(Editor):
 class Segments(Choice):
     """Buttons for a few short values, all visible.
 
-    Only an optional value has a button for no value. Then null has a button only if the schema
-    lists null or null was chosen before: for most tools, null and no value mean the same.
+    An optional value has a button for no value; a required value has none. For most tools, null
+    and no value mean the same. So an optional value has a button for null only if the schema
+    lists null, or if null was chosen before.
     """
 
     kind = RadioButtons

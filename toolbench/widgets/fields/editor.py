@@ -22,7 +22,7 @@ class Editor(ABC):
 
     Attributes:
         labelled: Whether the widget itself shows the name of the field.
-        structured: Whether the editor holds slots. In an optional field they are closed at first.
+        structured: Whether the editor holds slots. In an optional field, it is closed at first.
         owns_null: Whether `null` is one of the values of the editor.
         is_short: Whether half the width of a form is enough for its widget.
         notes_itself: Whether the built editor itself shows the help and the errors of its slot.

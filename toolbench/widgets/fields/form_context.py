@@ -86,7 +86,7 @@ class Frame:
     def touched(self, path: Path) -> None:
         """Note a change of the value at *path*.
 
-        Remove the errors from outside the form for this value, and for values in it or around it.
+        Also remove the errors that came from outside the form: at *path*, above it and below it.
         """
         self.changed = True
         near = len(path)

@@ -85,7 +85,7 @@ def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
 
 
 def _pairs(entries: Iterable[Entry]) -> Iterator[tuple[Entry, ...]]:
-    """Yield each entry alone, but two short entries that follow each other as a pair."""
+    """Yield two adjacent short entries as a pair, and every other entry alone."""
     first: Entry | None = None
     for entry in entries:
         if first is not None and entry.is_short:

@@ -59,7 +59,7 @@ def line(text: Any) -> str:
 
 
 def label(text: Any) -> str:
-    """Return *text* as the label of a widget, safe from the front end's maths typesetting."""
+    """Return *text* as the label of a widget. The front end does not typeset it as mathematics."""
     text_line = line(text).replace("\\", "\u2216")  # looks like a backslash
     return text_line.replace("$", "\\$") if text_line.count("$") > 1 else text_line
 

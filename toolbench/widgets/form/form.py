@@ -264,7 +264,7 @@ class SchemaForm:
         return self._widget
 
     def options_button(self) -> Widget:
-        """Return the button "Advanced input" for another place; the form does not show it then."""
+        """Return the button "Advanced input" to show it elsewhere. The form then leaves it out."""
         with self.frame.lock:
             return self._field_options().apart()
 

@@ -59,7 +59,7 @@ class JsonTab:
         self._form.write(put_back(value, secrets))
 
     def follow(self) -> None:
-        """Remove the typed text, unless typing this text was the edit that just ended."""
+        """After an edit of a field, remove the typed text. After an edit of this text, keep it."""
         if not self._leads:
             self._typed, self.trouble = None, ""
         self._leads = False

@@ -38,7 +38,7 @@ class FieldOptions:
         self._is_apart = False
 
     def apart(self) -> Widget:
-        """Return the button for another place; `widgets` does not contain it any more."""
+        """Return the button, to show it elsewhere. From now on `widgets` leaves it out."""
         self._is_apart = True
         return self._button
 

@@ -85,7 +85,7 @@ def asking(
         question: The question.
         answer: The future that gets the answer.
         parts: The factory of the widgets.
-        stack: The stack that gets the callbacks to close the other parts.
+        stack: The stack that closes the form of the question, which *parts* does not close.
     """
     who = (
         f"<strong>{escape(question.asked_by)}</strong> asks: "

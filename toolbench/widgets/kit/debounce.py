@@ -22,7 +22,10 @@ _settled: ContextVar[bool] = ContextVar("settled", default=False)
 
 @contextmanager
 def message_of_page(content: Mapping[str, Any]) -> Iterator[None]:
-    """Handle the message *content* of a widget. No `Debounce` waits if the page has waited."""
+    """Make a `with` block to handle *content*, the message of a widget.
+
+    If the page has already waited for the last typed keys, no `Debounce` in the block waits.
+    """
     token = _settled.set(content.get("settled") is True)
     try:
         yield

@@ -41,7 +41,7 @@ class SavedOutput:
 
         Args:
             still: The panel as HTML.
-            records: The runs that *still* contains already.
+            records: The runs that the HTML *still* already shows.
         """
         publisher = _publisher()
         if publisher is None:

@@ -265,7 +265,7 @@ def _ranges(numbers: Sequence[int]) -> list[list[int]]:
 
 
 def below(index: int | None, count: int) -> int:
-    """Return the line after *index* of *count* lines. The first line follows None and the last."""
+    """Return the line after *index* of *count* lines; 0 if *index* is None or the last line."""
     return 0 if index is None else (index + 1) % count
 
 

@@ -33,8 +33,8 @@ class RunControls:
 
         Args:
             parts: The factory of the widgets.
-            start: A function that starts a run and returns whether the run began. Its
-                argument is whether the server checks the arguments, instead of the form.
+            start: A function that starts a run and returns whether the run began. It gets
+                True if the server, not the form, checks the arguments of the tool.
             cancel: A function that cancels the run.
         """
         self._parts, self._start = parts, start

@@ -52,7 +52,7 @@ class LogView:
         Args:
             output: The output so far.
             over: Whether the output is complete.
-            limit: The maximum number of characters after the pieces of a complete output.
+            limit: The maximum number of characters to show of the rest (see `divided`).
         """
         now = monotonic()
         late = now - self._begun > _SWIFT
@@ -79,7 +79,7 @@ class LogView:
             self._widgets[index].value = _html(piece, limit)
 
     def _drop_beyond(self, count: int) -> None:
-        """Remove the pieces after the first *count*. A display that lost its markup leaves some."""
+        """Remove the pieces after the first *count*. A display that loses its HTML leaves fewer."""
         self._parts.drop(self._widgets[count:])
         del self._pieces[count:], self._widgets[count:]
 

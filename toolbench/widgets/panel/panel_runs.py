@@ -43,7 +43,7 @@ class PanelRuns:
             parts: The factory of the widgets.
             lock: A lock that is held while the view changes.
             controls: The buttons, which change when a run begins or ends.
-            when_over: A function that gets a run which has ended and is shown.
+            when_over: A function that is called with each ended run, after it is shown.
         """
         self._lock, self._controls, self._when_over = lock, controls, when_over
         self.latest: Run | None = None
@@ -86,7 +86,7 @@ class PanelRuns:
         ticker.watch(self.refresh)
 
     def _ask_before(self, run: Run, go: Callable[[], object], *, confirm: bool) -> None:
-        """Ask for consent if needed, then call *go*. Without threads a run cannot wait for it."""
+        """Ask for consent if needed, then call *go*: the run itself cannot wait for consent."""
         is_asked = run.asker is not decline
         run.asker = already_answered(decline(Question("", {})))
         if is_asked and run.tool.is_async:

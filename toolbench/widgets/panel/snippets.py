@@ -123,7 +123,7 @@ def _in_a_file(tool: AnyTool) -> Handle:
 
 
 def _of_a_server(tool: AnyTool) -> Handle:
-    """Return the code with which a file connects the server of *tool* in the same way as now."""
+    """Return the code with which a file connects the server of *tool* and gets *tool* from it."""
     from toolbench.mcp.config.writer import write_config  # noqa: PLC0415 - not for %load_ext
     from toolbench.mcp.connected_servers import connected  # noqa: PLC0415 - as above
 

@@ -80,7 +80,7 @@ class LinkedResources:
             put(self._more, notice(text, "neutral"))
 
     def clear(self) -> None:
-        """Remove the links and the contents. Ignore the result of a reading that still runs."""
+        """Remove the links and the contents. Ignore the result of a read that still runs."""
         self.leave()
         self._row.children = ()
         self._parts.drop(self._buttons)
@@ -89,7 +89,7 @@ class LinkedResources:
         put(self._contents, Html(""))
 
     def leave(self) -> None:
-        """Ignore the result of a reading that still runs, and cancel its question."""
+        """Ignore the result of a read that still runs, and cancel the server's open question."""
         self._reading.forget()
         self._questions.leave()
 

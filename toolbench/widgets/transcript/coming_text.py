@@ -10,7 +10,7 @@ _SEARCH_LENGTH = 20_000  # characters; the end of a longer secret could be visib
 
 
 class ComingText:
-    """The end of the text that has arrived of the model's next message."""
+    """The text of the model's next message that has arrived; only its end is kept."""
 
     def __init__(self) -> None:
         """Start without text."""
@@ -24,7 +24,7 @@ class ComingText:
             self._text = ""
 
     def clear(self) -> None:
-        """Remove the text: its message is an event now."""
+        """Remove the text, because the whole message is an event now."""
         self._text = ""
 
     @property

@@ -110,7 +110,7 @@ class ConversationPanel(w.VBox):
     # --- what the buttons do ------------------------------------------------------------
 
     def step(self) -> None:
-        """Run the waiting calls, and ask the model once; its new calls wait."""
+        """Run the waiting calls, then ask the model once. Its new calls wait for a person."""
         self._work(self._one_step)
 
     def run(self) -> None:
@@ -141,7 +141,7 @@ class ConversationPanel(w.VBox):
             self._conversation.ask()
 
     def decide(self, act: Callable[[], object]) -> None:
-        """Call *act*, a decision on a waiting call. If no call waits then, ask the model."""
+        """Call *act*, a decision on a waiting call. If no other call waits, ask the model."""
 
         def job() -> None:
             act()

@@ -24,7 +24,7 @@ class OpenedCall:
         result: Observation,
         variables: Variables,
     ) -> None:
-        """Open a call of *tool* with *arguments* and its *result*, to keep the result in *variables*."""
+        """Show a call of *tool* with its *arguments*. A person can keep *result* in *variables*."""
         self._result = result
         self._variables = variables
         self._parts = parts = Parts()
@@ -81,7 +81,7 @@ class CallButton:
 
         Args:
             new_button: A function that returns a button with a label and a tooltip.
-            labels: The labels to open and to close the panel.
+            labels: The labels of the button: while the panel is closed, while it is open.
             tool: The name of the called tool.
             open_call: A function that returns a new panel of the call.
             arrange: A function that shows the opened panel, or hides it before it is closed.

@@ -105,7 +105,7 @@ class AppView:
         self._button.description = "Preview its app again"
 
     def _go_online(self) -> None:
-        """Show the same app once more, with the addresses that the button names."""
+        """Show the same app again, and allow the addresses for which the button asks."""
         if self._app is not None:
             show_if(self._allow, is_shown=False)
             self._draw(self._app, is_online=True)
@@ -138,7 +138,7 @@ class AppView:
         ticker.watch(self._look)
 
     def _look(self) -> bool:
-        """Show the calls and messages of the app. Return False: the next change calls it again."""
+        """Show the calls and messages of the app. Return False: each change calls this once."""
         bridge = self._bridge
         if bridge is not None and self._calls.comm is not None:
             put(self._calls, _calls_html(bridge))
@@ -160,7 +160,7 @@ class AppView:
 
 
 def _allow_label(addresses: Sequence[str]) -> str:
-    """Return the label of the button that allows *addresses*; the preview names all of them."""
+    """Return the label of the button that allows *addresses*. It names only the first of them."""
     names = ", ".join(addresses[:_MOST_NAMES])
     left = len(addresses) - _MOST_NAMES
     others = f" and {counted(left, 'other')}" if left > 0 else ""

@@ -1,4 +1,4 @@
-"""Show a server's questions during a request for a resource or prompt, in its pane."""
+"""Show the questions that a server asks during a request, such as a request for a prompt."""
 
 from collections.abc import Callable
 from threading import Event

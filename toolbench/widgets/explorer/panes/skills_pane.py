@@ -1,4 +1,4 @@
-"""The tab of a server's skills. Their files can be read; they are checked by digests."""
+"""The tab of a server's skills. A person can read the files of a skill."""
 
 from functools import partial
 from typing import ClassVar

@@ -129,7 +129,10 @@ class OpenTool(Pane):
         self.widget.children = [self._updates, self.panel, *below]
 
     def compare(self, newest: ToolDefinition[Any, Any] | None) -> None:
-        """Show a note if the server now lists *newest*, another version, or no such tool (None)."""
+        """Show a note if the server has changed the tool, or does not list it any more.
+
+        *newest* is the tool in the server's latest list; None if the tool is not listed.
+        """
         self._newer = None
         if newest is None:
             self._notice.value = notice(

@@ -18,7 +18,7 @@ _NESTING = 3  # levels of "list of" in a name
 
 
 def names_of(branches: Sequence[Node]) -> list[str]:
-    """Return a different name for each of *branches*."""
+    """Return a name for each of *branches*; no two names are equal."""
     names = [_name(branch) for branch in branches]
     return [
         f"{name} {names[: place + 1].count(name)}" if names.count(name) > 1 else name

@@ -134,7 +134,7 @@ class Items(TextBox):
 
 
 class Marks(Editor):
-    """An editor for different known values: a person marks lines of a list. Its order is kept."""
+    """An editor in which a person marks some of the known values. Each is sent once, in list order."""
 
     wider = Items
     missing = "choose one"

@@ -127,8 +127,8 @@ class Map(Listing):
 def _wants_another_editor(row: Slot, other: Slot) -> bool:
     """Return whether *row* needs another editor after its key changed to that of *other*.
 
-    This is so if exactly one of the two keys is the name of a secret. If it is the old key, the
-    value must also be empty: a person who types `tokenizer` first types `token`.
+    True if only the new key is the name of a secret. If only the old key is such a name, the value
+    must also be empty, because a person who types `tokenizer` first types `token`.
     """
     return row.secret != other.secret and (other.secret or not row.value.read())
 

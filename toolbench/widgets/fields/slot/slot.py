@@ -53,7 +53,7 @@ class Slot(Position):
             slot.display.draw()
 
     def open(self) -> None:
-        """Give the slot a value from now on, even if it is empty."""
+        """Give the slot a value from now on, even if the value is empty."""
         self.presence.hold()
         self.display.draw()
 

@@ -182,7 +182,11 @@ class Presence:
         return self.is_open and not self.is_null
 
     def counts(self, value: Any) -> bool:
-        """Return whether *value*, read from the editor, counts. If empty, it may be untouched."""
+        """Return whether *value*, read from the editor, is the value of the slot.
+
+        An empty object or list without a presence box counts only after `hold`, or if the state
+        is still undecided and the editor needs no more from a person.
+        """
         editor = self._slot.value.editor
         if (
             value

@@ -53,7 +53,7 @@ class Secret(Line):
         return f"{MARK} (type to replace it)" if self.text else super().ghost
 
     def options(self) -> dict[str, Any]:
-        """Let the box send only complete text, because the box is emptied after that."""
+        """Let the box send only complete text: it is emptied as soon as its text has arrived."""
         return {"continuous_update": False}
 
     def _typed(self) -> None:
@@ -62,7 +62,7 @@ class Secret(Line):
             self.put(self.text)
 
     def masked(self) -> Any:
-        """Return a mark if there is a secret."""
+        """Return a mark in place of the secret; `UNSET` if there is no secret."""
         return MARK if self.text else self.read()
 
     def secrets(self) -> Iterable[str]:
