@@ -100,7 +100,7 @@ class TestWhatIsMissing:
             "@tool\ndef quadruple(a: int) -> str:\n    '''Four.'''\n    return str(twice(a))"
         )
         with pytest.raises(
-            ExportError, match="`twice` uses `add`, which is a tool here"
+            ExportError, match=r"`twice` uses `add`\. `add` is a tool in the notebook"
         ):
             export_package([notebook["add"], notebook["quadruple"]], tmp_path)
 
@@ -191,7 +191,7 @@ class TestWhatIsWritten:
         folder = export_package(notebook["add"], tmp_path / "p")
         export_package(notebook["add"], folder)
         (folder / "README.md").write_text("mine")
-        with pytest.raises(ExportError, match=r"has README\.md already"):
+        with pytest.raises(ExportError, match=r"already has README\.md"):
             export_package(notebook["add"], folder)
         assert (folder / "README.md").read_text() == "mine"
         export_package(notebook["add"], folder, overwrite=True)

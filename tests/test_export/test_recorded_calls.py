@@ -25,7 +25,7 @@ def test_calls_from_before_a_helper_changed_are_left_out(notebook, tmp_path):
     notebook.run("def rate():\n    return 3", "price(n=3)")
     folder = export_package(notebook["price"], tmp_path / "p")
     assert recorded(folder) == [([3], "9")]
-    assert "No test repeats 2 calls of `price`" in readme(folder)
+    assert "Not tested: 2 calls of `price`" in readme(folder)
 
 
 def test_a_cell_that_ran_again_unchanged_changes_nothing(notebook, tmp_path):
@@ -34,7 +34,7 @@ def test_a_cell_that_ran_again_unchanged_changes_nothing(notebook, tmp_path):
     notebook.run(*cells, cells[0], "other = 1", "other += 1")
     folder = export_package(notebook["price"], tmp_path / "p")
     assert recorded(folder) == [([1], "2")]
-    assert "No test repeats" not in readme(folder)
+    assert "Not tested" not in readme(folder)
 
 
 def test_a_tool_that_keeps_something_says_so(notebook, tmp_path):
@@ -47,7 +47,7 @@ def test_a_tool_that_keeps_something_says_so(notebook, tmp_path):
     )
     folder = export_package(notebook["note"], tmp_path / "p")
     assert recorded(folder) == []
-    assert "`note` keeps something in `NOTES`" in readme(folder)
+    assert "`note` changes `NOTES`" in readme(folder)
 
 
 def test_a_class_written_in_few_lines_is_made(notebook, tmp_path):

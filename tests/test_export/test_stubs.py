@@ -134,7 +134,7 @@ def test_what_is_there_stays(session, tmp_path):
     """A file that holds something else is not overwritten unless that is said."""
     file = tmp_path / "shop_stubs.py"
     file.write_text("mine")
-    with pytest.raises(ExportError, match="holds something else"):
+    with pytest.raises(ExportError, match="already exists with other content"):
         export_stubs(session, file)
     assert file.read_text() == "mine"
     export_stubs(session, file, overwrite=True)

@@ -46,18 +46,18 @@ def export_package(
     """Write *tools* of this notebook, or of a file, as a package that can be installed.
 
     `definition.py` has the description for models, `impl.py` has the code that does the work.
-    Each has the imports, functions, classes and constants that it needs from the cells; they
-    are found in the source code, and nothing is run. Beside them are tests, pyproject.toml, a
-    README, a notebook and an MCP server. The package has the name of the only tool, or of the
-    folder.
+    Both files get the imports, functions, classes and constants that they need from the cells.
+    The needed parts are found in the source code, and nothing is run. The project also has tests,
+    pyproject.toml, a README, a notebook and an MCP server. The package has the name of the tool, or
+    the name of the folder if there are several tools.
 
     Args:
-        tools: One tool or several, made by `@tool`, by `ToolDefinition(...)` or by a class with
+        tools: One or several tools, made by `@tool`, by `ToolDefinition(...)` or by a class with
             `create`.
-        folder: The folder of the project, which is created. `~` is the home directory.
+        folder: The folder of the project. It is created if needed. `~` is the home directory.
         tests: The recorded calls that become tests; if left out, the calls in `history()`. A
             call with a secret never becomes a test.
-        openhands: Write for the OpenHands SDK; the package then needs it instead of toolbench.
+        openhands: Write for the OpenHands SDK. The package then needs the SDK, not toolbench.
         overwrite: Replace existing files that have other content.
 
     Returns:
@@ -86,7 +86,7 @@ def _encoded(place: str, text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        msg = f"A text for {place} holds half of a character (a lone surrogate): nothing was written."
+        msg = f"The text for {place} has a lone surrogate (half of a character): nothing was written."
         raise ExportError(msg) from None
 
 
@@ -195,14 +195,14 @@ def _home_of(tool: Any) -> ModuleType:
     """Return the module that defines *tool*.
 
     Raises:
-        ExportError: If there is nothing to export there.
+        ExportError: If *tool* is not a tool of a person's own code, or has no executor.
     """
     if not isinstance(tool, ToolDefinition):
         msg = f"A tool is exported, not {type(tool).__name__}: give the object that @tool made."
         raise ExportError(msg)
     if tool.source != "native":
         msg = (
-            f"{tool.name} is a tool of a server, whose code is there: "
+            f"{tool.name} is a tool of an MCP server, so its code is not here: "
             "%mcp stubs writes a module that calls it."
         )
         raise ExportError(msg)
@@ -231,8 +231,7 @@ def _home_of(tool: Any) -> ModuleType:
 def _package_name(tools: Sequence[AnyTool], folder: str) -> str:
     """Return the name of the package: the name of its only tool, or else of *folder*.
 
-    Raises:
-        ExportError: If that is no name for a package.
+    A name that cannot be the name of a package is changed.
     """
     name = tools[0].name if len(tools) == 1 else folder
     name = (
@@ -254,7 +253,7 @@ def _package_name(tools: Sequence[AnyTool], folder: str) -> str:
 
 
 def _is_taken(name: str) -> bool:
-    """Tell whether the package would hide the module *name*, of Python or an installed package."""
+    """Tell whether a package called *name* would hide a module of Python or of another package."""
     if name in sys.stdlib_module_names or name in (
         "toolbench",
         "openhands",
@@ -269,7 +268,7 @@ def _is_taken(name: str) -> bool:
     if spec is None:
         return False
     origin = Path(spec.origin or "")
-    # one that was exported before may be installed: its server says so
+    # a package exported before may be installed, and may be replaced: it has these two files
     return (
         not (origin.parent / "server.py").is_file()
         or not (origin.parent / "definition.py").is_file()
@@ -280,7 +279,7 @@ def _check_places(folder: Path, files: Mapping[str, str], *, overwrite: bool) ->
     """Check that no existing file has other content.
 
     Raises:
-        ExportError: If one is; it names all.
+        ExportError: If a file has other content; the message names all such files.
     """
     try:
         other = [
@@ -294,14 +293,14 @@ def _check_places(folder: Path, files: Mapping[str, str], *, overwrite: bool) ->
         raise ExportError(msg) from error
     if other and not overwrite:
         msg = (
-            f"{str(folder)!r} has {', '.join(other)} already, with something else in it: nothing "
-            "was written. Choose another folder, or overwrite (--yes in a line)."
+            f"{str(folder)!r} already has {', '.join(other)} with other content: nothing was "
+            "written. Choose another folder, or overwrite (--yes in a line)."
         )
         raise ExportError(msg)
 
 
 def _notes(modules: Mapping[str, str], variables: Sequence[str]) -> list[str]:
-    """Return notes for a person: *variables* to set, and files that the code names."""
+    """Return notes for the README: *variables* to set, and files that the code names."""
     import ast  # noqa: PLC0415
 
     texts = {

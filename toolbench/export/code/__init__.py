@@ -1,1 +1,1 @@
-"""Read a person's code: its statements, the names they use, and the statements that names need."""
+"""Analyse a person's code: the statements, the names in them, and the statements a name needs."""

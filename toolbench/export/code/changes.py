@@ -1,4 +1,4 @@
-"""Find the objects that a statement changes, and its calls: now, or when its functions are called."""
+"""Find the calls in a statement, and the objects that it changes: now or in its functions later."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -41,14 +41,14 @@ MUTATORS = frozenset(
 )
 """The methods that change their object."""
 OWN = frozenset({"cls", "self"})
-"""The names that methods have for their object or class."""
+"""The names of a method's first parameter: its object or its class."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _PARTS_OF = frozenset({"get", "items", "setdefault", "values"})
-"""The methods that return the parts of an object itself, not copies."""
+"""The methods that return parts of their object, not copies of the parts."""
 
 
 class Call(NamedTuple):
-    """A call: the name of the function, the object if it is a method, the names in its arguments."""
+    """A call: the function's name, the name of its object if it is a method, names of arguments."""
 
     function: str
     base: str
@@ -56,14 +56,14 @@ class Call(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """The effects of some code, beside the value that it returns.
+    """The effects of some code on objects outside of it.
 
     Attributes:
-        changes: The names of the objects that it changes.
-        sets: The names that it declares `global` and sets to another value.
-        calls: Its calls.
-        parameters: The parameters of a function, except its own object or class.
-        local: The local names of the function, which have another meaning outside of it.
+        changes: The names of the objects that the code changes.
+        sets: The names that the code declares `global` and sets to another value.
+        calls: The calls in the code.
+        parameters: The parameters of the function, without `self` and `cls`.
+        local: The local names of the function.
     """
 
     changes: frozenset[str] = _NONE
@@ -74,12 +74,12 @@ class Effect(NamedTuple):
 
 
 def effect_now(node: ast.stmt) -> Effect:
-    """Return the effects of *node* when it runs, without the effects of its functions later."""
+    """Return the effects of *node* when it runs, without the bodies of its functions."""
     return _effect([part for part, runs_later in _walk(node) if not runs_later])
 
 
 def effects_later(node: ast.stmt) -> dict[str, Effect]:
-    """Return the effects of each function in *node*: a function itself, or the methods of a class."""
+    """Return the effects of the function *node*, or of each method of the class *node*."""
     functions = [node, *(node.body if isinstance(node, ast.ClassDef) else ())]
     return {
         part.name: _effect([inner for inner, later in _walk(part) if later], part.args)
@@ -89,7 +89,10 @@ def effects_later(node: ast.stmt) -> dict[str, Effect]:
 
 
 def aliases_in(node: ast.stmt) -> Iterator[tuple[str, str]]:
-    """Yield pairs of names that mean the same object after *node*, or of which one holds the other."""
+    """Yield pairs of names, new and old.
+
+    After *node*, the new name means the object of the old name, or an object that contains it.
+    """
     for part in ast.walk(node):
         match part:
             case ast.Assign(targets=targets, value=value):
@@ -105,7 +108,7 @@ def aliases_in(node: ast.stmt) -> Iterator[tuple[str, str]]:
 
 
 def names_always_set(statements: Iterable[ast.stmt]) -> frozenset[str]:
-    """Return the names to which *statements* give a value on every path through them."""
+    """Return the names that *statements* set on every path through the code."""
     return _NONE.union(*map(_names_always_set_by, statements))
 
 
@@ -141,7 +144,10 @@ def _stored(nodes: Iterable[ast.AST]) -> frozenset[str]:
 
 
 def _walk(node: ast.AST, *, later: bool = False) -> Iterator[tuple[ast.AST, bool]]:
-    """Yield *node* and all its parts, each with whether it runs only when a function is called."""
+    """Yield *node* and all its parts, each with a bool.
+
+    The bool is True if the part runs only when a function is called.
+    """
     yield node, later
     for field, value in ast.iter_fields(node):
         inside = later or (isinstance(node, _FUNCTIONS) and field == "body")
@@ -183,7 +189,7 @@ def _calls(part: ast.AST) -> Iterator[Call]:
             yield from _call(function, names)
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             for decorator in part.decorator_list:
-                # `@a.b` is called; of `@a.b()` what that returned is called too
+                # `@a.b` calls `a.b`; `@a.b()` calls `a.b` and then the returned function
                 yield from _call(decorator, _NONE)
             for parent in getattr(part, "bases", ()):
                 yield from _call(parent, _NONE)
@@ -218,7 +224,7 @@ def _pairs(
 
 
 def _held(value: ast.expr) -> Iterator[str]:
-    """Yield the names of the objects that *value* is or holds."""
+    """Yield the names of the objects that *value* is or contains."""
     match value:
         case ast.Name(id=name):
             yield name
@@ -235,7 +241,7 @@ def _held(value: ast.expr) -> Iterator[str]:
 
 
 def _held_by_result(call: ast.Call, function: ast.expr) -> Iterator[str]:
-    """Yield the names of the objects in the result of *call*; the name of *function* shows them."""
+    """Yield the names of the objects in the result of *call*, guessed from the function's name."""
     name = getattr(function, "attr", getattr(function, "id", ""))
     if name in _PARTS_OF:
         yield from base(function)

@@ -1,4 +1,4 @@
-"""Find secrets in Python code: by the names beside them, by their shape, also in comments."""
+"""Find secrets in Python code and its comments: by the names of values, and by their shape."""
 
 import ast
 import io
@@ -14,7 +14,7 @@ from toolbench.redaction.detection.secrecy import BY_NAMES
 from toolbench.redaction.matching.credential_parts import SCHEMES
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-# Calls whose result is, or holds, the text that they are given. `getenv("TOKEN", "x")` has its own rule.
+# Calls whose result contains the text of an argument. `getenv("TOKEN", "x")` has its own rule.
 _PASS_ON = frozenset(
     [
         *("Field", "SecretBytes", "SecretStr", "b64decode", "bytes", "bytearray", "decode"),
@@ -26,8 +26,8 @@ _COMPARE = frozenset({"__eq__", "__ne__", "compare_digest", "eq", "ne"})
 _BESIDE = re.compile(r"[A-Za-z][\w-]*\s*[:=]\s*\S+")
 _PLACE = frozenset(
     "{%([$<."
-)  # what a place for a value begins with, in a pattern or a template
-_SHORTEST = 3  # characters of a value: less is no secret
+)  # the first characters of a placeholder for a value, in a pattern or a template
+_SHORTEST = 3  # characters of a secret; a shorter value is not a secret
 
 
 class CodeSecret(NamedTuple):
@@ -54,7 +54,7 @@ def secrets_in_code(code: str) -> Iterator[CodeSecret]:
 
 
 def secrets_in_text(text: str, *, is_prose: bool = False) -> Iterator[str]:
-    """Yield the secrets in *text*; if it is prose, also secrets in the middle of a sentence."""
+    """Yield the secrets in *text*; with *is_prose*, also secrets in the middle of a sentence."""
     yield from keys_in(text)
     pieces = {text.strip(), *map(str.strip, text.splitlines())}
     if is_prose:
@@ -62,7 +62,7 @@ def secrets_in_text(text: str, *, is_prose: bool = False) -> Iterator[str]:
     for piece in pieces:
         is_sentence = "=" not in piece and '"' not in piece
         for secret in BY_NAMES.secrets_in({"": piece}):
-            # `token: required` is a word about a token, `token={}` a place for one
+            # `token: required` describes a token, and `token={}` has a placeholder for one
             is_one = (
                 not (is_sentence and secret.isalpha())
                 and secret.split()[-1][0] not in _PLACE
@@ -83,13 +83,13 @@ def _secrets_of(name: str, value: ast.expr) -> Iterator[CodeSecret]:
 
 
 def _is_word(text: str) -> bool:
-    """Tell whether *text* is only a word beside a secret: empty, `Bearer ` or `Basic`."""
+    """Tell whether *text* is not a secret: very short, or the name of a scheme such as `Bearer`."""
     words = text.strip(" :=,;").lower()
     return len(words) < _SHORTEST or words in SCHEMES
 
 
 def _texts_of(part: ast.Constant | ast.JoinedStr) -> Iterator[str]:
-    if isinstance(part, ast.JoinedStr):  # an address may be in several parts
+    if isinstance(part, ast.JoinedStr):  # an address may be split by `{...}`
         texts = (getattr(piece, "value", "") for piece in part.values)
         yield "".join(text if isinstance(text, str) else "{}" for text in texts)
     elif isinstance(part.value, str):
@@ -131,7 +131,7 @@ def _all_held(values: Iterable[ast.expr]) -> Iterator[ast.Constant]:
 def _values_with_names(
     part: ast.AST, signatures: dict[str, list[str]]
 ) -> Iterator[tuple[str, ast.expr]]:
-    """Yield each value with a name in *part*: of a variable, parameter, argument or key."""
+    """Yield the values in *part* that have a name: a variable, parameter, argument or key."""
     match part:
         case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
             yield from _assigned(part)
@@ -186,7 +186,7 @@ def _compared(sides: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
     for name in (name for side in sides for name in _names_in(side)):
         for value in sides:
             texts = [t for part in _held_texts(value) for t in _texts_of(part)]
-            # `token == "sin"`: the word of a language
+            # `token == "sin"`: here a token is a word of a language
             if name != "token" or not all(map(str.isalpha, texts)):
                 yield name, value
 
@@ -194,7 +194,10 @@ def _compared(sides: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
 def _of_call(
     call: ast.Call, signatures: dict[str, list[str]]
 ) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the arguments of *call* by the names of the parameters, or by its first argument."""
+    """Yield the arguments of *call*, each with the name of its parameter.
+
+    A text argument is also the name of the arguments after it: `setattr(a, "token", "x")`.
+    """
     name = getattr(call.func, "attr", getattr(call.func, "id", ""))
     yield from zip(signatures.get(name, ()), call.args, strict=False)
     if name in _COMPARE:
@@ -209,7 +212,7 @@ def _of_call(
 
 
 def _signatures(tree: ast.AST) -> Iterator[tuple[str, list[str]]]:
-    """Yield the functions and classes of *tree*, with the names of their positional parameters."""
+    """Yield the names of functions and classes in *tree*, each with its positional parameters."""
     for part in ast.walk(tree):
         match part:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
@@ -266,7 +269,7 @@ def _written(key: ast.expr | None) -> Iterator[str]:
 
 
 def _in_comments(code: str) -> Iterator[CodeSecret]:
-    """Yield the secrets in comments: in their words, and in code that is commented out."""
+    """Yield the secrets in comments: in their sentences, and in code that is commented out."""
     tokens = tokenize.generate_tokens(io.StringIO(code).readline)
     for token in tokens:
         if token.type != tokenize.COMMENT:
@@ -278,7 +281,7 @@ def _in_comments(code: str) -> Iterator[CodeSecret]:
         )
         try:
             tree = ast.parse(text)
-        except (SyntaxError, ValueError):  # words
+        except (SyntaxError, ValueError):  # a sentence, not code
             continue
         for part in ast.walk(tree):
             for name, value in _values_with_names(part, {}):

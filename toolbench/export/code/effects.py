@@ -1,4 +1,4 @@
-"""The effects of statements on other statements' names, also through a person's functions."""
+"""Find the names and objects that a statement changes, also by calls of a person's functions."""
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +38,7 @@ _WHEN_MADE = frozenset(
 
 
 class Effects:
-    """The changes that each of *statements* makes to objects of other statements."""
+    """The changes that each of *statements* makes to names and objects of other statements."""
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         """Store *statements*; nothing is computed yet."""
@@ -47,7 +47,7 @@ class Effects:
         self._set: dict[int, frozenset[str]] = {}
 
     def given(self, place: int) -> frozenset[str]:
-        """Return the names that have another value after the statement at *place*."""
+        """Return the names to which the statement at *place* gives a value."""
         if place not in self._set:
             names = self._statements[place].names
             effects = self._with_called(names.effect, place)
@@ -55,7 +55,7 @@ class Effects:
         return self._set[place]
 
     def may_leave(self, place: int, name: str) -> bool:
-        """Tell whether *name* may still have its earlier value after the statement at *place*."""
+        """Tell whether the statement at *place* may leave *name* with its earlier value."""
         return name not in self._statements[place].names.surely
 
     def changed(self, place: int) -> frozenset[str]:
@@ -66,7 +66,7 @@ class Effects:
         return self._changed[place]
 
     def kept_by(self, places: Iterable[int]) -> frozenset[str]:
-        """Return the global names in which functions of the statements at *places* keep values."""
+        """Return the global names that the functions of the statements at *places* change."""
         all_names = set[str]()
         for place in places:
             names = self._statements[place].names
@@ -76,7 +76,7 @@ class Effects:
         return frozenset(all_names)
 
     def _changed_by(self, effect: Effect, before: int) -> Iterator[str]:
-        """Yield the names of the objects that code with *effect* changes, if they are visible outside."""
+        """Yield the names of the objects that code with *effect* changes, without local names."""
         for one in self._with_called(effect, before):
             names = {*one.changes, *one.sets}
             for call in one.calls:
@@ -112,7 +112,7 @@ class Effects:
         return max((p for p in places if p < before), default=max(places, default=None))
 
     def _changes_arguments(self, call: Call, before: int) -> bool:
-        """Tell whether *call* changes its arguments, or passes them to a call that does."""
+        """Tell whether *call* changes its arguments, itself or by a function that it calls."""
         todo, visited = [call], set[Call]()
         while todo:
             one = todo.pop()
@@ -147,7 +147,7 @@ class Effects:
 
     @cached_property
     def _changing(self) -> frozenset[str]:
-        """The methods of a person's classes that change their object."""
+        """The names of the methods in a person's classes that change their object."""
         changing = set[str]()
         while True:
             more = {

@@ -1,4 +1,4 @@
-"""Find the statements that some names need, and the names that are missing."""
+"""Find the statements that a name needs, and the names that have no definition."""
 
 import ast
 import builtins
@@ -16,7 +16,7 @@ _KNOWN = frozenset({*dir(builtins), "display", MAGIC})
 
 @dataclass(frozen=True)
 class Missing:
-    """A name to which no statement gives a value, or none that can be in a file."""
+    """A name without a definition, or with a definition that cannot be in a file."""
 
     name: str
     used_by: str
@@ -28,20 +28,20 @@ class Missing:
 
 @dataclass
 class Needed:
-    """The needed statements, by their places, and the missing names."""
+    """The places of the needed statements in the list of all statements, and the missing names."""
 
     statements: Sequence[Statement]
     places: set[int] = field(default_factory=set)
     missing: dict[str, Missing] = field(default_factory=dict)
 
     def in_order(self) -> list[Statement]:
-        """Return the statements in the order in which they ran; of equal definitions only one."""
+        """Return the needed statements in the order in which they ran, without repetitions."""
         chosen = (self.statements[place] for place in sorted(self.places))
         return list(_without_copies(chosen))
 
     @property
     def names(self) -> frozenset[str]:
-        """The names to which the statements give a value."""
+        """The names to which the needed statements give a value."""
         gives = (self.statements[place].names.gives for place in self.places)
         return frozenset[str]().union(*gives)
 
@@ -56,15 +56,15 @@ def needed_by(
 ) -> Needed:
     """Return the statements that *names* need.
 
-    A function uses the last value of a name; a statement uses the value at the time when it ran.
-    Both values count for a function that a statement calls and that is used later too.
+    A function uses the last value of a name. A statement uses the value at the time when it ran.
+    A function that is called by a statement and used later needs both values.
 
     Args:
         statements: All statements, in the order in which they ran.
         names: The names that are needed.
-        user: The tool that needs them, for sentences about missing names.
-        without: Names to ignore: other code will define them.
-        maybe: Names that are needed too if a statement gives them.
+        user: The tool that needs *names*, for sentences about missing names.
+        without: Names to ignore, because other code will define them.
+        maybe: Names that are needed too, but only if a statement defines them.
     """
     needed, effects = Needed(statements), Effects(statements)
     end, left_out = len(statements), frozenset(without)
@@ -80,7 +80,7 @@ def needed_by(
             if not use.is_before:
                 _note_missing(needed, use, "no cell or file defines it")
             continue
-        if effects.may_leave(place, use.name):  # what it meant before may count
+        if effects.may_leave(place, use.name):  # so an earlier value may count too
             before = _Use(use.name, place, use.calls, use.user, is_before=True)
             todo.append(before)
         for chosen in {place, *_changing(statements, effects, use.name, place)}:
@@ -101,10 +101,12 @@ class _Use(NamedTuple):
 
     Attributes:
         name: The name.
-        before: The place up to which definitions of it count.
-        calls: The places at which functions it leads to may be called.
-        user: What uses it; empty if it need not be there.
-        is_before: Whether only a definition before that place counts, and there may be none.
+        before: The place of a statement. The last definition before this place counts; if there is
+            none, the last definition of all.
+        calls: The places of the statements at which functions that need the name may be called.
+        user: The code that uses the name; empty if the name may be missing.
+        is_before: Whether only definitions before that place count. Then a missing definition is
+            not an error.
     """
 
     name: str
@@ -115,12 +117,12 @@ class _Use(NamedTuple):
 
 
 def _use_of(name: str, before: int, calls: frozenset[int], user: str) -> _Use:
-    """Return the use of *name*; it may lack a definition if Python or IPython knows it."""
+    """Return the use of *name*; a name of Python or IPython needs no definition."""
     return _Use(name, before, calls, "" if name in _KNOWN else user)
 
 
 def _uses(statement: Statement, place: int, end: int, use: _Use) -> Iterator[_Use]:
-    """Yield the uses of names in *statement*, which is at *place*."""
+    """Yield the names that *statement*, at *place*, uses; *use* is the name that needs it."""
     names = statement.names
     calls = frozenset({end} if statement.is_definition else {place, end})
     for used in names.now:
@@ -134,16 +136,16 @@ def _uses(statement: Statement, place: int, end: int, use: _Use) -> Iterator[_Us
 
 
 def _note_missing(needed: Needed, use: _Use, reason: str) -> None:
-    if use.user:  # text in quotes need not be a name
+    if use.user:  # else the name may be missing
         needed.missing.setdefault(use.name, Missing(use.name, use.user, reason))
 
 
 def _giving(statements: Sequence[Statement], effects: Effects, use: _Use) -> int | None:
-    """Return the last statement before *use* that defines its name; else the last one of all."""
+    """Return the place of the definition that counts for *use*; None if there is none."""
     places = [i for i in range(len(statements)) if use.name in effects.given(i)]
     if use.name in _KNOWN:
         before = [i for i in places if i < use.before]
-        # `del sum` gives back what Python calls so
+        # after `del sum`, the name means Python's own `sum` again
         if before and isinstance(statements[before[-1]].node, ast.Delete):
             return None
     places = [i for i in places if not isinstance(statements[i].node, ast.Delete)]
@@ -154,11 +156,16 @@ def _giving(statements: Sequence[Statement], effects: Effects, use: _Use) -> int
 def _changing(
     statements: Sequence[Statement], effects: Effects, name: str, place: int
 ) -> Iterator[int]:
-    """Return the statements after *place* that change the object that *name* means there."""
+    """Yield the places of later statements that change the object of *name*.
+
+    The statement at *place* gives this object to *name*.
+    """
     names, alias_places = {name}, dict[str, int]()
     for new, old in aliases_in(statements[place].node):
         if new == name:
-            names.add(old)  # it holds what another name means
+            names.add(
+                old
+            )  # both names mean the same object, or one object contains the other
     for later in range(place + 1, len(statements)):
         statement = statements[later]
         other = statement.names.surely - statement.names.now
@@ -176,7 +183,7 @@ def _changing(
 
 
 def _without_copies(statements: Iterable[Statement]) -> Iterator[Statement]:
-    """Leave out a repeated definition or import, for example of a cell that ran twice."""
+    """Yield *statements* without repeated definitions and imports: a cell may have run twice."""
     visited = set[str]()
     for statement in statements:
         repeatable = statement.is_definition or statement.is_import
@@ -186,7 +193,7 @@ def _without_copies(statements: Iterable[Statement]) -> Iterator[Statement]:
 
 
 def code_of(name: str) -> str:
-    """Return the code that defines *name* in this notebook's cells; empty if a part is missing."""
+    """Return the code of the notebook's cells that *name* needs; empty if a part is missing."""
     shell = running_shell()
     statements = [] if shell is None else statements_of(shell.user_module)
     needed = needed_by(statements, [name], name)

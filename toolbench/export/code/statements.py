@@ -11,7 +11,7 @@ from toolbench.export.code.symbol_names import Names, names_of
 from toolbench.runs.shell import running_shell
 
 MAGIC = "get_ipython"
-"""The functions into which IPython turns magics; a file does not have them."""
+"""The function that IPython calls in place of a magic; a file does not have this function."""
 _MAIN = "__name__ == '__main__'"
 _WHOLE_CELLS = frozenset({"capture", "time"})
 """The cell magics whose body runs unchanged."""
@@ -26,30 +26,30 @@ class Statement:
     node: ast.stmt = field(repr=False)
     names: Names = field(repr=False)
     obstacle: str = ""
-    """The reason why it cannot be in a file, as a part of a sentence; empty if it can."""
+    """The reason why the statement cannot be in a file, as part of a sentence; empty if it can."""
     is_tool: bool = False
-    """Whether it is a function that a decorator turns into a tool."""
+    """Whether the statement is a function with a decorator that makes a tool of the function."""
     cell: int = 0
-    """The number of its cell; 0 in a file."""
+    """The number of the statement's cell; 0 in a file."""
 
     @property
     def is_import(self) -> bool:
-        """Whether it is an import statement."""
+        """Whether this is an import statement."""
         return isinstance(self.node, ast.Import | ast.ImportFrom)
 
     @property
     def is_definition(self) -> bool:
-        """Whether it defines a function or a class."""
+        """Whether this statement defines a function or a class."""
         return isinstance(
             self.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
         )
 
 
 def statements_of(module: ModuleType) -> list[Statement]:
-    """Return the statements of *module*; for the notebook's own module, those of its cells.
+    """Return the statements of *module*; the notebook's own module has the statements of the cells.
 
     Raises:
-        OSError: If there is no source.
+        OSError: If *module* has no source.
     """
     shell = running_shell()
     if shell is not None and module is shell.user_module:
@@ -85,7 +85,9 @@ def _of_cell(cell: str, *, is_main: bool) -> Iterator[Statement]:
 
 
 def _statement(node: ast.stmt, code: str) -> Statement:
-    if not _stands_alone(code, node):  # it shares a line with others, or it awaits
+    if not _stands_alone(
+        code, node
+    ):  # a line with several statements, or a top-level `await`
         code = ast.unparse(node)
         if not _stands_alone(code, node):
             gives = frozenset(_stored(node))
@@ -102,7 +104,7 @@ def _is_tool(node: ast.stmt) -> bool:
 
 
 def _stands_alone(code: str, node: ast.stmt) -> bool:
-    """Tell whether *code* holds the statement *node* and no other, and compiles as a file."""
+    """Tell whether *code* is the statement *node* and nothing else, and compiles as a file."""
     try:
         compile(code, "cell", "exec", dont_inherit=True)
     except (SyntaxError, ValueError):

@@ -23,13 +23,13 @@ class Names(NamedTuple):
     """The names in a statement, by their use.
 
     Attributes:
-        gives: The names that have another value after it.
-        now: The names that it uses when it runs.
-        later: The names that its functions use when they are called.
+        gives: The names to which the statement gives a value.
+        now: The names that the statement uses when it runs.
+        later: The names that the functions in the statement use when they are called.
         quoted: The names in quoted annotations; they may be undefined.
-        surely: The names to which it gives a value on every path through it.
-        effect: Its effects on objects of other statements.
-        functions: The effects of each function that it defines, when the function is called.
+        surely: The names to which the statement gives a value on every path through it.
+        effect: The effects of the statement on objects of other statements.
+        functions: The effects of a call of each function that the statement defines.
     """
 
     gives: frozenset[str]
@@ -45,7 +45,7 @@ def names_of(node: ast.stmt, code: str) -> Names:
     """Return the names in the statement *node*, whose source is *code*.
 
     Raises:
-        SyntaxError: If it can only run in a notebook, for example with a top-level `await`.
+        SyntaxError: If *code* can only run in a notebook, for example with a top-level `await`.
     """
     table = symtable(code, "cell", "exec")
     now, later = set[str](), set[str]()
@@ -81,7 +81,7 @@ def _public_names(module: str) -> Iterator[str]:
 def _collect(
     table: SymbolTable, now: set[str], later: set[str], *, is_called_later: bool
 ) -> None:
-    """Add the global names that *table* and the tables inside of it use."""
+    """Add to *now* and *later* the global names that *table* and the tables inside of it use."""
     is_top = table.get_type() == "module"
     for symbol in table.get_symbols():
         if not symbol.is_referenced() and not symbol.is_declared_global():
@@ -111,7 +111,7 @@ def _quoted(node: ast.stmt) -> Iterator[str]:
 def _names_in(text: str) -> Iterator[str]:
     try:
         tree = ast.parse(text, mode="eval")
-    except (SyntaxError, ValueError):  # text, and no annotation
+    except (SyntaxError, ValueError):  # any other text, not an annotation
         return
     yield from (part.id for part in ast.walk(tree) if isinstance(part, ast.Name))
 

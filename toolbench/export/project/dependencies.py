@@ -27,10 +27,10 @@ def requirements(
     Args:
         modules: The full names of the imported modules.
         package: The package itself, which needs no requirement.
-        extras: The extra that a distribution is needed with.
+        extras: The extra to require, by the name of the distribution.
 
     Raises:
-        ExportError: If a module belongs to no distribution, so that it cannot be installed elsewhere.
+        ExportError: If a module belongs to no distribution: then it cannot be installed elsewhere.
     """
     names = dict[str, str]()
     for module in sorted(modules):
@@ -52,7 +52,7 @@ def _distribution_of(module: str) -> str:
     top = module.partition(".")[0]
     if top in ("toolbench", "openhands"):
         return _OURS if top == "toolbench" else _SDK
-    if top not in _installed():  # or it was installed since
+    if top not in _installed():  # perhaps it was installed later: look again
         _installed.cache_clear()
     names = list(dict.fromkeys(_installed().get(top, ())))
     if not names:
@@ -73,13 +73,19 @@ def _place_of(module: str) -> str:
 
 
 def _holds(name: str, path: str) -> bool:
-    """Tell whether the distribution *name* has the module at *path*, as several may share a namespace."""
+    """Tell whether the distribution *name* has the module at *path*.
+
+    Several distributions can share a namespace package.
+    """
     files = distribution(name).files or []
     return any(str(file).startswith((f"{path}/", f"{path}.")) for file in files)
 
 
 def _bounds(name: str) -> str:
-    """Return the allowed versions: from the installed one up to the next that may be incompatible."""
+    """Return the allowed versions: from the installed version up to the next major version.
+
+    A version 0.x counts as a major version.
+    """
     if name == _OURS:
         return f">={__version__}"
     try:

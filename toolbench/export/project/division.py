@@ -1,4 +1,4 @@
-"""Divide a person's code: the part that the definition needs, and the part for the work alone."""
+"""Divide a person's code: the part that the definition needs, and the rest, for the work."""
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from toolbench.export.project.secret_check import check_statement, with_environm
 from toolbench.export.tool_code.tool_parts import ToolParts, with_names
 
 RESULTS = frozenset({"observation_of"})
-"""What `results.py` defines."""
+"""The names that `results.py` defines for other modules."""
 _HOMES = frozenset(
     {
         "collections",
@@ -26,27 +26,27 @@ _HOMES = frozenset(
     }
 )
 _OF_PYTHON = frozenset({"classmethod", "dict"})
-"""Python's own names in written code, which cannot get another name."""
+"""Names of Python in the code that we write. They cannot get another name there."""
 _NONE = frozenset[str]()
 
 
 @dataclass(frozen=True)
 class Half:
-    """One of the two modules: a person's statements, and the code written after them."""
+    """One of the two modules: a person's statements, and then the code that we write."""
 
     statements: tuple[Statement, ...]
     written: str
 
     @property
     def gives(self) -> frozenset[str]:
-        """The names that can be imported from it."""
+        """The names that this module defines."""
         return _NONE.union(
             *(s.names.gives for s in self.statements), given_in(self.written)
         )
 
     @property
     def uses(self) -> frozenset[str]:
-        """The names it uses, also Python's own."""
+        """The names that this module uses, also Python's own names."""
         names = [s.names for s in self.statements]
         used = _NONE.union(*(n.now | n.later | n.quoted for n in names))
         return used | used_in(self.written) | quoted_in(self.written)
@@ -57,14 +57,15 @@ class Division:
     """Both halves of the code, and the parts outside of them.
 
     Attributes:
-        definition: The names, inputs and outputs of the tools.
-        implementation: The work of the tools.
+        definition: The module with the names, inputs and outputs of the tools.
+        implementation: The module with the code that does the work of the tools.
         imports: The import statements of the notebook or the file.
-        lazy: The names that a person's `create` uses.
-        making: The names in the expressions that make the tools.
+        lazy: The names that only the person's `create` uses; they are imported inside `create`.
+        making: The names that `create_tools()` needs, because the expressions in `create` use them.
         create: The expressions that make the tools.
-        aliases: Other names for imports whose own names a person uses for something else.
-        future: The line that changes how annotations are read, if there is one.
+        aliases: The original name for each alias. The code that we write imports a name under an
+            alias if the person's code uses the name for something else.
+        future: The first `from __future__` import; empty if there is none.
     """
 
     definition: Half
@@ -78,7 +79,7 @@ class Division:
 
 
 def divided(parts: Sequence[ToolParts], *, openhands: bool) -> Division:
-    """Divide the code of *parts*, tools of one notebook or file.
+    """Divide the code of *parts*, which are tools of one notebook or file.
 
     Raises:
         ExportError: If a needed part is missing, or cannot be in a file.
@@ -123,7 +124,7 @@ def divided(parts: Sequence[ToolParts], *, openhands: bool) -> Division:
 
 
 def _aliases(statements: Iterable[Statement], names: frozenset[str]) -> dict[str, str]:
-    """Return a new name for each of *names* that has another meaning in *statements*."""
+    """Return an alias for each of *names* that means something else in *statements*."""
     statements = list(statements)
     in_use = _NONE.union(*(s.names.gives for s in statements))
     aliases = {}
@@ -137,7 +138,7 @@ def _aliases(statements: Iterable[Statement], names: frozenset[str]) -> dict[str
 
 
 def _is_same(statement: Statement, name: str) -> bool:
-    """Tell whether *statement* imports *name* with the meaning that it has in written code."""
+    """Tell whether *statement* imports *name* with the same meaning as the code that we write."""
     node = statement.node
     if not isinstance(node, ast.ImportFrom):
         return False
@@ -154,7 +155,7 @@ def _check_missing(user: str, *parts: Needed) -> None:
     missing = {name: one for needed in parts for name, one in needed.missing.items()}
     if missing:
         lines = "".join(f"\n- {one}" for one in missing.values())
-        msg = f"{user}: some of what it needs cannot be written into a file:{lines}"
+        msg = f"{user}: some names that it needs cannot be written into a file:{lines}"
         raise ExportError(msg)
 
 
@@ -162,7 +163,7 @@ def _check_code(statements: Iterable[Statement], parts: Sequence[ToolParts]) -> 
     """Check that *statements* have the same meaning in a package as in the notebook.
 
     Raises:
-        ExportError: If not; the message says what to change.
+        ExportError: If the meaning differs; the message says what to change.
     """
     functions = {part.undecorated for part in parts} - {""}
     for statement in statements:
@@ -177,7 +178,8 @@ def _check_code(statements: Iterable[Statement], parts: Sequence[ToolParts]) -> 
         if calls := (names.now | names.later) & functions - names.gives:
             user = min(names.gives, default=statement.code)
             msg = (
-                f"`{user}` uses `{min(calls)}`, which is a tool here and a function in the "
-                "package: move its code to a new function, and have both call that."
+                f"`{user}` uses `{min(calls)}`. `{min(calls)}` is a tool in the notebook, but a "
+                f"plain function in the package. Move the code of `{min(calls)}` to a new "
+                "function, and call that from both."
             )
             raise ExportError(msg)

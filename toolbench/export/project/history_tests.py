@@ -1,4 +1,4 @@
-"""Make tests from the history: each repeats a call and expects its result."""
+"""Make tests from the history: each test repeats a call and expects the same result."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,11 +21,11 @@ from toolbench.wording import counted
 
 @dataclass(frozen=True)
 class CallConditions:
-    """The conditions of the calls of one tool.
+    """The conditions under which recorded calls of one tool can be repeated.
 
     Attributes:
-        last_change: The number of the newest cell that defines a part which the tool needs.
-        state: The names in a person's code in which a call keeps values for later calls.
+        last_change: The number of the last cell that changed code which the tool needs.
+        state: The global names of a person's code that a call changes, so that later calls differ.
     """
 
     last_change: int = 0
@@ -33,7 +33,7 @@ class CallConditions:
 
 
 def conditions_of(part: ToolParts) -> CallConditions:
-    """Return the conditions of the calls of the tool of *part*."""
+    """Return the conditions for calls of the tool in *part*."""
     statements = part.statements
     names = used_in("\n\n".join((part.definition, part.implementation, part.create)))
     names |= part.types | part.lazy
@@ -44,7 +44,10 @@ def conditions_of(part: ToolParts) -> CallConditions:
 
 
 def _first_cell(statements: Sequence[Statement], place: int) -> int:
-    """Return the first cell after which the names of the statement at *place* keep their meaning."""
+    """Return the cell that gave the names of the statement at *place* their present definition.
+
+    If equal definitions ran in several cells, return the first of these cells.
+    """
     statement = statements[place]
     cell = statement.cell
     for earlier in reversed(statements[:place]):
@@ -57,17 +60,17 @@ def _first_cell(statements: Sequence[Statement], place: int) -> int:
 
 MOST_CALLS = 50
 """The most calls of one tool that become tests; the newest are used."""
-_OWN = {"content", "is_error", "kind"}  # of every observation
+_OWN = {"content", "is_error", "kind"}  # the fields that every observation has
 
 
 def calls_of(
     parts: Sequence[ToolParts], records: Iterable[RunRecord], *, openhands: bool
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the calls among *records* that can be made again, JSON-ready, and notes on others.
+    """Return the calls in *records* that can be repeated, JSON-ready, and notes for the README.
 
-    These calls are left out: calls of an earlier definition of the tool or of a part it needs;
+    These calls are left out: calls before the last change of the tool or of code that it needs;
     calls with a secret, or with values that JSON cannot express; stopped calls; and calls whose
-    answers differed. If a tool keeps values, a call counts only after two equal answers.
+    answers differed. If a tool changes global names, a call needs two equal answers.
     """
     records, calls, notes = list(records), list[dict[str, Any]](), list[str]()
     states = ("ok",) if openhands else ("ok", "error")
@@ -78,14 +81,14 @@ def calls_of(
         current = [r for r in own if r.cell is None or r.cell >= conditions.last_change]
         if early := len(own) - len(current):
             notes.append(
-                f"No test repeats {counted(early, 'call')} of `{name}` from before a cell changed "
-                "something that it needs."
+                f"Not tested: {counted(early, 'call')} of `{name}`. After that, a cell changed code "
+                f"that `{name}` needs."
             )
         if conditions.state:
             names = ", ".join(f"`{state}`" for state in sorted(conditions.state))
             notes.append(
-                f"`{name}` keeps something in {names} while the program runs; tests repeat only "
-                "calls that answered the same twice."
+                f"`{name}` changes {names} while the program runs; tests repeat only calls that "
+                "had the same result twice."
             )
         calls += _steady(current, times=2 if conditions.state else 1)
     return calls, notes
@@ -105,7 +108,7 @@ def _steady(records: Iterable[RunRecord], *, times: int) -> list[dict[str, Any]]
 
 
 def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
-    """Yield *record* as a call, if it was kept completely and has no secret."""
+    """Yield *record* as a call, if the record is complete and has no secret."""
     arguments, observation = dict(record.arguments), record.observation
     if plain(arguments) != arguments:
         return
@@ -136,7 +139,7 @@ def offers_of(tools: Sequence[AnyTool]) -> dict[str, Any]:
 def tests_for(
     package: str, variables: Sequence[str], *, has_calls: bool, openhands: bool
 ) -> str:
-    """Return the text of the tests of *package*, which need these environment *variables*."""
+    """Return the text of the tests of *package*; without its *variables* the tests are skipped."""
     parts = [_HEAD, _OFFERED_BY_SDK if openhands else _OFFERED]
     if has_calls:
         parts.append(_CALLS)
@@ -159,7 +162,7 @@ def tests_for(
 
 
 _HEAD = '''\
-"""What was seen in the notebook still holds: `python -m pytest`."""
+"""The tools are as they were in the notebook: `python -m pytest`."""
 
 import json
 {os}from pathlib import Path
@@ -186,7 +189,7 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"set {', '.join(MISSING)}
 _OFFERED = '''\
 @pytest.mark.parametrize("name", list(RECORDED["offers"]))
 def test_a_model_is_offered_the_same(tools, name):
-    """The name, the description and the arguments are those of the notebook."""
+    """The name, the description and the arguments are the same as in the notebook."""
     offer = tools[name].to_mcp_tool()
     recorded = RECORDED["offers"][name]
     assert {key: offer[key] for key in recorded} == recorded
@@ -194,7 +197,7 @@ def test_a_model_is_offered_the_same(tools, name):
 _OFFERED_BY_SDK = '''\
 @pytest.mark.parametrize("name", list(RECORDED["offers"]))
 def test_a_model_is_offered_the_same(tools, name):
-    """The description and the arguments are those of the notebook; the SDK leaves out limits."""
+    """The description and the arguments are as in the notebook; the SDK leaves out limits."""
     recorded = RECORDED["offers"][name]
     assert tools[name].description == recorded["description"]
     schema = tools[name].to_mcp_tool()["inputSchema"]

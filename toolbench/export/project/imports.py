@@ -1,4 +1,4 @@
-"""The import lines of a file of the package, for toolbench or for the OpenHands SDK."""
+"""Write the import lines of a file of the package, for toolbench or for the OpenHands SDK."""
 
 import ast
 import sys
@@ -42,7 +42,7 @@ _SDK = {
 
 
 def written_homes(*, openhands: bool) -> Mapping[str, str]:
-    """Return the module of each name that written code may use."""
+    """Return the names that the code we write may use, with the module of each name."""
     return {**_PYTHON, **(_SDK if openhands else _TOOLBENCH)}
 
 
@@ -57,8 +57,9 @@ def import_lines(
 
     Args:
         names: The names to import; names without a known module are left out.
-        statements: The import statements of the notebook; they come before *homes*.
-        homes: The modules of the names that written code uses.
+        statements: The import statements of the notebook. If they import a name, *homes* does not
+            count for this name.
+        homes: The module of each name that the code we write may use.
         openhands: Import toolbench's names from the SDK.
 
     Raises:
@@ -76,11 +77,11 @@ def import_lines(
 def _own_lines(
     name: str, statements: Sequence[Statement], *, openhands: bool
 ) -> set[str]:
-    """Return the lines of *statements* that give *name* its last meaning."""
+    """Return the import lines for the last meaning of *name* in *statements*."""
     lines = set[str]()
     for statement in statements:
         new = set(_lines_for(name, statement, openhands=openhands))
-        # `import a.b` and `import a.c` both count
+        # both `import a.b` and `import a.c` are needed
         is_more = all(line.startswith(f"import {name}.") or line == f"import {name}"
                       for line in lines | new)  # fmt: skip
         lines = lines | new if is_more else new or lines
@@ -109,16 +110,16 @@ def _alias(alias: ast.alias) -> str:
 
 
 def _home(module: str, name: str, *, openhands: bool) -> str:
-    """Return the module from which the package imports *name*, a name of *module*.
+    """Return the module that the package imports *name* from; the notebook uses *module*.
 
     Raises:
-        ExportError: If the SDK has no such name.
+        ExportError: If the SDK does not have *name*.
     """
     if not openhands or module.partition(".")[0] != "toolbench":
         return module
     if name in _SDK:
         return _SDK[name]
-    msg = f"The OpenHands SDK has no `{name}`, which is imported from {module}: do without it."
+    msg = f"The OpenHands SDK has no `{name}`, which is imported from {module}: do not use it."
     raise ExportError(msg)
 
 
@@ -129,10 +130,10 @@ def _refuse_toolbench(module: str, *, openhands: bool) -> None:
 
 
 def check_inner_imports(statements: Iterable[Statement], *, openhands: bool) -> None:
-    """Check that no function imports a module that the package cannot have.
+    """Check the imports inside of functions and classes, and relative imports everywhere.
 
     Raises:
-        ExportError: If a function does.
+        ExportError: If an import is relative, or would have to be changed for the SDK.
     """
     for statement in statements:
         for node in ast.walk(statement.node):
@@ -146,14 +147,14 @@ def check_inner_imports(statements: Iterable[Statement], *, openhands: bool) -> 
                     home = _home(node.module or "", alias.name, openhands=True)
                     if home != node.module:
                         msg = (
-                            f"`{ast.unparse(node)}` stands inside of other code, where it is not "
+                            f"`{ast.unparse(node)}` is inside of other code. There it cannot be "
                             "changed for the SDK: import at the top of a cell."
                         )
                         raise ExportError(msg)
 
 
 def modules_in(text: str) -> frozenset[str]:
-    """Return the modules that the Python *text* imports; an optional one only if it is installed."""
+    """Return the modules that the Python *text* imports; optional modules only if installed."""
     tree = ast.parse(text)
     optional = {id(n) for part in ast.walk(tree) for n in _optional_imports(part)}
     modules = set[str]()
@@ -168,7 +169,7 @@ def modules_in(text: str) -> frozenset[str]:
 
 
 def _optional_imports(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the imports in the body of *node*, if it is a `try` that works without them."""
+    """Yield all parts in the body of *node*, if it is a `try` that catches a failed import."""
     if isinstance(node, ast.Try) and any(_catches_import(h) for h in node.handlers):
         for part in node.body:
             yield from ast.walk(part)
@@ -195,7 +196,7 @@ def grouped(lines: Iterable[str], package: str) -> str:
 
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:
-    """Yield *lines* in order, with one line for each module."""
+    """Yield *lines* in order; `from` imports of the same module are joined into one line."""
     names: dict[str, list[str]] = {}
     for line in sorted(set(lines)):
         if line.startswith("from "):

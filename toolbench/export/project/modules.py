@@ -24,14 +24,14 @@ def modules_for(
     tools = _listed(part.tool.name for part in parts)
     files = {
         "definition.py": _text(
-            f"What {tools} is called, what goes in and what comes out.",
+            f"The name, the input and the output of {tools}.",
             division.future,
             imports.of_definition(),
             [_with_import(s, parts, second.gives, package) for s in first.statements],
             first.written.replace(f"from {PACKAGE}.impl ", f"from {package}.impl "),
         ),
         "impl.py": _text(
-            f"What {tools} does.",
+            f"The code that does the work of {tools}.",
             division.future,
             imports.of_implementation(),
             [s.code for s in second.statements],
@@ -56,13 +56,13 @@ class _Imports:
         self._homes = written_homes(openhands=openhands)
 
     def of_definition(self) -> str:
-        """Return the lines of the definition; what its `create` uses is there too."""
+        """Return the import lines of the definition, with names that the person's `create` uses."""
         division = self._division
         names = (division.definition.uses | division.lazy) - division.definition.gives
         return self._grouped(self._lines(names - division.implementation.gives))
 
     def of_implementation(self) -> str:
-        """Return the lines of the implementation."""
+        """Return the import lines of the implementation."""
         half, defined = self._division.implementation, self._division.definition.gives
         names = half.uses - half.gives
         package = self._package
@@ -76,7 +76,7 @@ class _Imports:
         return self._grouped([*lines, *self._lines(names - defined)])
 
     def of_making(self) -> list[str]:
-        """Return the lines that the code which makes the tools needs, except their classes."""
+        """Return the import lines for `create_tools()`, without the classes of the tools."""
         defined, implemented = (
             self._division.definition.gives,
             self._division.implementation.gives,
@@ -116,7 +116,7 @@ class _Imports:
         return own if own == name else f"{own} as {name}"
 
     def _makes_observations(self) -> bool:
-        """Tell whether a person's code makes plain observations, which the SDK refuses."""
+        """Tell whether a person's code makes objects of `Observation`, which the SDK refuses."""
         halves = self._division.definition, self._division.implementation
         statements = [s for half in halves for s in half.statements]
         return any(
@@ -171,7 +171,7 @@ def _with_import(
     implemented: frozenset[str],
     package: str,
 ) -> str:
-    """Return the code of *statement*; in a `create`, also the import of the names it uses."""
+    """Return the code of *statement*; `create` of a tool's class also imports its lazy names."""
     node = statement.node
     for part in parts:
         names = sorted(part.lazy & implemented)
@@ -216,7 +216,10 @@ def _text(
 
 
 def _result_class(package: str) -> str:
-    """Return the class of a function's results; the SDK accepts each name only once in a process."""
+    """Return the name of the class for results of functions.
+
+    It contains the name of the package: the SDK accepts each class name only once in a process.
+    """
     return "".join(word.capitalize() for word in package.split("_")) + "Result"
 
 
@@ -225,7 +228,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 _RESULTS = '''\
-"""What a function returned, as an observation."""
+"""Turn the result of a function into an observation."""
 
 import asyncio
 import inspect
@@ -269,6 +272,6 @@ def _text_of(result: Any) -> str:
         return result
     try:
         return to_json(result, indent=2, fallback=str).decode()
-    except ValueError:  # it holds itself, or bytes that are no text
+    except ValueError:  # it contains itself, or bytes that are not text
         return str(result)
 '''

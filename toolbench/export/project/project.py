@@ -1,4 +1,4 @@
-"""The files beside the modules of a package: pyproject.toml, README.md, a notebook."""
+"""The other files of a project: pyproject.toml, README.md, a notebook."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,10 +19,10 @@ def pyproject_for(
 
     Args:
         package: The name of the import package.
-        summary: Its description, in one line.
-        requirements: Its requirements.
-        extra: The further requirements of its server.
-        python: The lowest version of Python that it supports.
+        summary: The description of the package, in one line.
+        requirements: The requirements of the package.
+        extra: The additional requirements of the package's server.
+        python: The lowest version of Python that the package supports.
     """
     name = package.replace("_", "-")
     return f"""\
@@ -62,7 +62,7 @@ def readme_for(
     *,
     openhands: bool,
 ) -> str:
-    """Return the text of README.md; *notes* name the parts that a person should check."""
+    """Return the text of README.md; *notes* are sentences about what a person should check."""
     name, target = (
         package.replace("_", "-"),
         "the OpenHands SDK" if openhands else "toolbench",
@@ -71,11 +71,9 @@ def readme_for(
         f"- `{tool.name}`: {_first_line(tool.description)}" for tool in tools
     )
     tested = (
-        f"{counted(calls, 'call')} of the notebook, with what came out"
+        f"{counted(calls, 'call')} of the notebook, with the results"
         if calls
-        else (
-            "that a model is offered the same; no call was recorded that could be repeated"
-        )
+        else ("a model gets the same description; no recorded call could be repeated")
     )
     remarks = "".join(f"- {note}\n" for note in notes)
     used = (
@@ -94,8 +92,8 @@ Tools for {target}, exported from a notebook by toolbench.
 
 | file | what it holds |
 |---|---|
-| `{package}/definition.py` | the name, the description, what goes in and what comes out |
-| `{package}/impl.py` | what the tool does |
+| `{package}/definition.py` | the name, the description, the input and the output |
+| `{package}/impl.py` | the code that does the work |
 | `{package}/server.py` | an MCP server over stdio: `pip install '.[server]'`, then `{name}-server` |
 | `tests/test_{package}.py` | {tested}: `python -m pytest` |
 | `{package}.ipynb` | to try it |
@@ -109,7 +107,7 @@ def notebook_for(
     *,
     openhands: bool,
 ) -> str:
-    """Return a notebook that makes the tools and repeats a call of each, as JSON."""
+    """Return the JSON of a notebook that makes the tools and repeats a recorded call of each."""
     cells = [
         ("markdown", f"# {package}\n\nIn an environment with this package installed.")
     ]
@@ -154,8 +152,8 @@ def _notebook(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 
 def _toml(text: str) -> str:
-    """Return *text* as a string of TOML, which is JSON without escaped surrogate pairs."""
-    text = text.encode(errors="replace").decode()  # half of a pair is no character
+    """Return *text* as a TOML string: a JSON string, but without escaped surrogate pairs."""
+    text = text.encode(errors="replace").decode()  # replace lone surrogates
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

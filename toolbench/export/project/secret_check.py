@@ -1,4 +1,4 @@
-"""Check that no secret is written: no secret of the session, and no secret in the code."""
+"""Check that the files of a package contain no secret: none of the session, none in the code."""
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,10 +19,11 @@ ENVIRONMENT = "environ"
 
 
 def with_environment(statements: Iterable[Statement]) -> list[Statement]:
-    """Return *statements*; each `API_KEY = "..."` with a secret reads the environment instead.
+    """Return *statements*, where `API_KEY = "..."` becomes `API_KEY = environ["API_KEY"]`.
 
-    Only a text that is the whole value of a variable is replaced. `check_statement` refuses all
-    other statements with a secret.
+    A statement is changed only if the secret is the whole value of a variable. `check_statement`
+    refuses all other statements with a secret. If the code uses the name `environ` itself, nothing
+    is changed.
     """
     statements = list(statements)
     names = [name for statement in statements for name in statement.names.gives]
@@ -71,7 +72,7 @@ def check_statement(statement: Statement) -> None:
     """Check that *statement* has no secret.
 
     Raises:
-        ExportError: If it has one; the message shows the line without the secret.
+        ExportError: If *statement* has a secret; the message shows the line without the secret.
     """
     for secret in secrets_in_code(statement.code):
         line = statement.code.splitlines()[secret.line - 1].strip()
@@ -92,7 +93,7 @@ def check_text(text: str, place: str) -> None:
     """Check that *text*, the content of the file at *place*, has no secret.
 
     Raises:
-        ExportError: If it has one.
+        ExportError: If *text* has a secret.
     """
     if MARK in text or remembered.redactor.occurs_in(text):
         msg = (

@@ -1,4 +1,4 @@
-"""The MCP server of a package: it serves the tools over stdio, with FastMCP."""
+"""Write the MCP server of a package; the server offers the tools over stdio, with FastMCP."""
 
 
 def server_for(package: str, *, openhands: bool) -> str:

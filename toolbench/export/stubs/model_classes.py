@@ -34,13 +34,13 @@ _OF_TYPE = {
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
     "array": ("minItems", "maxItems"),
 }
-# A field of such a name would stand for the type in the lines below it.
+# A field must not have such a name: below the field, the name would no longer mean the type.
 _TYPES = frozenset(
     {*_SIMPLE.values(), "Annotated", "Any", "Field", "Literal", "dict", "list"}
 )
-# A schema may refer to itself in very many ways: below this, and after so many, objects are dicts.
-_DEEPEST = 8
-_MOST_CLASSES = 60  # of one schema
+# A schema can refer to itself in very many ways, so two limits end the writing of classes.
+_DEEPEST = 8  # levels; below, the type is `Any`
+_MOST_CLASSES = 60  # of one schema; further objects are dicts
 _MOST_CHOICES = 200
 
 
@@ -65,7 +65,7 @@ class ModelClasses:
         Args:
             name: The preferred name of the class.
             schema: The JSON Schema of an object.
-            about: Its docstring.
+            about: The docstring of the class.
         """
         node = read(schema)
         self._left = _MOST_CLASSES
@@ -160,7 +160,7 @@ class ModelClasses:
 
 
 def _literal(values: list[Any]) -> str:
-    """Return the type for *values*: a `Literal`, or the types of values that it cannot hold."""
+    """Return the type for *values*: a `Literal`, or the types if `Literal` cannot hold a value."""
     if all(isinstance(value, str | bool | int) or value is None for value in values):
         return f"Literal[{', '.join(map(repr, values))}]"
     kinds = {_SIMPLE.get(type_of(value) or "", "Any") for value in values}
@@ -168,7 +168,7 @@ def _literal(values: list[Any]) -> str:
 
 
 def _limited(hint: str, node: Node) -> str:
-    """Return *hint* with the limits that *node* sets to it."""
+    """Return *hint* with the limits of *node*, for example `Annotated[int, Field(ge=1)]`."""
     limits = {
         _LIMITS[keyword]: node.schema[keyword]
         for keyword in _OF_TYPE.get(node.type or "", ())
@@ -194,7 +194,7 @@ def function_name(name: str, names_in_use: set[str]) -> str:
 
 
 def unique(name: str, names_in_use: set[str]) -> str:
-    """Return *name*, with a number if it is in *names_in_use*, and add it."""
+    """Return *name*, with a number if it is in *names_in_use*, and add it to *names_in_use*."""
     free, number = name, 2
     while free in names_in_use:
         free, number = f"{name}{number}", number + 1

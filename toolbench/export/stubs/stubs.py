@@ -31,15 +31,15 @@ _ANYTHING: Mapping[str, Any] = {"type": "object"}
 
 
 class ToolServer(Protocol):
-    """A server, such as `client.servers["name"]`."""
+    """A connected server, such as `client.servers["name"]`."""
 
     @property
     def name(self) -> str:
-        """Its name here."""
+        """The name of the server in this client."""
 
     @property
     def tools(self) -> Iterable[ToolDefinition[Any, Any]]:
-        """Its tools."""
+        """The tools of the server."""
 
 
 def export_stubs(
@@ -47,9 +47,9 @@ def export_stubs(
 ) -> Path:
     """Write a typed module for the tools of a server: pydantic models, and a function for each.
 
-    A function takes the model of its arguments, and calls the tool of the connected server with
-    the same name. The types are for editors and type checkers. Rules that types cannot express
-    (patterns, formats, conditions) are checked at the call, by the schema of the server.
+    Each function takes a model with the arguments, and calls the tool of the same name on the
+    connected server. The types are for editors and type checkers. Rules that types cannot express
+    (patterns, formats, conditions) are checked against the server's schema when the tool is called.
 
     Args:
         session: A connected server: `client.servers["name"]`.
@@ -71,7 +71,7 @@ def export_stubs(
             and path.read_text("utf-8", "replace") != text
         ):
             msg = (
-                f"{str(path)!r} is there and holds something else: nothing was written. Name "
+                f"{str(path)!r} already exists with other content: nothing was written. Name "
                 "another file, or overwrite it (--yes in a line)."
             )
             raise ExportError(msg)
@@ -102,7 +102,7 @@ def stubs_for(server: str, tools: Iterable[ToolDefinition[Any, Any]]) -> str:
         )
         result = getattr(tool, "output_schema", None)
         if isinstance(result, Mapping):
-            about = f"What {name!r} returns in `structured`."
+            about = f"The result of {name!r} in `structured`."
             _added(classes, f"{class_name(name)}Result", result, about)
         functions.append(
             f"def {function}(arguments: {arguments}) -> MCPToolObservation:\n"
@@ -119,7 +119,7 @@ def _added(
 ) -> str:
     try:
         return classes.add(name, schema, about)
-    except SchemaError:  # the call says what is wrong with it
+    except SchemaError:  # a call of the tool explains the error of its schema
         return classes.add(name, _ANYTHING, about)
 
 
@@ -139,7 +139,7 @@ SERVER = $server
 
 
 def _call(name: str, arguments: BaseModel) -> MCPToolObservation:
-    """Call the tool *name* of the connected server with what was set of *arguments*."""
+    """Call the tool *name* of the connected server with the fields of *arguments* that were set."""
     sent = arguments.model_dump(mode="json", by_alias=True, exclude_unset=True)
     result: MCPToolObservation = connected.tool(SERVER, name)(sent)
     return result

@@ -1,4 +1,4 @@
-"""Write the code of a tool that `@tool` made from a function: an action class and an executor."""
+"""Write the code of a tool made by `@tool`: an action class, a tool class and an executor."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,10 +37,11 @@ def parts_of_function(
     *,
     openhands: bool,
 ) -> ToolParts:
-    """Return the parts of *tool*, whose function the *statements* of *module* define.
+    """Return the parts of *tool*, whose function is defined in the *statements* of *module*.
 
     Raises:
-        ExportError: If they do not define it, or its arguments cannot be written as a class.
+        ExportError: If the function is not defined there, or its arguments cannot be fields of a
+            class.
     """
     function = innermost(tool.function)
     place, statements = _definition_of(tool, function, statements)
@@ -92,9 +93,9 @@ def parts_of_function(
 def _definition_of(
     tool: AnyTool, function: Any, statements: Sequence[Statement]
 ) -> tuple[int, list[Statement]]:
-    """Return the place of the definition of *function*, and the statements of the package.
+    """Return the place of the definition of *function*, and the statements for the package.
 
-    These are all *statements* but later definitions of the same name.
+    The statements for the package are *statements* without later definitions of the same name.
 
     Raises:
         ExportError: If *function* is not defined at the top of a cell or file.
@@ -128,7 +129,7 @@ def _definition_of(
 
 
 def _undecorated(statement: Statement, module: ModuleType) -> Statement:
-    """Return *statement* without `@tool`: what is left is the function."""
+    """Return *statement*, a function, without its decorator `@tool`."""
     node: Any = statement.node
     lines = statement.code.splitlines()
     first = min([node.lineno, *(part.lineno for part in node.decorator_list)])
@@ -154,7 +155,7 @@ def _is_tool(decorator: ast.expr, module: ModuleType) -> bool:
 
 
 def _fields(tool: AnyTool, node: _Function, function: Any) -> Iterator[str]:
-    """Give the lines of the action class, a field for each parameter.
+    """Yield the lines of the action class: a field for each argument of *tool*.
 
     Raises:
         ExportError: If a parameter cannot be written as a field.
@@ -191,7 +192,7 @@ def _options(field: FieldInfo, description: str | None) -> str:
 
 
 def _parameters(node: _Function) -> dict[str, tuple[str, str | None]]:
-    """Return the annotation and the default of each parameter that can be given by name."""
+    """Return the annotation and the default of each parameter except `*args` and `**kwargs`."""
     arguments = node.args
     ordered = [*arguments.posonlyargs, *arguments.args]
     missing: list[ast.expr | None] = [None] * (len(ordered) - len(arguments.defaults))
@@ -214,7 +215,9 @@ def _typed(argument: ast.arg, default: ast.expr | None) -> tuple[str, str | None
         word in annotation for word in ("None", "Optional", "Any", "object")
     )
     if isinstance(default, ast.Constant) and default.value is None and not takes_none:
-        annotation = f"{written('Optional')}[{annotation}]"  # `x: int = None` means it
+        annotation = (
+            f"{written('Optional')}[{annotation}]"  # `x: int = None` means Optional
+        )
     return annotation, ast.unparse(default)
 
 

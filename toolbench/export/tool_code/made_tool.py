@@ -1,4 +1,4 @@
-"""Write the code of a tool that `ToolDefinition(...)` or a class with `create` made."""
+"""Write the code of a tool that was made by `ToolDefinition(...)` or by a class with `create`."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -31,10 +31,11 @@ def parts_of_made(
     *,
     openhands: bool,
 ) -> ToolParts:
-    """Return the parts of *tool*, which a call in the *statements* of *module* made.
+    """Return the parts of *tool*, made by a call of `ToolDefinition` in *statements* of *module*.
 
     Raises:
-        ExportError: If there is no such call.
+        ExportError: If there is no such call, if it has no `executor=`, or if the SDK cannot call
+            the executor.
     """
     call = _call_that_made(tool, module, statements)
     expression = next((k.value for k in call.keywords if k.arg == "executor"), None)
@@ -63,7 +64,7 @@ def parts_of_made(
         maker = f"make_{snake_case(stem)}_executor"
         implementation = (
             f"def {maker}() -> {written('Any')}:\n"
-            f'    """Return what does the work of `{tool.name}`."""\n'
+            f'    """Return the executor of `{tool.name}`."""\n'
             f"    return {code}\n"
         )
         executor, imported = f"{maker}()", maker
@@ -92,10 +93,11 @@ def parts_of_class(
     *,
     openhands: bool,
 ) -> ToolParts:
-    """Return the parts of *tool*; the *statements* define its class, which has `create`.
+    """Return the parts of *tool*, whose class has `create` and is defined in *statements*.
 
     Raises:
-        ExportError: If they do not define it.
+        ExportError: If *statements* do not define the class, or if the SDK cannot call the
+            executor.
     """
     kind = type(tool)
     name = kind.__name__
@@ -133,8 +135,8 @@ def _with_lazy_names(
 ) -> tuple[frozenset[str], list[Statement]]:
     """Return the names that only `create` of the class *name* uses, and the changed statements.
 
-    In the changed statements the class does not use these names: the package imports them where it
-    makes a tool, as the definition does not need them.
+    In the changed statements, the class does not use these names: the definition does not need
+    them. The package imports them inside `create`.
     """
     changed, lazy = list(statements), frozenset[str]()
     for place, statement in enumerate(statements):
@@ -153,7 +155,7 @@ def _with_lazy_names(
 
 
 def _state_for(kind: Any, *, openhands: bool) -> str:
-    """Return the code of the state for `create` of *kind*; empty if it needs no state."""
+    """Return the code of the argument `conv_state` for `create` of *kind*; empty if not needed."""
     parameters = list(signature(kind.create).parameters.values())
     needs_state = any(
         p.default is Parameter.empty and p.kind is Parameter.POSITIONAL_OR_KEYWORD
@@ -170,7 +172,7 @@ def _call_that_made(
     """Return the call of `ToolDefinition` that made *tool*.
 
     Raises:
-        ExportError: If there is none.
+        ExportError: If no statement has such a call.
     """
     variables = {name for name, value in vars(module).items() if value is tool}
     calls = [
@@ -208,7 +210,7 @@ def _check_executor(tool: AnyTool) -> None:
     """Check that the SDK can call the executor of *tool*: it always passes a conversation.
 
     Raises:
-        ExportError: If it cannot.
+        ExportError: If the executor does not accept a conversation.
     """
     call = type(tool.executor).__call__
     if not isfunction(call):
@@ -224,7 +226,7 @@ def _check_executor(tool: AnyTool) -> None:
 
 
 def _wrapped(tool: AnyTool, name: str, action: str, observation: str, code: str) -> str:
-    """Return an executor class around the function that *code* stands for."""
+    """Return the code of an executor class that calls a function; *code* is the function."""
     function = tool.executor.function
     takes_conversation = len(signature(function).parameters) > 1
     arguments = "action, conversation" if takes_conversation else "action"

@@ -1,4 +1,4 @@
-"""The code of a tool in a package, and the text of its plain values."""
+"""The parts of a tool as code for a package, and Python literals for plain values."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from toolbench.wording import snake_case
 
 AnyTool = ToolDefinition[Any, Any]
 PACKAGE = "_this_package_"
-"""A placeholder for the name of the package, in code that is written before the name is known."""
+"""A placeholder for the name of the package, which is not known when the code is written."""
 _WRITTEN = "_written_by_toolbench_"
 _WIDTH = 76
 
@@ -24,14 +24,16 @@ class ToolParts:
 
     Attributes:
         tool: The tool.
-        tool_class: The name of its class in the package.
-        statements: The statements of the notebook, or the file, as they go into the package.
-        types: The names of a person's code that are used in the definition.
-        definition: Classes that were written for the definition; empty if a person's own are used.
-        implementation: Code that was written for the implementation; empty like `definition`.
-        create: The expression that makes the tool, and the tools made together with it.
-        lazy: The names of a person's code that are used only to make the tool.
-        undecorated: The function that is not a tool any more in the package, if there is one.
+        tool_class: The name of the tool's class in the package.
+        statements: The statements of the notebook or file, changed as the package needs them.
+        types: The names of the person's classes that the definition needs.
+        definition: The classes that we write for the definition; empty if the person's class is
+            used.
+        implementation: The code that we write for the implementation; empty if the person's class
+            is used.
+        create: The expression that makes the tool, perhaps together with other tools.
+        lazy: The names of the person's code that only `create` of the tool's class uses.
+        undecorated: The name of the function from which `@tool` was removed; empty if none.
     """
 
     tool: AnyTool
@@ -46,24 +48,28 @@ class ToolParts:
 
 
 def written(name: str) -> str:
-    """Return a placeholder for *name* in written code, until the person's own names are known."""
+    """Return a placeholder for *name* in code that we write.
+
+    `with_names` replaces the placeholder by *name*, or by an alias if the person's code uses *name*
+    for something else.
+    """
     return f"{_WRITTEN}{name}"
 
 
 def with_names(code: str, names: Mapping[str, str]) -> str:
-    """Return *code* with each placeholder of `written` replaced by its name in *names*, or its own."""
+    """Return *code* with an alias in *names*, or the name itself, for each placeholder."""
     return re.sub(
         rf"\b{_WRITTEN}(\w+)", lambda match: names.get(match[1], match[1]), code
     )
 
 
 def stem_of(tool: AnyTool, parts: Iterable[str], names_in_use: set[str]) -> str:
-    """Return the beginning of the names of the classes of *tool*, as in `{}Action` and `{}Tool`.
+    """Return the first part of the class names of *tool*: `Add` for `AddAction` and `AddTool`.
 
     Args:
         tool: The tool.
-        parts: The names to make from it, such as `{}Tool` or `make_{}_executor`.
-        names_in_use: The names in use; the names of this tool are added.
+        parts: Patterns of the names, such as `{}Tool` or `make_{snake}_executor`.
+        names_in_use: The names that are taken; the names of this tool are added.
     """
     words = re.split(r"[^A-Za-z0-9]+", tool.name)
     stem = "".join(word[:1].upper() + word[1:] for word in words).removesuffix("Tool")
@@ -87,13 +93,13 @@ def constant_of(stem: str) -> str:
 
 
 def literal(value: Any, depth: int = 0) -> str:
-    """Return a JSON-like *value* as Python, its further lines indented by *depth*."""
+    """Return a JSON-like *value* as a Python literal; its later lines are indented by *depth*."""
     text = pformat(value, sort_dicts=False, width=_WIDTH)
     return text.replace("\n", "\n" + " " * depth)
 
 
 def text_literal(text: str) -> str:
-    """Return *text* as Python, with a line for each of its lines if that is possible."""
+    """Return *text* as a Python literal, if possible in triple quotes with the same lines."""
     plain = text.isprintable() or all(c.isprintable() or c == "\n" for c in text)
     if (
         "\n" not in text
@@ -119,11 +125,11 @@ def class_of(
 
     Args:
         tool: The tool.
-        stem: The beginning of the names of its classes.
-        action: The name of its action type.
-        observation: The name of its observation type; the name of our own if it has none.
-        executor: The expression that makes its executor.
-        name: The name to import from the implementation for this expression.
+        stem: The beginning of the names of the tool's classes.
+        action: The name of the action type.
+        observation: The name of the observation type; if the tool has none, `Observation`.
+        executor: The expression that makes the executor.
+        name: The name that *executor* needs from the implementation.
     """
     fields = {
         "description": constant_of(stem),
@@ -147,7 +153,7 @@ def class_of(
         "    @classmethod\n"
         f"    def create(cls, conv_state: {anything} = None, **params: {anything}) "
         f"-> {written('Sequence')}[{written('Self')}]:\n"
-        '        """Return the tool; what does its work is imported here."""\n'
+        '        """Return the tool. The code that does the work is imported here."""\n'
         f"        from {PACKAGE}.impl import {name}\n\n"
         "        return [\n"
         "            cls(\n"
