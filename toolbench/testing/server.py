@@ -70,7 +70,7 @@ class FakeMCPServer:
         Args:
             name: The name of the server.
             era: The protocol: `modern` (2026-07-28) or `legacy` (2025-11-25).
-            instructions: Its instructions for use.
+            instructions: The instructions for the use of the server.
         """
         self._script = Script(name, era, instructions)
         self._ends: list[ServerEnd] = []
@@ -117,12 +117,12 @@ class FakeMCPServer:
 
     @property
     def era(self) -> Era:
-        """Its protocol: `modern` or `legacy`."""
+        """The protocol of the server: `modern` or `legacy`."""
         return self._script.era
 
     @property
     def instructions(self) -> str:
-        """Its instructions for use."""
+        """The instructions for the use of the server."""
         return self._script.instructions
 
     @property
@@ -153,7 +153,7 @@ class FakeMCPServer:
             description: The description for the model.
             schema: The JSON Schema of the arguments; any object if left out.
             output_schema: The JSON Schema of the structured content.
-            annotations: Its hints.
+            annotations: The hints of the tool.
         """
         offer = {
             "name": name,
