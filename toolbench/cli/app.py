@@ -33,7 +33,7 @@ def new(
 
     Args:
         name: The tool's name, which must be a valid name of a Python module: `word_count`.
-        into: The parent folder, in which the folder of the package is made.
+        into: The parent folder for the folder of the package.
     """
     try:
         project = scaffold(name, into)

@@ -16,7 +16,7 @@ class UserModuleError(ToolbenchError):
 
 
 def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
-    """Return the tools that `file.py` or `module` defines: all, or those in `:name,name`.
+    """Return the tools of `file.py` or `module`: all tools, or only the tools of `:name,name`.
 
     Raises:
         UserModuleError: If the module cannot be imported, or does not define the tools.

@@ -41,7 +41,7 @@ def blocks_html(
 def blocks_text(
     blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT
 ) -> str:
-    """Return the blocks as text of 100 columns. The arguments are those of `blocks_html`."""
+    """Return the blocks as text of 100 columns. The arguments are the same as for `blocks_html`."""
     views = block_views(blocks, verbatim=verbatim, limit=limit)
     return "\n\n".join(f"── {view.title}\n{view.text()}".rstrip() for view in views)
 
@@ -61,7 +61,7 @@ _Reader = Callable[[Any, int], BlockView | None]
 def block_views(
     blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT
 ) -> Iterator[BlockView]:
-    """Yield a view of each block. The arguments are those of `blocks_html`."""
+    """Yield a view of each block. The arguments are the same as for `blocks_html`."""
     readers = _VERBATIM if verbatim else _READERS
     share = max(_LEAST, limit // max(1, len(blocks)))
     for block in blocks[:_MOST]:

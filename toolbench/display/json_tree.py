@@ -18,7 +18,7 @@ _OPEN = 2  # levels that are open at first
 _DEEPEST = 40
 _LEAST = 20  # characters of JSON that a value needs with its indent
 _LONGEST = 2_000  # characters of one value
-_NODE = 110  # characters of markup that a node needs beside its text
+_NODE = 110  # characters of markup that a node needs in addition to its text
 _KEY = f"color:{on_page((35, 110, 200))}"
 _CHILDREN = "padding-left:1.3em;border-left:1px dotted currentColor;margin-left:.3em"
 

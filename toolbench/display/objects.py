@@ -88,7 +88,7 @@ def tool_html(
 
 
 def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Tone]]:
-    """Return the tool's hints in words; a default of MCP for a missing hint is left out."""
+    """Return the hints that the tool declares, in words; MCP's defaults are left out."""
     declared = tool.annotations.model_fields_set if tool.annotations else frozenset()
     hints = tool.hints
     words: list[tuple[str, Tone]] = []
@@ -145,7 +145,7 @@ def _parameter_lines(parameters: Mapping[str, str]) -> list[str]:
 
 
 def _one_line(text: str) -> str:
-    """Return *text* without line breaks, so that a name cannot look like another one."""
+    """Return *text* on one line, so that a name with line breaks cannot look like several."""
     return " ".join(text.split())
 
 

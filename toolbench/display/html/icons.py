@@ -6,7 +6,7 @@ from typing import Any
 from toolbench.display.escape import Html
 from toolbench.display.html.images import read_image
 
-_LARGEST = 100_000  # bytes: an icon is small, and stands in each saved notebook
+_LARGEST = 100_000  # bytes: an icon is small, and is saved in each notebook
 _SIDE = 20  # pixels
 
 

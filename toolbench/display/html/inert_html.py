@@ -47,7 +47,7 @@ _SILENT = {
     *("script", "style", "template", "iframe", "object", "noscript", "svg", "math"),
     *("head", "title", "select", "textarea", "canvas", "audio", "video"),
 }
-# Each piece ends at the latest with the text, so that no part is read twice.
+# Each piece ends at the latest at the end of the text, so no part is read twice.
 _PIECE = re.compile(
     r"<!--.*?(?:-->|\Z)"
     r"|<[!?][^>]*+(?:>|\Z)"
