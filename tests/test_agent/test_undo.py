@@ -155,7 +155,7 @@ class TestIsRefused:
         path.write_bytes(f"{'ä' * 50}\n".encode() + b"\xff x\n")
         c = ran(edit(path, "x", "z"))
         assert path.read_bytes().endswith(b"\xff z\n")
-        self.check(begin_again(c, tmp_path), path, "no plain text")
+        self.check(begin_again(c, tmp_path), path, "not plain text")
 
     def test_where_a_byte_was_no_text(self):
         r"""It was written down as `\xff`, which is four other bytes."""

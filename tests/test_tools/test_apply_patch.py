@@ -249,12 +249,12 @@ class TestRefused:
             (["*** Add File: a", "+1", "*** Add File: a", "+2"], "twice"),
             (["*** Delete File: u", "*** Update File: u", "@@", "+x"], "twice"),
             (["*** Delete File: link"], "symbolic link"),
-            (["*** Delete File: dir"], "is no regular file"),
+            (["*** Delete File: dir"], "is not a regular file"),
             (["*** Add File: /etc/new", "+x"], "outside the workspace"),
             (["*** Add File: ../new", "+x"], "outside the workspace"),
             (["*** Add File: out/new", "+x"], "outside the workspace"),
             (["*** Update File: u", "*** Move to: ../new"], "outside the workspace"),
-            (["*** Add File: a\0b", "+x"], "is no path"),
+            (["*** Add File: a\0b", "+x"], "is not a path"),
         ],
     )
     def test_says_why(self, bench, lines, message):

@@ -278,7 +278,7 @@ class TestPlaces:
         """What is neither file nor directory is refused without being opened."""
         os.mkfifo(tmp_path / "pipe")
         observation = tool({"command": "view", "path": str(tmp_path / "pipe")})
-        assert "is no regular file" in observation.text
+        assert "is not a regular file" in observation.text
 
     def test_unreadable(self, tool, tmp_path):
         """A file that may not be read is an error with advice."""

@@ -150,7 +150,7 @@ class TestPaths:
     @pytest.mark.parametrize("path", ["", "a\0b", "/a\0b"])
     def test_no_path_at_all(self, editor, path):
         """What is no path is said to be none."""
-        assert "is no path" in editor.refused("view", path)
+        assert "is not a path" in editor.refused("view", path)
 
     @pytest.mark.parametrize("command", ["str_replace", "insert"])
     def test_directories_are_not_edited(self, editor, tmp_path, command):

@@ -166,5 +166,5 @@ class TestInPlace:
         text = edited(path)
         monkeypatch.undo()
         [rescued] = left_over(path.parent)
-        assert f"All that it held is in {rescued}" in text
+        assert f"Its old content is in {rescued}" in text
         assert Path(rescued).read_text() == "old\n"

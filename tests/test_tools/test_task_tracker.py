@@ -169,7 +169,7 @@ class TestFile:
         arguments = {"task_list": TASKS} if command == "plan" else {}
         observation = tracker(tmp_path)({"command": command, **arguments})
         assert observation.is_error
-        assert "is no regular file" in observation.text
+        assert "is not a regular file" in observation.text
 
     def test_cannot_be_written(self, tmp_path):
         """A list that cannot be kept is not pretended to be."""

@@ -153,5 +153,5 @@ class TestSecrets:
         result = terminal(TerminalAction(command="echo $PIN"), conversation)
         assert result.is_error
         assert result.text == (
-            "The secret PIN holds a NUL, which no variable of a shell can."
+            "The secret PIN has a NUL, which no shell variable can have."
         )

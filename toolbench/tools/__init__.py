@@ -1,4 +1,4 @@
-"""The runtime tools, each imported at the first use of its name."""
+"""The runtime tools. Each tool is imported at the first use of its name."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The reason of a failed run, as one sentence that tells a model what to do."""
+"""The error of a failed run; its text also tells a model what to do."""
 
 import errno
 import re
@@ -24,13 +24,13 @@ class RunError(Exception):
 
 
 def run_error(error: OSError, doing: str) -> RunError:
-    """Return the sentence for *error*; *doing* names the action and the path, as in `read a.txt`."""
+    """Return a `RunError` for *error*; *doing* is the failed action, such as `read a.txt`."""
     reason = _ADVICE.get(error.errno or 0, error.strerror or str(error))
     return RunError(f"Could not {doing}: {reason}.")
 
 
 def readable(text: str) -> str:
-    r"""Return *text* with characters that are not valid Unicode written as `\xff`."""
+    r"""Return *text* with an escape such as `\xff` for each character that is not valid Unicode."""
     try:
         text.encode()
     except UnicodeEncodeError:

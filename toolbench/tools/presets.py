@@ -1,4 +1,4 @@
-"""All runtime tools together: register them, or make them for a conversation."""
+"""Register all runtime tools, or make a set of them for a conversation."""
 
 from importlib import import_module
 from typing import Any
@@ -15,14 +15,14 @@ _OLDER = {
     "file_editor": ("StrReplaceEditorTool", "str_replace_editor"),
     "ipython": ("ipython",),
 }
-"""The seeds' names of the tools, by package: they can be resolved, but are not listed."""
+"""Older names of the tools, by package. An older name can be resolved, but is not listed."""
 
 
 def register_default_tools(registry: ToolRegistry | None = None) -> list[str]:
-    """Register the runtime tools that can work here, and return their names.
+    """Register the runtime tools that can be used here, and return their names.
 
     Args:
-        registry: The registry; if left out, the one that `register_tool` uses.
+        registry: The registry; if left out, the registry of `register_tool`.
     """
     registry = default_registry if registry is None else registry
     names = []
@@ -54,15 +54,15 @@ def default_tools(
     llm: Any = None,
     **enable: bool,
 ) -> list[ToolDefinition[Any, Any]]:
-    """Return a set of tools made for a conversation; each can be left out or added.
+    """Return a set of tools made for a conversation; the switches leave out or add tools.
 
-    A tool that cannot work here is left out, with a warning that gives the reason.
+    A tool that cannot be used here is left out, with a warning that gives the reason.
     Source: the `enable_*` settings of OpenHands' function calling agent.
 
     Args:
         conv_state: The state of the conversation for which the tools are made.
         terminal: Runs commands.
-        file_editor: Views and edits files; `enable_llm_editor` takes its place.
+        file_editor: Views and edits files; left out if `enable_llm_editor` is on.
         task_tracker: Keeps a list of tasks: plan mode.
         glob: Finds files by name.
         grep: Finds files by text.
@@ -75,14 +75,14 @@ def default_tools(
         request_condensation: Asks for a summary of the conversation.
         ask_human: Asks the person.
         edit_file: Edits files by drafts, which *llm* applies.
-        llm: The model that applies drafts, anything `as_model` takes.
-        **enable: The names of OpenHands: `enable_cmd`, `enable_editor`, `enable_llm_editor`,
+        llm: The model that applies drafts: anything that `as_model` takes.
+        **enable: The switches of OpenHands: `enable_cmd`, `enable_editor`, `enable_llm_editor`,
             `enable_jupyter`, `enable_browsing`, `enable_think`, `enable_finish`,
-            `enable_condensation_request`, `enable_plan_mode`. They override the others.
+            `enable_condensation_request`, `enable_plan_mode`. They override the switches above.
 
     Raises:
-        TypeError: If there is no such switch.
-        ToolbenchError: If *edit_file* is on and there is no *llm*.
+        TypeError: If *enable* has an unknown switch.
+        ToolbenchError: If *edit_file* is on and *llm* is missing.
     """
     switches = {_switch(name): is_wanted for name, is_wanted in enable.items()}
     if switches.get("edit_file") and "file_editor" not in switches:
@@ -127,7 +127,7 @@ _SWITCHES = {
     "enable_think": "think",
     "enable_finish": "finish",
 }
-"""OpenHands' names of the switches, with the tool of each."""
+"""The switches of OpenHands, each with the name of its tool."""
 
 
 def _switch(name: str) -> str:
@@ -152,7 +152,7 @@ def _tools_of(name: str, conv_state: Any, llm: Any) -> list[ToolDefinition[Any, 
 
 
 def _aliases(package: str) -> list[str]:
-    """Return the other names of the tool: the name of its class, and the seeds' names."""
+    """Return the other names of the tool: the name of its class, and its older names."""
     return [f"{STEMS[package]}Tool", *_OLDER.get(package, ())]
 
 
@@ -170,4 +170,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(msg)
     [tool] = _tool("terminal").create()
     tool.executor.close()
-    return tool.set_executor(None)  # its user sets one of their own
+    return tool.set_executor(None)  # the user sets an executor

@@ -1,4 +1,4 @@
-"""The runtime tools by the names of their packages and classes."""
+"""The names of the runtime tools: packages and classes."""
 
 STEMS = {
     "terminal": "Terminal",
@@ -11,11 +11,11 @@ STEMS = {
     "web_read": "WebRead",
     "browser": "Browser",
 }
-"""The beginning of the names of the classes of each package, in the order of the tools."""
+"""The runtime tools by package, with the first part of their class names: `Grep` of `GrepTool`."""
 
 FOR_AGENTS = {
     "ask_human": "AskHuman",
     "edit_file": "EditFile",
     "request_condensation": "CondensationRequest",
 }
-"""The same for tools that are useful only in a conversation with a model."""
+"""The same for tools that can be used only in a conversation with a model."""

@@ -1,9 +1,10 @@
-"""Run work in a thread of its own, so that no interrupt stops it in the middle.
+"""Run work in a separate thread, so that no interrupt stops the work in the middle.
 
-`KeyboardInterrupt` can come between any two bytecodes of the main thread, and the exception
-that ends a run between any two bytecodes of the run's thread. If it comes while `threading` takes a
-lock, the lock stays locked for ever. So code that owns locks, files and processes works in a thread
-that no signal interrupts. Its caller waits in one call of C, which can be interrupted safely.
+A `KeyboardInterrupt` can be raised between any two bytecodes of the main thread, and the exception
+that cancels a run between any two bytecodes of the run's thread. If the exception is raised while
+`threading` takes a lock, the lock stays locked for ever. So code that owns locks, files and
+processes runs in a thread that no signal interrupts. The caller waits in one call of a C function,
+which can be interrupted safely.
 """
 
 import errno
@@ -18,7 +19,7 @@ from weakref import ref
 
 T = TypeVar("T")
 LOOK_AGAIN = 0.5
-"""The seconds between two checks whether a thread lives."""
+"""The seconds between two checks that a thread is alive."""
 
 
 class _Outcome(NamedTuple):
@@ -31,10 +32,10 @@ def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> 
 
     Args:
         work: The function to run, in the context of the caller.
-        when_abandoned: Called in another such thread if an exception ends the wait.
+        when_abandoned: Called in a second thread if an exception ends the caller's wait.
 
     Raises:
-        MemoryError: If the thread ended because of too little memory.
+        MemoryError: If the thread had too little memory to run.
     """
     outcome: SimpleQueue[_Outcome] = SimpleQueue()
 
@@ -50,9 +51,9 @@ def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> 
         thread = partial(copy_context().run, run)
         is_alive = ref(thread)
         in_background(thread)
-        del run, thread  # now it lives as long as the thread does
+        del run, thread  # now only the thread has a reference
         result, error = _awaited(outcome, is_alive)
-    except BaseException:  # also an interrupt: the work is given up
+    except BaseException:  # also an interrupt: the caller does not wait any more
         in_background(when_abandoned)
         raise
     if error is not None:
@@ -63,7 +64,7 @@ def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> 
 def _awaited(
     outcome: SimpleQueue[_Outcome], is_alive: Callable[[], object]
 ) -> _Outcome:
-    """Wait for the *outcome*; a thread that gets no memory at all dies without an outcome."""
+    """Wait for *outcome*, and raise an error if the thread died without putting one there."""
     while True:
         with suppress(Empty):
             return outcome.get(timeout=LOOK_AGAIN)
@@ -73,25 +74,26 @@ def _awaited(
 
 
 def in_background(work: Callable[[], object]) -> None:
-    """Run *work* in a thread without interrupts; if the system has no thread left, in this thread."""
+    """Run *work* in a new thread; if the system cannot start a thread, run it in this thread."""
     try:
-        # Thread.start() itself takes Python's locks: an interrupt in there could lose one.
+        # Thread.start() takes locks: an interrupt in there could leave a lock locked.
         start_new_thread(work, ())
     except RuntimeError:
         work()
 
 
 class WatchedThread:
-    """Work in a daemon thread whose end can always be noticed, even if the thread died silently.
+    """Work in a daemon thread. The end of the thread is always noticed, even without memory.
 
-    If a `threading.Thread` gets no memory for its first step, its `start()` waits for ever.
+    A `threading.Thread` is not used: if it gets no memory for its first step, its `start()` waits
+    for ever.
     """
 
     def __init__(self, work: Callable[[], object]) -> None:
         """Start *work*, which must not raise an error.
 
         Raises:
-            OSError: If the system has no thread left.
+            OSError: If the system cannot start a thread.
         """
         self._running = allocate_lock()
         self._running.acquire()
@@ -104,7 +106,7 @@ class WatchedThread:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the thread may still work."""
+        """Whether the thread may still be running."""
         return self._body() is not None
 
     def join(self) -> None:

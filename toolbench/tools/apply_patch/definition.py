@@ -47,7 +47,7 @@ class PatchedFile(BaseModel):
 
 
 class Commit(BaseModel):
-    """The changes of a patch, by the paths it names."""
+    """The changes of a patch, by path."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -55,7 +55,7 @@ class Commit(BaseModel):
 
 
 class ApplyPatchObservation(Observation):
-    """The result of a patch: its changes, or the reason why there are none."""
+    """The result of a patch: the changes, or the reason why nothing was changed."""
 
     message: str = Field(default="", description="What was done, or why nothing was.")
     fuzz: int = Field(
@@ -96,12 +96,12 @@ fit, nothing at all.
 *** Delete File: old.txt
 *** End Patch
 
-In an update, each part begins with `@@`; behind it may stand a line further up, such as the \
-`def` or `class`, from which on the part is looked for. Then come lines as they are in the \
-file, each after one more character: a space for those that stay, `-` for those that go, `+` \
-for new ones. Give about three lines that stay before and after a change, and the parts in \
-the order of the file. `*** End of File` after a part says that it ends the file. `*** Move \
-to:` is optional.
+In an update, each part begins with `@@`. After `@@` you can write an earlier line of the file, \
+such as the `def` or `class`; the part is then searched below that line. Then come lines as they \
+are in the file, each after one more character: a space for lines that stay, `-` for lines to \
+delete, `+` for new lines. Give about three lines that stay before and after a change, and the \
+parts in the order of the file. `*** End of File` after a part says that the part ends the file. \
+`*** Move to:` is optional.
 
 Paths are relative to {root}; others are refused. White space that differs is tolerated, and \
 counted as `fuzz`. Only text files up to 10 MB can be updated; encoding, line ends, owner, \
@@ -112,7 +112,7 @@ class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
     """A tool that applies patches. Sources: OpenAI's `apply_patch` (format), OpenHands (names)."""
 
     def declared_resources(self, action: ApplyPatchAction) -> DeclaredResources:
-        """Return the files of the patch: calls that change the same file run in order."""
+        """Return the files of the patch, so that calls that change the same file run in order."""
         files_in = getattr(self.executor, "files_in", None)
         if files_in is None:  # an executor of another library
             return DeclaredResources(declared=False)
@@ -125,8 +125,9 @@ class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
         """Return the tool.
 
         Args:
-            conv_state: Patches may change files in its working directory only.
-            workspace_root: The directory to use instead of that one.
+            conv_state: The state with the working directory. Patches may change only files in this
+                directory.
+            workspace_root: Another directory, to use instead of the working directory.
         """
         from toolbench.tools.apply_patch.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             ApplyPatchExecutor,

@@ -1,4 +1,4 @@
-"""The executor of the patch tool: read a patch, prepare all changes, then make them together."""
+"""The executor of the patch tool: parse a patch, prepare all changes, then make all changes."""
 
 from contextlib import ExitStack
 from functools import partial
@@ -34,7 +34,7 @@ class _Planned(NamedTuple):
 
 
 class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
-    """The executor of the patch tool; it changes files of one directory only."""
+    """The executor of the patch tool; it changes only files below one directory."""
 
     def __init__(
         self, conv_state: Any = None, *, workspace_root: str | Path | None = None
@@ -50,9 +50,9 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
     def __call__(
         self, action: ApplyPatchAction, conversation: Any = None
     ) -> ApplyPatchObservation:
-        """Apply the patch of *action*; if it cannot be applied, change nothing and return an error."""
+        """Apply the patch of *action*; if this is not possible, change nothing, return an error."""
         try:
-            # A cancelled patch is still completely applied or completely undone.
+            # In another thread: a cancelled patch is still completely applied or completely undone.
             return undisturbed(partial(self._apply, action.patch), lambda: None)
         except RunError as failure:
             message = str(failure)
@@ -97,7 +97,10 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
     def _entries(
         self, file: FilePatch, closing: ExitStack, undo: ExitStack
     ) -> tuple[Entry, Entry | None]:
-        """Return the entry of *file* and, if it is moved, its new entry; make new directories."""
+        """Return the entry of *file*, and the entry of its new path if the file is moved.
+
+        Missing directories of new files are made.
+        """
         is_new = file.kind == "add"
         updates = file.kind == "update" and not file.move_to
         entry = self._entry(file.path, follow=updates, make=is_new)

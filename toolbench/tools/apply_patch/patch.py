@@ -20,21 +20,21 @@ class Part:
     """A part of an update: its headings, and its old and new lines."""
 
     number: int
-    """The line of the patch where it begins."""
+    """The number of the patch's line where the part begins."""
     headings: list[str] = field(default_factory=list)
     lines: list[tuple[str, str]] = field(default_factory=list)
-    """Sign and text of each line."""
+    """The sign (a space, `-` or `+`) and the text of each line."""
     ends_file: bool = False
 
     @property
     def old(self) -> list[str]:
-        """The lines as they are in the file."""
+        """The lines that must be in the file: unchanged lines and lines to delete."""
         return [text for sign, text in self.lines if sign != "+"]
 
 
 @dataclass(slots=True)
 class FilePatch:
-    """The change that a patch asks for in one file."""
+    """The part of a patch for one file."""
 
     kind: Literal["add", "update", "delete"]
     path: str
@@ -47,7 +47,7 @@ def parse(text: str) -> list[FilePatch]:
     """Return the changes of the patch *text*, file by file.
 
     Raises:
-        RunError: If it is not a patch; the message names the line.
+        RunError: If *text* is not a valid patch; the message names the wrong line.
     """
     lines = text.replace("\r\n", "\n").strip().split("\n")
     if lines[0].strip() != _BEGIN or lines[-1].strip() != _END or len(lines) < 2:

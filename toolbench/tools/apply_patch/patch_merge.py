@@ -10,16 +10,16 @@ from toolbench.tools.files.textfile import TextFile
 _READINGS: tuple[Callable[[str], str], ...] = (str, str.rstrip, str.strip)
 _RANGE = re.compile(
     r"-\d+(?:,\d+)? \+\d+(?:,\d+)? @@.*"
-)  # the heading of an ordinary diff
+)  # the heading of a part in a unified diff
 
 
 def merge(path: str, file: TextFile, parts: Sequence[Part]) -> tuple[str, int]:
-    """Apply *parts* to *file*; return its new text, and the number of inexact matches.
+    """Apply *parts* to *file*; return the new text, and the number of lines that match inexactly.
 
-    Unchanged lines keep their white space in the file; new lines get its line ends.
+    Unchanged lines keep their white space. New lines get the line ends of the file.
 
     Raises:
-        RunError: If the lines of a part are not in the file, after the earlier parts.
+        RunError: If the lines of a part are not in the file below the earlier parts.
     """
     lines = file.text.split("\n")
     bare = [line.removesuffix("\r") for line in lines]
@@ -41,7 +41,7 @@ def merge(path: str, file: TextFile, parts: Sequence[Part]) -> tuple[str, int]:
 
 
 def _place(path: str, bare: list[str], part: Part, at: int) -> int:
-    """Return the index of the line where *part* belongs, at or below *at*."""
+    """Return the index of the line where *part* begins in the file; the search begins at *at*."""
     for heading in part.headings:
         if not _RANGE.fullmatch(heading):
             at = _below(path, bare, part, heading, at)
@@ -56,14 +56,14 @@ def _place(path: str, bare: list[str], part: Part, at: int) -> int:
 
 
 def _below(path: str, bare: list[str], part: Part, heading: str, at: int) -> int:
-    """Return the index after the line that equals *heading*, or begins with it."""
+    """Return the index after the first line that equals *heading*, or else begins with it."""
     for fits in (str.__eq__, str.startswith):
         for index in range(at, len(bare)):
             if fits(bare[index].strip(), heading):
                 return index + 1
     msg = (
         f"{path}: line {part.number} of the patch looks for {heading!r}, which is not in the "
-        "file. Nothing was changed. Write a line of the file behind @@, or just @@."
+        "file. Nothing was changed. Write a line of the file after @@, or just @@."
     )
     raise RunError(msg)
 
@@ -77,7 +77,7 @@ def _find(bare: list[str], old: list[str], at: int, part: Part) -> int | None:
 
 
 def _missing(path: str, bare: list[str], part: Part, at: int) -> RunError:
-    """Return an error that names the first line of *part* that is not in its place."""
+    """Return an error that names the first line of *part* that does not fit."""
     old = [line.strip() for line in part.old]
     best, end = 0, at
     for start in range(at, len(bare)):

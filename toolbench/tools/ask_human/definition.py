@@ -38,7 +38,7 @@ class AskHumanTool(ToolDefinition[AskHumanAction, AskHumanObservation]):
 
     @classmethod
     def create(cls, conv_state: Any = None) -> Sequence[Self]:
-        """Return the tool; it takes nothing from *conv_state*."""
+        """Return the tool; *conv_state* is not used."""
         from toolbench.tools.ask_human.impl import (  # noqa: PLC0415 - the seeds' layout
             AskHumanExecutor,
         )

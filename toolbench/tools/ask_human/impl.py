@@ -1,4 +1,4 @@
-"""The executor that asks the person, in the same way as other questions of the run."""
+"""The executor that asks the person, in the same way as `current_run().ask`."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from toolbench.tools.ask_human.definition import AskHumanAction, AskHumanObserva
 
 
 class AskHumanExecutor(ToolExecutor[AskHumanAction, AskHumanObservation]):
-    """The executor that asks with a form in the panel, or with `input()` in a cell."""
+    """The executor that asks the person with a form in the panel, or with `input()` in a cell."""
 
     def __call__(
         self, action: AskHumanAction, conversation: Any = None

@@ -1,4 +1,4 @@
-"""One running Chromium with its own profile, and its present page."""
+"""A running Chromium with its own profile, and the page that it shows."""
 
 import asyncio
 import os
@@ -21,9 +21,9 @@ from playwright.async_api import (
 from toolbench.tools.browser.chromium import find_chromium
 
 _ARGUMENTS = ("--disable-dev-shm-usage", "--no-first-run", "--disable-sync")
-_ACTION = 10_000  # milliseconds an element has to become ready
-_NAVIGATION = 30_000  # milliseconds a page has to begin
-_SETTLE = 5_000  # milliseconds a page has to load the rest
+_ACTION = 10_000  # milliseconds to wait until an element is ready
+_NAVIGATION = 30_000  # milliseconds to wait until a page begins to load
+_SETTLE = 5_000  # milliseconds to wait until a page has loaded the rest
 _QUALITY = 80  # of the screenshot, as JPEG
 
 
@@ -39,7 +39,7 @@ class State(NamedTuple):
 
 
 class Session:
-    """A running browser; use it only in the loop that opened it."""
+    """A running browser; use it only in the event loop that opened it."""
 
     def __init__(
         self, playwright: Playwright, browser: Browser, context: BrowserContext
@@ -63,11 +63,11 @@ class Session:
 
         Args:
             executable: The Chromium to start; if left out, an installed one.
-            arguments: More arguments of its command line.
+            arguments: More arguments for the command line of Chromium.
             size: Width and height of the page, in pixels.
 
         Raises:
-            Error: If it does not start.
+            Error: If the browser does not start.
         """
         playwright = await async_playwright().start()
         try:
@@ -90,7 +90,7 @@ class Session:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the browser can still be used, in this loop."""
+        """Whether the browser still runs, and can be used in this event loop."""
         here = asyncio.get_running_loop() is self._loop
         return here and self._browser.is_connected()
 
@@ -120,7 +120,7 @@ class Session:
     async def close(self) -> None:
         """End the browser and all its processes."""
         if asyncio.get_running_loop() is not self._loop:
-            return  # its loop is gone, and so is the browser
+            return  # the loop has ended, and the browser with it
         with suppress(Error):  # it may have crashed
             await self._browser.close()
         await self._playwright.stop()
@@ -148,7 +148,7 @@ def _is_root() -> bool:
 
 
 def said(error: Error) -> str:
-    """Return Playwright's message of *error*, without its log of every attempt."""
+    """Return Playwright's message of *error*, without the log of its attempts."""
     text, _, log = error.message.partition("Call log:")
     reasons = [line.strip(" -") for line in log.splitlines() if "intercepts" in line]
     return " ".join([" ".join(text.split()), *reasons[:1]])

@@ -19,7 +19,7 @@ from toolbench.tools.browser.page_script import signature_of
 
 
 def _reference() -> str:
-    """Return the reference of the functions, from their docstrings: a paragraph, then examples."""
+    """Return the reference of the functions, made from their docstrings."""
     entries = []
     for function in FUNCTIONS.values():
         what, _, examples = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
@@ -46,7 +46,7 @@ class BrowserAction(Action):
 
 
 class BrowserObservation(Observation):
-    """The page after the steps, and the error of a step that failed."""
+    """The page after the steps, and the error of a failed step."""
 
     url: str | None = Field(default=None, description="The address of the page.")
     title: str | None = Field(default=None, description="Its title.")
@@ -87,7 +87,7 @@ class BrowserTool(ToolDefinition[BrowserAction, BrowserObservation]):
 
     @classmethod
     def is_usable(cls) -> bool | Unusable:
-        """Tell whether Playwright and a Chromium are installed."""
+        """Tell whether Python has threads, and Playwright and a Chromium are installed."""
         if not have_threads():
             return Unusable(
                 f"The browser needs processes and threads, but {NO_THREADS}."

@@ -17,7 +17,7 @@ from toolbench.tools.browser.page_script import Step, parse
 from toolbench.tools.failure_sentence import RunError
 
 _MAX_SNAPSHOT = 30_000  # characters of a snapshot
-_CLOSING = 15.0  # seconds a browser has to close
+_CLOSING = 15.0  # the most seconds to wait until a browser has closed
 
 
 class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
@@ -36,7 +36,7 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
         Args:
             screenshot: Whether every observation has a picture of the page.
             executable: The Chromium to start; if left out, an installed one.
-            arguments: More arguments of its command line.
+            arguments: More arguments for the command line of Chromium.
             size: Width and height of the page, in pixels.
         """
         self._screenshot = screenshot

@@ -1,7 +1,7 @@
-"""The fifteen functions of the browser tool, each a coroutine function.
+"""The fifteen functions of the browser tool, which are coroutine functions.
 
-Their names and parameters come from BrowserGym's action space, as the seeds list them. An element
-(`bid`) has the ref that the snapshot of the page shows for it.
+Their names and parameters come from BrowserGym's action space. The parameter `bid` is the ref of an
+element, as the snapshot of the page shows it.
 """
 
 import re

@@ -13,7 +13,7 @@ from toolbench.jsonschema.validation.problems import pydantic_problems
 from toolbench.tools.browser.page_functions import FUNCTIONS, Function
 from toolbench.tools.failure_sentence import RunError
 
-_LONGEST = 100_000  # characters of code: longer code is not a list of clicks
+_LONGEST = 100_000  # characters of code; longer code is refused
 
 
 class Step(NamedTuple):
@@ -26,13 +26,13 @@ class Step(NamedTuple):
 
 
 def parse(code: str) -> list[Step]:
-    """Return the steps that *code* describes, in order.
+    """Return the steps of *code*, in order.
 
-    The code is read, never executed: it may only have calls of the known functions with literal
-    arguments.
+    The code is parsed, never executed: it may contain only calls of the known functions with
+    literal arguments.
 
     Raises:
-        RunError: If *code* has anything else; then no step may be done.
+        RunError: If *code* contains anything else.
     """
     if len(code) > _LONGEST:
         msg = f"The code has {len(code):,} characters. Send a few calls at a time."

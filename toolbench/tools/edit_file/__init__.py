@@ -1,4 +1,4 @@
-"""The editor whose model applies a draft to a part of a file."""
+"""An editor for files: a model applies a draft to a part of a file."""
 
 from typing import TYPE_CHECKING
 

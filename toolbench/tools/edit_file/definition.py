@@ -44,7 +44,7 @@ class EditFileAction(Action):
 
 
 class EditFileObservation(Observation):
-    """The result of an edit: the text before and after it."""
+    """The result of an edit: the text of the file before and after the edit."""
 
     path: str | None = Field(default=None, description="The file.")
     old_content: str | None = Field(
@@ -54,7 +54,7 @@ class EditFileObservation(Observation):
 
     @property
     def visualize(self) -> RenderableType:
-        """The change, line by line; for other results, the text."""
+        """The change, line by line; if there is no change, the text of the result."""
         if self.is_error or self.old_content == self.new_content:
             return super().visualize
         head = Text.assemble(("edit ", "bold"), (self.path or "", "cyan"), "\n")
@@ -80,7 +80,7 @@ class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
     """Edits a file by a draft. Source of the names: OpenHands, `edit_file`."""
 
     def declared_resources(self, action: EditFileAction) -> DeclaredResources:
-        """Return the file: calls on one file run in order, also calls of different editors."""
+        """Return the file, so that calls for one file run in order, also calls of other editors."""
         return DeclaredResources((resource_of(action.path),))
 
     @classmethod
@@ -94,13 +94,14 @@ class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
         """Return the tool.
 
         Args:
-            conv_state: Has the working directory, for hints about relative paths.
-            llm: The model that applies drafts: any value that `as_model` takes. As a tool of
-                an agent, it can be left out: then the agent's model is used.
-            workspace_root: The only directory that the tool may use; all if left out.
+            conv_state: The state with the working directory, for hints about relative paths.
+            llm: The model that applies drafts: any value that `as_model` takes. If the tool
+                belongs to an agent, *llm* can be left out: then the agent's model is used.
+            workspace_root: The only directory that the tool may use. If left out, the tool may use
+                the whole file system.
 
         Raises:
-            ToolbenchError: If there is no model.
+            ToolbenchError: If *llm* is None.
         """
         from toolbench.tools.edit_file.impl import (  # noqa: PLC0415 - as in OpenHands
             EditFileExecutor,

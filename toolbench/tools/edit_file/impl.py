@@ -1,4 +1,4 @@
-"""The executor of `edit_file`: a model rewrites the part, the file editor writes the file."""
+"""The executor of `edit_file`: a model rewrites a part, and the file editor writes the file."""
 
 import re
 from pathlib import Path
@@ -65,13 +65,13 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         return _as_ours(self._editor.take_back(action.path, action))
 
     def remembers(self, action: EditFileAction) -> bool:
-        """Tell whether this executor made the edit of *action* and can undo it."""
+        """Tell whether the history of this executor has the edit of *action*."""
         return self._editor.remembers(action)
 
     def undo_recorded(
         self, action: EditFileAction, observation: Any
     ) -> EditFileObservation:
-        """Undo the edit that another editor made for *action*, by its *observation*."""
+        """Undo an edit of another executor, which got *action* and returned *observation*."""
         return _as_ours(self._editor.undo_recorded(action, observation))
 
     def _edited(self, action: EditFileAction, conversation: Any) -> EditFileObservation:
@@ -103,7 +103,7 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         return _as_ours(self._editor.edit(target, applied, action))
 
     def _put(self, before: str, action: EditFileAction, conversation: Any) -> str:
-        """Return the new part, which the model makes from the old part and the draft."""
+        """Ask the model for the new part, made from the old part and the draft; return the part."""
         provider = self._model.provider
         marks = SecretMarks(secrets_of(conversation), before)
         text = (
@@ -127,7 +127,10 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
 
 
 def _part(action: EditFileAction, text: str) -> tuple[int, int]:
-    """Return the first and the last line of the part; for an empty part, the last is before the first."""
+    """Return the numbers of the first and the last line of the part.
+
+    For an empty part, the last line is the line before the first.
+    """
     total = line_count(text)
     if action.start == -1:
         return total + 1, total
@@ -149,7 +152,7 @@ def _part(action: EditFileAction, text: str) -> tuple[int, int]:
 
 
 def _fitting(before: str, after: str, file: TextFile) -> str:
-    """Return *after* with the line ends of the file; it ends with a line end if *before* does."""
+    """Return *after* with the line ends of *file*, and a last line end if *before* has one."""
     text = after.replace("\r\n", "\n")
     if before.endswith("\n") or not before:
         text = text.removesuffix("\n") + "\n" if text else text

@@ -1,4 +1,4 @@
-"""Replace the secrets of a text by marks for a model, and put them back later."""
+"""Replace the secrets in a text by marks for a model, and put the secrets back later."""
 
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import NO_SECRETS
@@ -10,7 +10,7 @@ class SecretMarks:
     """Marks for the secrets in one text; each secret has its own mark."""
 
     def __init__(self, secrets: Secrets | None, text: str) -> None:
-        """Make a mark for each of *secrets* that is in *text*, in any encoding."""
+        """Make a mark for each of *secrets* that occurs in *text*, also in an encoded form."""
         self._redactor = NO_SECRETS if secrets is None else secrets.redactor
         data = text.encode(errors=_ANY)
         spans = self._redactor.spans(data)
@@ -32,14 +32,14 @@ class SecretMarks:
         """Return *text* with each mark replaced by its secret.
 
         Raises:
-            RunError: If a mark belongs to no secret of the part.
+            RunError: If a mark does not belong to a secret of the text.
         """
         for secret, mark in self._marks.items():
             text = text.replace(mark, secret)
         if text.count(_STEM) > self._before.count(_STEM):
             msg = (
-                f"The edit has {MARK} where it is not known which secret is meant; nothing "
-                "was edited. Edit lines without it."
+                f"The edit has {MARK}, and it is not known which secret this means; nothing was "
+                "edited. Edit lines without a secret."
             )
             raise RunError(msg)
         return text

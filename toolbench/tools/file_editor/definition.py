@@ -52,7 +52,7 @@ class FileEditorAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The command and its path, and the change that it asks for."""
+        """The command, its path, and the requested change."""
         view = Text.assemble((self.command, "bold"), " ", (self.path, "cyan"))
         if self.view_range:
             view.append(f" lines {self.view_range[0]} to {self.view_range[1]}")
@@ -79,7 +79,7 @@ class FileEditorObservation(Observation):
 
     @property
     def visualize(self) -> RenderableType:
-        """The change, line by line; for other results, the text."""
+        """The change, line by line; if there is no change, the text of the result."""
         changed = self.old_content != self.new_content
         if self.is_error or not changed:
             return super().visualize
@@ -121,7 +121,7 @@ class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
     """Views, creates and edits files. Source of the names: OpenHands, `file_editor`."""
 
     def declared_resources(self, action: FileEditorAction) -> DeclaredResources:
-        """Return the file: calls on one file run in order, also calls of different editors.
+        """Return the file, so that calls for one file run in order, also calls of other editors.
 
         Source: OpenHands SDK, `FileEditorTool`.
         """
@@ -137,9 +137,9 @@ class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
         """Return the tool.
 
         Args:
-            conv_state: Has the working directory, for hints about relative paths.
-            workspace_root: The only directory that the tool may use, also through links; the
-                whole file system if left out.
+            conv_state: The state with the working directory, for hints about relative paths.
+            workspace_root: The only directory that the tool may use, even if a link leads out of
+                it. If left out, the tool may use the whole file system.
         """
         from toolbench.tools.file_editor.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             FileEditorExecutor,

@@ -1,4 +1,4 @@
-"""Keep the content of files before edits, so that edits can be undone; or undo one from its record."""
+"""Keep the content of files before edits, to undo the edits; or undo an edit from its record."""
 
 import re
 from dataclasses import dataclass, replace
@@ -14,12 +14,16 @@ from toolbench.tools.files.textfile import TextFile
 DEPTH = 10
 """The number of edits of one file that can be undone."""
 MAX_BYTES = 64 * 1024 * 1024
-"""Bytes kept of all files together; the oldest edits are forgotten first."""
+"""The most bytes that are kept of all files together; the oldest edits are dropped first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edit:
-    """One edit of a file: bytes and stamp before the edit (`None`: no file), and the stamp after it."""
+    """One edit of a file: its content before, and its stamps before and after.
+
+    The content and the stamp before the edit are `None` if the file did not exist. The stamp after
+    the edit is `left`.
+    """
 
     path: Path
     before: bytes | None
@@ -38,7 +42,7 @@ class History:
         self._lock = Lock()
 
     def add(self, edit: Edit) -> None:
-        """Add *edit*, and forget the oldest edits above DEPTH or MAX_BYTES."""
+        """Add *edit*, and drop the oldest edits above DEPTH or MAX_BYTES."""
         with self._lock:
             self._edits.append(edit)
             of_file = [e for e in self._edits if e.path == edit.path]
@@ -48,7 +52,7 @@ class History:
                 del self._edits[0]
 
     def last(self, path: Path) -> Edit | None:
-        """Return the last edit of *path*, or None."""
+        """Return the last edit of the file at *path*, or None."""
         with self._lock:
             return self._last(path)
 
@@ -63,7 +67,8 @@ class History:
     def forget(self, edit: Edit, stamp: Stamp | None) -> None:
         """Remove *edit* after its undo; *stamp* is the file's present stamp.
 
-        After this the edit before *edit* can be undone, if no other program wrote between the two.
+        Now the previous edit of the file can be undone, if no other program changed the file
+        between the two edits.
         """
         with self._lock:
             if edit in self._edits:  # later edits of other files may have removed it
@@ -75,12 +80,12 @@ class History:
 
 
 _ESCAPED = re.compile(r"\\x[89a-f][0-9a-f]")
-"""The escape that `readable` writes for a byte that is not text."""
+"""The escape that `readable` writes for a byte that is not valid text."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedEdit:
-    """The text of a file before an edit (`None`: no file), and after it."""
+    """The text of a file before an edit (`None`: no file), and after the edit."""
 
     before: str | None
     after: str
@@ -90,7 +95,7 @@ class RecordedEdit:
         """Return the edit that *observation* describes.
 
         Raises:
-            RunError: If it does not have the text.
+            RunError: If *observation* does not have the text.
         """
         after = getattr(observation, "new_content", None)
         if after is None:
@@ -99,7 +104,10 @@ class RecordedEdit:
         return cls(observation.old_content, after)
 
     def data_before(self, now: TextFile) -> bytes | None:
-        """Return the old bytes of the file, whose text is *now*; `None` if it did not exist.
+        """Return the bytes of the file before the edit; `None` if the file did not exist.
+
+        Args:
+            now: The present text of the file.
 
         Raises:
             RunError: If the file was changed again, or its old bytes are not known exactly.
@@ -108,12 +116,12 @@ class RecordedEdit:
             msg = "There was a secret in the text, which was not kept; nothing was undone."
             raise RunError(msg)
         if now.errors != "strict" or now.text != self.after:
-            msg = "The file was changed by something else since, or is no plain text; nothing was undone."
+            msg = "The file was changed after the edit, or is not plain text; nothing was undone."
             raise RunError(msg)
         if self.before is None:
             return None
         if _ESCAPED.findall(self.before) != _ESCAPED.findall(self.after):
-            msg = "There were bytes in the file that are no text; nothing was undone."
+            msg = "There were bytes in the file that are not text; nothing was undone."
             raise RunError(msg)
         is_ambiguous = now.text.isascii() and not now.bom
         if is_ambiguous and not self.before.isascii():

@@ -14,7 +14,7 @@ _MAX_NAMED = 100  # line numbers named when a text occurs too often
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A changed text, with the position of the new part and a note about it."""
+    """A changed text, with the position of the new part and a note for the model."""
 
     text: str
     start: int
@@ -32,9 +32,10 @@ class Change:
 
 
 def replacement(file: TextFile, old: str, new: str) -> Change:
-    """Replace *old*, which occurs once, by *new*; line ends become those of the file.
+    """Replace *old*, which must occur once, by *new*, with the line ends of the file.
 
-    If *old* occurs only without the white space around it, that part is replaced, with a note.
+    If *old* does not occur, but *old* without white space around it does, this is replaced, and the
+    change has a note.
 
     Raises:
         RunError: If *old* is empty, equals *new*, or does not occur exactly once.
@@ -69,7 +70,7 @@ def insertion(file: TextFile, line: int, new: str) -> Change:
     """Insert *new* as separate lines after *line*; 0 means the top of the file.
 
     Raises:
-        RunError: If the file has no such line.
+        RunError: If the file has fewer lines than *line*.
     """
     text, total = file.text, line_count(file.text)
     if line > total:
@@ -85,7 +86,7 @@ def insertion(file: TextFile, line: int, new: str) -> Change:
 
 
 def _readings(old: str) -> Iterator[tuple[str, str]]:
-    """Yield the texts that a model may mean by *old*, the likeliest first, each with a note."""
+    """Yield the texts that a model can mean by *old*, the likeliest first, each with a note."""
     bare = old.strip()
     for text, note in (
         (old, ""),

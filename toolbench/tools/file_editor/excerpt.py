@@ -1,23 +1,23 @@
-"""Show lines of a text with line numbers, like `cat -n`, in a limited number of characters."""
+"""Show lines of a text with line numbers, like `cat -n`, up to a limit of characters."""
 
 from toolbench.tools.files.ascii_text import Text
 
 MAX_CHARACTERS = 16_000
-"""About the highest number of characters of a file that a model gets at once."""
+"""About the most characters of a file that a model gets in one call."""
 _HALF = MAX_CHARACTERS // 2
 _NUMBER = 8  # characters that a number and a line end add to a line
 _STEP = 64 * 1024  # characters searched at once
 
 
 def line_count(text: Text, start: int = 0) -> int:
-    """Return the number of lines in *text* from *start*; one without a line end counts too."""
+    """Return the number of lines in *text* from *start*; a last line without a line end counts."""
     return text.count("\n", start) + (start < len(text) and text[-1] != "\n")
 
 
 def offset_of(text: Text, line: int, start: int = 0) -> int:
-    """Return the offset of *line*, counted from 1 at *start*, or the end of *text*.
+    """Return the offset of *line*, or the end of *text*; the line at *start* has the number 1.
 
-    The text is not split into lines, so that 10 MB take only a few milliseconds.
+    The text is not split into lines, so 10 MB take only a few milliseconds.
     """
     lines_left = line - 1
     while lines_left and start < len(text):
@@ -29,7 +29,10 @@ def offset_of(text: Text, line: int, start: int = 0) -> int:
 
 
 def around(text: str, start: int, end: int, first: int, lines: int) -> str:
-    """Return the text from *start*, in line *first*, to *end*, with *lines* lines around it."""
+    """Return the text from *start* to *end*, and *lines* lines above and below, with numbers.
+
+    The line of *start* has the number *first*.
+    """
     begin = text.rfind("\n", 0, start) + 1
     for _ in range(min(lines, first - 1)):
         begin = text.rfind("\n", 0, begin - 1) + 1
@@ -42,8 +45,8 @@ def around(text: str, start: int, end: int, first: int, lines: int) -> str:
 def excerpt(text: Text, start: int, end: int, first: int, lines: int) -> str:
     """Return the *lines* lines of *text* from *start* to *end*, numbered from *first* on.
 
-    If the lines are too long, a note replaces the middle. It names the missing lines, and says how
-    to see them.
+    If the lines are too long, a note replaces the middle. The note says which lines are missing
+    and how to see them.
     """
     end -= text.endswith("\n", start, end)
     if end - start + _NUMBER * lines <= MAX_CHARACTERS:
@@ -77,7 +80,7 @@ def _numbered(lines: list[str], first: int) -> str:
 
 
 def _fitting(lines: list[str]) -> list[str]:
-    """Return the first of *lines* that fit in half of the space, at least one."""
+    """Return the first of *lines*, as many as fit in half of the space, but at least one line."""
     used = 0
     for index, line in enumerate(lines):
         used += len(line) + _NUMBER

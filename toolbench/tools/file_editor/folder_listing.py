@@ -12,12 +12,12 @@ MAX_ENTRIES = 1_000
 
 
 def listing(directory: Entry) -> str:
-    """Return the visible entries of *directory* and of its directories, one per line.
+    """Return the visible entries of *directory* and of the directories in it, one per line.
 
-    Directories end in `/`. Links are shown with their target, and not followed.
+    Directories end in `/`. Links are shown with their target, and are not followed.
 
     Raises:
-        RunError: If the directory itself cannot be read.
+        RunError: If *directory* itself cannot be read.
     """
     path = str(directory.raw_path)
     try:

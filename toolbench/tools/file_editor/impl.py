@@ -31,7 +31,7 @@ _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
 
 
 class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
-    """The executor of the file editor; it makes one edit at a time in a file, and keeps a history."""
+    """The executor of the file editor. A file gets one edit at a time; edits can be undone."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
     ) -> FileEditorObservation:
         """Return the result of *work* for *action*, or an observation with its error."""
         try:
-            # A cancelled edit still runs to its end, and a file that cannot be read blocks nothing.
+            # In another thread: a cancelled edit still runs to its end.
             return undisturbed(work, lambda: None)
         except RunError as failure:
             sentence = str(failure)
@@ -81,7 +81,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         )
 
     def undoes(self, action: FileEditorAction) -> bool:
-        """Tell whether *action* is an edit, which can be undone."""
+        """Tell whether *action* is an edit. Only edits can be undone."""
         return action.command in ("create", "str_replace", "insert")
 
     def undo(self, action: FileEditorAction) -> FileEditorObservation:
@@ -89,16 +89,16 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         return self.take_back(action.path, action)
 
     def take_back(self, path: str, asked_by: object) -> FileEditorObservation:
-        """Undo the last edit of the file at *path*, if it was made for *asked_by*."""
+        """Undo the last edit of the file at *path*, if this edit was made for *asked_by*."""
         undo = FileEditorAction(command="undo_edit", path=path)
         return self._result_of(undo, partial(self._undo, undo, asked_by))
 
     def remembers(self, asked_by: object) -> bool:
-        """Tell whether this editor has the edit for *asked_by* in its history and can undo it."""
+        """Tell whether the history of this editor has the edit for *asked_by*."""
         return self._history.has(asked_by)
 
     def undo_recorded(self, action: Any, observation: Any) -> FileEditorObservation:
-        """Undo the edit that another editor made for *action*, by its *observation*."""
+        """Undo an edit of another editor, which got *action* and returned *observation*."""
         undo = FileEditorAction(command="undo_edit", path=action.path)
         return self._result_of(undo, partial(self._undo_recorded, undo, observation))
 
@@ -138,7 +138,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         """Return the text of the file of *action*, an edit.
 
         Raises:
-            RunError: If there is no such file, or it is not text.
+            RunError: If the file does not exist, or is not text.
         """
         with self._existing(action) as entry:
             return _text(entry.raw_path, disk.read(entry).data, decode)
@@ -163,7 +163,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
     def create(
         self, action: FileEditorAction, asked_by: object
     ) -> FileEditorObservation:
-        """Create the file of *action*; `take_back` with *asked_by* undoes it."""
+        """Create the file of *action*; `take_back` with the same *asked_by* removes it again."""
         return self._result_of(action, partial(self._create, action, asked_by))
 
     def _create(
@@ -225,12 +225,13 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         """Change the file of *action* by *change*, and add the edit to the history.
 
         Args:
-            action: Names the file.
-            change: Makes the new text.
-            asked_by: The key with which `take_back` undoes it; *action* if left out.
+            action: The action with the path of the file.
+            change: A function that makes the new text.
+            asked_by: The key with which `take_back` can undo the edit; *action* if left out.
 
         Raises:
-            RunError: If there is no such file, or *change* raises it; then nothing is changed.
+            RunError: If the file does not exist, or *change* raises the error. Then nothing is
+                changed.
         """
         with self._existing(action) as entry, file_locks(entry.path):
             disk_file = disk.read(entry)
@@ -269,18 +270,18 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
     ) -> FileEditorObservation:
         edit = self._history.last(entry.path)
         if edit is None:
-            msg = f"There is no edit of {action.path} to take back: this editor made none, or forgot it."
+            msg = f"There is no edit of {action.path} to undo: this editor made none, or dropped it."
             raise RunError(msg)
         if asked_by is not None and edit.action != asked_by:
             msg = (
-                f"The last edit of {action.path} is another one: this one was taken back already, "
-                "or was followed by others; nothing was undone."
+                f"The last edit of {action.path} is another edit: this edit was undone already, "
+                "or other edits followed; nothing was undone."
             )
             raise RunError(msg)
         if disk.Stamp.of(entry) != edit.left:
             msg = (
-                f"{action.path} was changed by something else since the last edit, and that would "
-                "be lost; nothing was undone. View it, then edit it as it is now."
+                f"{action.path} was changed by something else after the last edit, and this change "
+                "would be lost; nothing was undone. View the file, then edit it as it is now."
             )
             raise RunError(msg)
         now = _text(entry.raw_path, disk.read(entry).data, decode)

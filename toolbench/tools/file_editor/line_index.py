@@ -1,4 +1,4 @@
-"""Find lines of a large file; where they begin is kept from one view of the file to the next."""
+"""Find lines of a large file; the positions of its lines are kept for the next view of the file."""
 
 import os
 import time
@@ -14,13 +14,13 @@ from toolbench.tools.files.ascii_text import AsciiText, Text
 from toolbench.tools.files.entry import Entry
 
 _BLOCK = 64 * 1024  # bytes from one count of lines to the next
-_LARGE = 1024 * 1024  # bytes: a smaller file is read as quickly as it is looked up
-_FILES = 16  # whose lines are kept
-_AT_REST = 3_000_000_000  # nanoseconds: some file systems keep times no finer
+_LARGE = 1024 * 1024  # bytes: for a smaller file, reading is as fast as using the index
+_FILES = 16  # the most files whose line positions are kept
+_AT_REST = 3_000_000_000  # nanoseconds: the times of some file systems are this coarse
 
 
 class Lines(NamedTuple):
-    """Lines of a file: a part of its text, where they begin and end in it, and the whole number."""
+    """Lines of a file: a text, the offsets of the lines in this text, and the file's line count."""
 
     text: Text
     start: int
@@ -34,7 +34,7 @@ class LineIndex:
 
     before: tuple[int, ...]
     total: int
-    """The number of lines; one without a line end counts too."""
+    """The number of lines; a last line without a line end counts too."""
 
     @classmethod
     def of(cls, text: AsciiText) -> "LineIndex":
@@ -45,11 +45,11 @@ class LineIndex:
         return cls(before, before[-1] + (not text.endswith("\n")))
 
     def block_of(self, line: int) -> int:
-        """Return the block with the line end before *line*; 0 for the first line."""
+        """Return the index of the block with the line end before *line*; 0 for the first line."""
         return max(bisect_left(self.before, line - 1) - 1, 0)
 
     def offset_of(self, text: Text, line: int, begin: int = 0) -> int:
-        """Return the offset of *line* in *text*, which begins with the block at *begin*."""
+        """Return the offset of *line* in *text*, the part of the file from offset *begin* on."""
         block = self.block_of(line)
         start = block * _BLOCK - begin
         return forward(text, start, line - 1 - self.before[block])
@@ -57,7 +57,8 @@ class LineIndex:
     def lines(self, text: Text, first: int, last: int, begin: int = 0) -> Lines:
         """Return the lines from *first* to *last* (-1 for the end).
 
-        *text* begins with the block at *begin*, which is not below *first*.
+        *text* is a part of the file. It begins at the offset *begin*, the start of a block, and
+        must contain these lines.
         """
         start = self.offset_of(text, min(max(first, 1), self.total), begin)
         end = len(text)
@@ -67,7 +68,7 @@ class LineIndex:
 
 
 def lines_of(text: Text, first: int, last: int) -> Lines:
-    """Return the lines from *first* to *last* (-1 for the end) of *text*, the whole of a file."""
+    """Return the lines from *first* to *last* (-1 for the end) of *text*, the text of a file."""
     start = offset_of(text, max(first, 1))
     above = first - 1 if start < len(text) and first > 1 else 0
     total = above + line_count(text, start if above else 0)  # each line end once
@@ -78,7 +79,10 @@ def lines_of(text: Text, first: int, last: int) -> Lines:
 
 
 class _State(NamedTuple):
-    """A file as it is now; no program can change it and keep the time `changed`."""
+    """Facts about a file that identify its content.
+
+    No program can change the file without a new time `changed`, except very soon after that time.
+    """
 
     device: int
     inode: int
@@ -93,22 +97,23 @@ class _State(NamedTuple):
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether a change from now on has another time than the last one."""
+        """Whether the next change will have another time than the last change."""
         return time.time_ns() - max(self.modified, self.changed) > _AT_REST
 
 
 class KnownFiles:
-    """The large files that were viewed last, each with its lines and traits; for any thread."""
+    """The large files that were viewed last, each with its line index and traits. Thread-safe."""
 
     def __init__(self) -> None:
-        """Know none."""
+        """Start without files."""
         self._lock = Lock()
         self._files: OrderedDict[_State, tuple[LineIndex, str]] = OrderedDict()
 
     def look(self, entry: Entry, first: int, last: int) -> tuple[Lines, str] | None:
-        """Return lines of the file at *entry*, and its traits, if it is known and was not changed.
+        """Return lines of the file at *entry*, and the file's traits.
 
-        Only the blocks with these lines are read.
+        Only the blocks with these lines are read. Return None if the file is not known, or was
+        changed since it was added.
         """
         info = entry.stat()
         if info is None or info.st_size < _LARGE:
@@ -131,9 +136,10 @@ class KnownFiles:
         return index.lines(AsciiText(data), first, last, begin), traits
 
     def add(self, entry: Entry, text: Text, traits: str) -> LineIndex | None:
-        """Count the lines of *text*, just read from *entry*; None if it is small, or not ASCII.
+        """Return the line index of *text*, just read from *entry*; None if small or not ASCII.
 
-        They are known from now on, unless the file may still change without a new time.
+        The index is kept for the next `look`, unless the file was changed just before: then the
+        next change may have the same time.
         """
         if not isinstance(text, AsciiText) or len(text) < _LARGE:
             return None

@@ -1,11 +1,11 @@
-"""Bytes that are all ASCII, used as text: only the parts that are shown are decoded.
+"""ASCII bytes, used as a text. Only the parts that are shown are decoded.
 
-One byte is one character here, so offsets and counts are those of the text.
+In ASCII one byte is one character, so the offsets in the bytes are the offsets in the text.
 """
 
 
 class AsciiText:
-    """ASCII bytes with those methods of `str` that a program needs to show lines of a text."""
+    """ASCII bytes with the methods of `str` that are needed to show lines of a text."""
 
     def __init__(self, data: bytes) -> None:
         """Use *data*, which must be ASCII."""
@@ -36,4 +36,4 @@ class AsciiText:
 
 
 Text = str | AsciiText
-"""What can be shown in lines."""
+"""A text whose lines can be shown."""

@@ -1,4 +1,4 @@
-"""Read a whole file, and write it without data loss on a full disk or a sudden end."""
+"""Read whole files, and write files without data loss if the disk is full or the process ends."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ MAX_BYTES = 10 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Data about a file, which change if the file is written or replaced."""
+    """Facts about a file that change when the file is written or replaced."""
 
     device: int
     inode: int
@@ -26,7 +26,7 @@ class Stamp:
 
     @classmethod
     def of(cls, entry: Entry) -> "Stamp | None":
-        """Return the stamp of the file at *entry*, `None` if there is none."""
+        """Return the stamp of the file at *entry*; `None` if the file does not exist."""
         info = entry.stat()
         return None if info is None else cls.from_stat(info)
 
@@ -38,7 +38,7 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The bytes of a file, and the stamp that it had before the read."""
+    """The bytes of a file, and the stamp of the file before it was read."""
 
     data: bytes
     stamp: Stamp
@@ -48,7 +48,7 @@ def read(entry: Entry) -> Snapshot:
     """Return the content of the file at *entry*, without waiting for a device or a pipe.
 
     Raises:
-        RunError: If it cannot be read, is no regular file, or is larger than MAX_BYTES.
+        RunError: If the file cannot be read, is not a regular file, or is larger than MAX_BYTES.
     """
     path = readable(str(entry.raw_path))
     try:
@@ -58,7 +58,7 @@ def read(entry: Entry) -> Snapshot:
             _check_regular(info, path)
             return Snapshot(_all_of(file, path), Stamp.from_stat(info))
     except BlockingIOError:
-        msg = f"{path} has nothing to read now and may never have: it is no ordinary file."
+        msg = f"{path} has nothing to read now and may never have: it is not a regular file."
         raise RunError(msg) from None
     except OSError as error:
         raise run_error(error, f"read {path}") from None
@@ -68,7 +68,7 @@ def _check_regular(info: os.stat_result | None, path: str) -> None:
     if info is None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     if not stat.S_ISREG(info.st_mode):  # a pipe or device might never end
-        msg = f"{path} is no regular file: only those can be read."
+        msg = f"{path} is not a regular file: only regular files can be read."
         raise RunError(msg)
     _check_size(info.st_size, path)
 
@@ -89,21 +89,21 @@ def _all_of(file: int, path: str) -> bytes:
 
 
 def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
-    """Write *data* to the file at *entry*, all or nothing; return its new stamp.
+    """Write *data* to the file at *entry*, all or nothing; return the file's new stamp.
 
-    The bytes go to a new file beside the old one, with the same owner, group, mode and attributes.
-    Then the new file gets the name, so that a reader sees either the old or the new file. If the
-    file has several names, or this user cannot copy its owner or attributes, it is written in
-    place. Then a reader may see half of it; if this process is killed during the write, a file
-    `.toolbench-...` beside it has the old text.
+    The bytes are written to a new file in the same directory, with the same owner, group, mode and
+    attributes. Then the new file is renamed, so a reader sees either the old or the new file. If
+    the file has several names, or this user cannot copy the owner or attributes, the file is
+    written in place. Then a reader may see an incomplete file. If this process is killed during the
+    write, a file `.toolbench-...` in the same directory has the old text.
 
     Args:
         entry: The file.
-        data: Its new content.
+        data: The new content.
         expected: The stamp that the file had when it was read; `None` if it must not exist yet.
 
     Raises:
-        RunError: If it cannot be written, or was changed after it was read.
+        RunError: If the file cannot be written, or was changed after it was read.
     """
     check_size(data)
     path = readable(str(entry.raw_path))
@@ -114,13 +114,13 @@ def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
                 is_alike = fill(beside, data, like=entry)
                 check_unchanged(entry, expected)
                 if is_alike:
-                    # before others can change it
+                    # before other programs can change the file
                     stamp = Stamp.of(beside)
                     put_in_place(beside, entry, is_new=expected is None)
                 else:
                     write_in_place(entry, data, beside)
                     stamp = Stamp.of(entry)
-            finally:  # no half file is left behind
+            finally:  # leave no incomplete file
                 with suppress(OSError):  # the file itself is complete, old or new
                     beside.unlink(missing_ok=True)
         return stamp
@@ -129,10 +129,10 @@ def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
 
 
 def put_back(entry: Entry, data: bytes | None, expected: Stamp | None) -> Stamp | None:
-    """Write *data* to the file at *entry* as `write` does, or remove it if *data* is `None`.
+    """Write *data* to the file at *entry* as `write` does; if *data* is `None`, remove the file.
 
     Raises:
-        RunError: If it cannot be written, or was changed since it was read.
+        RunError: If the file cannot be written, or was changed after it was read.
     """
     if data is not None:
         return write(entry, data, expected)
@@ -142,11 +142,11 @@ def put_back(entry: Entry, data: bytes | None, expected: Stamp | None) -> Stamp 
 
 
 def fill(beside: Entry, data: bytes, *, like: Entry) -> bool:
-    """Write *data* to the new file *beside*, with the attributes of *like* if that exists.
+    """Write *data* to a new file, *beside*, with the attributes of the file *like* if it exists.
 
     Returns:
-        Whether it can replace *like*: it has the same owner, group, mode and attributes, and
-        *like* has no other name.
+        Whether the new file can replace *like*: the new file has the same owner, group, mode and
+        attributes, and *like* has no other name.
     """
     info = like.stat()
     mode = (
@@ -168,7 +168,7 @@ def put_in_place(beside: Entry, entry: Entry, *, is_new: bool) -> None:
     """Rename the file *beside* to *entry*; if *is_new*, do not replace an existing file.
 
     Raises:
-        OSError: If it cannot be renamed.
+        OSError: If the file cannot be renamed.
     """
     if is_new:
         try:
@@ -183,11 +183,12 @@ def put_in_place(beside: Entry, entry: Entry, *, is_new: bool) -> None:
 
 
 def write_in_place(entry: Entry, data: bytes, beside: Entry) -> None:
-    """Write *data* to the file at *entry* in place; *beside* keeps the old text meanwhile.
+    """Write *data* to the file at *entry* in place; during the write, *beside* has the old text.
 
     Raises:
-        OSError: If writing fails; the file has its old content.
-        RunError: If restoring the old content fails too; a file beside it has that content.
+        OSError: If writing fails; the file has its old content again.
+        RunError: If restoring the old content fails too; the message names a file with the old
+            content.
     """
     with entry.opened(os.O_RDWR) as file:
         old = _all_of(file, readable(str(entry.raw_path)))
@@ -207,8 +208,8 @@ def _restore(file: int, old: bytes, entry: Entry, beside: Entry) -> None:
         rescued = entry.beside()
         beside.replace(rescued)
         msg = (
-            f"{readable(str(entry.raw_path))} could be written only in part, and not put back "
-            f"({error.strerror}). All that it held is in {readable(str(rescued.path))}."
+            f"{readable(str(entry.raw_path))} was written only in part, and could not be restored "
+            f"({error.strerror}). Its old content is in {readable(str(rescued.path))}."
         )
         raise RunError(msg) from None
 
@@ -244,10 +245,10 @@ def check_size(data: bytes) -> None:
 
 
 def check_writable(entry: Entry) -> None:
-    """Check the right to write *entry*, if it exists, since a rename does not check this.
+    """Check that this user may write *entry*, if it exists: a rename does not check this.
 
     Raises:
-        PermissionError: If this user may not write it.
+        PermissionError: If this user may not write *entry*.
     """
     if entry.stat() is not None and not os.access(
         entry.name, os.W_OK, dir_fd=entry.directory
@@ -256,7 +257,7 @@ def check_writable(entry: Entry) -> None:
 
 
 def check_unchanged(entry: Entry, expected: Stamp | None) -> None:
-    """Check that the file at *entry* has the stamp *expected* (`None`: does not exist).
+    """Check that the file at *entry* has the stamp *expected* (`None`: the file does not exist).
 
     Raises:
         RunError: If the stamp differs.
@@ -282,7 +283,7 @@ def make_alike(new: int, old: int) -> None:
     Access control lists are among the attributes.
 
     Raises:
-        UnlikeError: If this user may not set one of them.
+        UnlikeError: If this user may not set the owner or an attribute.
     """
     old_info = os.fstat(old)
     new_info = os.fstat(new)

@@ -1,4 +1,4 @@
-"""A name in an open directory, which means the same place even if links change."""
+"""A name in an open directory. It means the same file even if links in the path change."""
 
 import errno
 import os
@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 
 from toolbench.tools.files.regular_file import WAITS_FOR_NOTHING
 
-_LINKS = 40  # links followed at most, like the kernel
+_LINKS = 40  # the most links that are followed, as in the kernel
 _LONGEST = os.pathconf("/", "PC_PATH_MAX")  # bytes; no program opens a longer path
 # Linux: enough to open files below a directory without the right to list it.
 _SEARCH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -27,10 +27,10 @@ class OutsideError(Exception):
 
 
 class Entry:
-    """A name in an open directory; a file of this name need not exist. Close it after use.
+    """A name in an open directory; a file of this name need not exist. Close the entry after use.
 
-    All operations use the directory's descriptor and the name. So if a program
-    replaces a directory of the path by a link, we still use the right place.
+    All operations use the descriptor of the directory and the name. So if a program replaces a
+    directory of the path by a link, the operations still use the original directory.
     """
 
     def __init__(self, directory: int, path: Path, raw_path: Path) -> None:
@@ -39,7 +39,7 @@ class Entry:
         Args:
             directory: The directory of the name.
             path: The directory's path and the name, without links.
-            raw_path: The path that led here, for messages.
+            raw_path: The path as the caller wrote it, for messages.
         """
         self.directory = directory
         self.path = path
@@ -62,12 +62,12 @@ class Entry:
         Args:
             path: The path; links in it are followed one by one.
             root: The directory that must contain the entry, if any.
-            follow: Whether to follow the last name too, if it is a link.
+            follow: Whether to follow the last name of *path* too, if it is a link.
             make: Whether to make missing directories.
 
         Raises:
             OutsideError: If the entry is not in *root*; then no directory was made.
-            OSError: If a directory on the way is missing or cannot be searched.
+            OSError: If a directory of *path* is missing or cannot be searched.
         """
         walk = _Walk(root)
         try:
@@ -109,7 +109,7 @@ class Entry:
                 os.rmdir(folder.name, dir_fd=folder.directory)
 
     def stat(self) -> os.stat_result | None:
-        """Return the `stat` of the file, without following a link; `None` if there is none."""
+        """Return the `stat` of the file, without following a link; `None` if there is no file."""
         try:
             return os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
         except FileNotFoundError:
@@ -117,7 +117,7 @@ class Entry:
 
     @property
     def identity(self) -> Identity | None:
-        """The identity of the file; `None` if there is none."""
+        """The identity of the file; `None` if the file does not exist."""
         return None if (info := self.stat()) is None else identity_of(info)
 
     def is_directory(self) -> bool:
@@ -139,7 +139,7 @@ class Entry:
             os.close(file)
 
     def opened_directory(self) -> AbstractContextManager[int]:
-        """Open the entry, a directory, for a `with` block that lists it."""
+        """Open the entry, a directory, for a `with` block that lists the directory."""
         return self.opened(os.O_RDONLY | os.O_DIRECTORY)
 
     def beside(self) -> "Entry":
@@ -161,7 +161,7 @@ class Entry:
         os.replace(self.name, target.name, src_dir_fd=here, dst_dir_fd=there)
 
     def link(self, target: "Entry") -> None:
-        """Make *target* another name of the file.
+        """Make *target* another name of the file, a hard link.
 
         Raises:
             OSError: If *target* exists, or the file system has no hard links.
@@ -182,7 +182,7 @@ class _Directory(NamedTuple):
 
 
 class _Walk:
-    """A walk from the root of the file system downwards, one name at a time."""
+    """A walk from the root of the file system to a path, one name at a time."""
 
     def __init__(self, root: Identity | None) -> None:
         self.directory = os.open("/", _SEARCH)
@@ -194,7 +194,7 @@ class _Walk:
 
     @property
     def trail(self) -> list[Identity]:
-        """All directories from the root of the file system to here."""
+        """All directories from the root of the file system to the present one."""
         return [self._top, *(directory.identity for directory in self._names)]
 
     @property
@@ -236,7 +236,7 @@ class _Walk:
         try:
             return Path(os.readlink(name, dir_fd=self.directory))
         except OSError as error:
-            if error.errno in (errno.EINVAL, errno.ENOENT):  # no link, or no file
+            if error.errno in (errno.EINVAL, errno.ENOENT):  # not a link, or no file
                 return None
             raise self._safe_error(error) from None
 
@@ -275,7 +275,7 @@ class _Walk:
         return self._root is None or self._root in self.trail
 
     def _safe_error(self, error: OSError) -> Exception:
-        """Return an error in place of *error*, without facts about files outside the root."""
+        """Return *error*, or an error without its details if the walk is outside the root."""
         return error if self._is_inside() else OutsideError()
 
 

@@ -1,4 +1,4 @@
-"""Allow only one edit of a file at a time, in this process and in all programs that use `flock`."""
+"""Lock files during an edit, against this process and all programs that use `flock`."""
 
 import os
 import sys
@@ -19,22 +19,22 @@ PATIENCE = 10.0
 """Seconds to wait for another process that has locked a file."""
 _PAUSE = 0.005  # seconds between two tries to lock a file
 
-_locks: WeakValueDictionary[Path, Lock] = WeakValueDictionary()  # while they are held
+_locks: WeakValueDictionary[Path, Lock] = WeakValueDictionary()  # locks that are in use
 _looking_up = Lock()
 
 
 @contextmanager
 def file_locks(*paths: Path) -> Iterator[None]:
-    """Lock the files at *paths* (without links), so that no edit comes between a read and a write.
+    """Lock the files at *paths*, which have no links, so that no other edit happens in between.
 
-    `flock` locks them for all processes that use this function, under any name of a file; for
-    other programs see `disk.check_unchanged`. If a file cannot be locked (it does not exist yet,
-    or there are no locks on its file system or platform), only this process waits.
+    `flock` locks the files for all processes that use this function, under every name of a file.
+    For other programs see `disk.check_unchanged`. If a file cannot be locked (it does not exist
+    yet, or its file system or platform has no locks), only edits of this process wait.
 
     Raises:
-        RunError: If another process locks one of them for longer than PATIENCE.
+        RunError: If another process locks a file for longer than PATIENCE.
     """
-    # always in the same order, so that there is no deadlock
+    # always in the same order, to avoid a deadlock
     ordered = sorted(set(paths))
     with ExitStack() as stack:
         for path in ordered:
@@ -65,7 +65,7 @@ def _files_locked(paths: list[Path]) -> Iterator[None]:
 
 
 def _locked_elsewhere(paths: Iterable[Path], stack: ExitStack) -> Path | None:
-    """Lock the files at *paths* until *stack* ends; return the first that cannot be locked."""
+    """Lock the files at *paths* until *stack* ends; return the first that is locked already."""
     ours: set[tuple[int, int]] = set()
     for path in paths:
         with suppress(OSError):  # no file, or no permission: the edit reports it

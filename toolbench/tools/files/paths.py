@@ -11,12 +11,12 @@ from toolbench.tools.files.entry import Entry, Identity, OutsideError, identity_
 
 
 def working_dir_of(conv_state: Any, folder: str | Path | None = None) -> Path:
-    """Return the working directory of tools: *folder*, the directory of the state, or the current one.
+    """Return the working directory: *folder*, that of *conv_state*, or the current directory.
 
-    *conv_state* may also be a path, as in the OpenHands SDK's executors.
+    *conv_state* may also be a path, as in the executors of the OpenHands SDK.
 
     Raises:
-        ValueError: If the directory cannot be a path.
+        ValueError: If the path of the directory has characters that no path can have.
     """
     if folder is None and isinstance(conv_state, str | Path):
         folder = conv_state
@@ -30,12 +30,12 @@ def check_directory(directory: str | Path) -> None:
     """Check that *directory*, an option of a tool, can be a path.
 
     Raises:
-        ValueError: If it has characters that no path can have.
+        ValueError: If *directory* has characters that no path can have.
     """
     if not _can_be_path(directory):
         msg = (
-            f"{str(directory)!r} is not a valid directory: no path holds a NUL or half a "
-            "character. Give another one."
+            f"{str(directory)!r} is not a valid directory: no path can have a NUL or half a "
+            "character. Give another directory."
         )
         raise ValueError(msg)
 
@@ -44,10 +44,10 @@ def check_path(path: str) -> None:
     """Check that *path* can be a path.
 
     Raises:
-        RunError: If it is empty, or has characters that no path can have.
+        RunError: If *path* is empty, or has characters that no path can have.
     """
     if not path or not _can_be_path(path):
-        msg = f"{path!r} is no path. Give the path of a file."
+        msg = f"{path!r} is not a path. Give the path of a file."
         raise RunError(msg)
 
 
@@ -59,7 +59,7 @@ def _can_be_path(path: str | Path) -> bool:
 
 
 def resource_of(path: str | Path) -> str:
-    """Return the name for `DeclaredResources` of the file at *path*, with its links followed."""
+    """Return the file at *path* as a name for `DeclaredResources`; links are followed."""
     try:
         return f"file:{os.path.realpath(path)}"
     except (OSError, ValueError):  # not a path: the call reports it
@@ -67,10 +67,10 @@ def resource_of(path: str | Path) -> str:
 
 
 class Places:
-    """A resolver of paths for a working directory, limited to a root if there is one."""
+    """A resolver of paths. If it has a root, paths outside the root are refused."""
 
     def __init__(self, working_dir: Path, root: Path | None = None) -> None:
-        """Resolve paths for *working_dir*; follow links, and refuse paths outside *root*."""
+        """Make a resolver for tools in *working_dir*; paths outside *root* are refused."""
         self.working_dir = working_dir
         self.root = None if root is None else Path(os.path.realpath(root))
 
@@ -78,7 +78,7 @@ class Places:
         """Return *path*, which must be absolute.
 
         Raises:
-            RunError: If it is relative, or not a path.
+            RunError: If *path* is relative, or cannot be a path.
         """
         check_path(path)
         absolute = Path(path)
@@ -91,8 +91,8 @@ class Places:
         """Return the entry of *path*; see `Entry.find`. Close it after use.
 
         Raises:
-            RunError: If it is outside the root, where no file was made or opened.
-            OSError: If a directory on the way is missing or cannot be searched.
+            RunError: If *path* is outside the root; no file outside was made or opened.
+            OSError: If a directory of *path* is missing or cannot be searched.
         """
         try:
             return Entry.find(path, root=self._root(), follow=follow, make=make)
@@ -112,7 +112,7 @@ class Places:
             raise run_error(error, f"open the workspace {self.root}") from None
 
     def missing(self, path: Path) -> RunError:
-        """Return the error for *path*, which does not exist, with similar paths that exist."""
+        """Return the error that *path* does not exist; it names similar paths that exist."""
         near = [
             readable(str(candidate))
             for candidate in (

@@ -1,11 +1,11 @@
-"""Open and read regular files only; never wait for a pipe or a device."""
+"""Open and read only regular files, without waiting for a pipe or a device."""
 
 import errno
 import os
 import stat
 
 WAITS_FOR_NOTHING = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-"""Flags to open a file without waiting for a pipe or becoming attached to a terminal."""
+"""Flags to open a file without waiting for a pipe and without attaching to a terminal."""
 _PART = 256 * 1024
 """Bytes of one read; each read takes this much memory, even for a short file."""
 
@@ -14,12 +14,12 @@ def open_regular(path: str) -> int:
     """Return a descriptor to read the file at *path*; links are followed.
 
     Raises:
-        OSError: If it cannot be opened, or is not a regular file: a pipe may never end.
+        OSError: If the file cannot be opened, or is not a regular file. A pipe may never end.
     """
     file = os.open(path, os.O_RDONLY | WAITS_FOR_NOTHING)
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file", path)
+            raise OSError(errno.EINVAL, "it is not a regular file", path)
     except BaseException:  # also an interrupt: close the descriptor
         os.close(file)
         raise
@@ -30,7 +30,7 @@ def read_regular(path: str, most: int) -> bytes:
     """Return the content of the file at *path*, which may have up to *most* bytes.
 
     Raises:
-        OSError: If it cannot be opened or read, is not a regular file, or is larger.
+        OSError: If the file cannot be opened or read, is not a regular file, or is larger.
     """
     file = open_regular(path)
     try:
@@ -43,13 +43,13 @@ def read_regular(path: str, most: int) -> bytes:
 
 
 def read_up_to(file: int, most: int) -> bytes:
-    """Return the rest of the open *file*, or the first *most* bytes of it.
+    """Return the rest of the open *file*, at most *most* bytes.
 
-    The first read takes what the file reports as its size: memory is used once. Files of /proc
-    report no size, and some have no end; so it goes on in parts.
+    The first read is as large as the size that the file reports, so memory is used only once. Files
+    of /proc report no size, and some have no end, so more is read in parts.
 
     Raises:
-        OSError: If it cannot be read.
+        OSError: If the file cannot be read.
     """
     part = os.read(file, min(max(os.fstat(file).st_size + 1, _PART), most))
     parts, size = [part], len(part)

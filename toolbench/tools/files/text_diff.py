@@ -9,7 +9,9 @@ CONTEXT = 2
 """The number of unchanged lines shown around a change."""
 MAX_LINES = 200
 """The highest number of lines in a diff."""
-_MAX_COMPARED = 2_000  # lines; matching is quadratic, so a longer change is shown as all old, all new
+_MAX_COMPARED = (
+    2_000  # lines; matching is quadratic, so in a longer change no lines are matched
+)
 _STYLES = {"-": "red", "+": "green", " ": "dim"}
 
 _Change = tuple[str, int, int, int, int]

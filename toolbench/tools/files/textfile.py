@@ -1,4 +1,4 @@
-"""Decode the text of a file for editing, and encode it without changing other bytes."""
+"""Decode a file to edit its text, and encode the text without changing other bytes."""
 
 import codecs
 import re
@@ -46,7 +46,7 @@ class TextFile:
         """The unusual properties of the file, as text: `, cp1252, CRLF line ends`."""
         unusual = [] if self.encoding == "utf-8" else [self.encoding]
         unusual += ["byte order mark"] * bool(self.bom)
-        unusual += ["some bytes are no UTF-8"] * (self.errors != "strict")
+        unusual += ["some bytes are not UTF-8"] * (self.errors != "strict")
         unusual += [_CRLF] * (self.newline == "\r\n")
         return "".join(f", {trait}" for trait in unusual)
 
@@ -76,12 +76,13 @@ def newline_of(text: Text) -> str:
 
 
 def to_show(data: bytes) -> tuple[Text, str]:
-    """Return the text of *data* to show parts of it, and the traits of `TextFile`.
+    """Return *data* as a text whose lines can be shown, and the traits of `TextFile`.
 
-    ASCII, as most files are, is not decoded as a whole: for 9 MB that takes longer than to find the lines.
+    Most files are ASCII. An ASCII file is not decoded as a whole: for 9 MB, decoding takes longer
+    than finding the lines.
 
     Raises:
-        BinaryError: If it is not text.
+        BinaryError: If *data* is not text.
     """
     if data.isascii() and b"\0" not in data:
         text = AsciiText(data)
@@ -91,10 +92,12 @@ def to_show(data: bytes) -> tuple[Text, str]:
 
 
 def decode(data: bytes) -> TextFile:
-    """Decode *data* by its mark, as UTF-8, or by a guess that loses no byte.
+    """Decode *data* by its byte order mark, or as UTF-8, or with a guessed encoding.
+
+    Encoding the text again gives the same bytes.
 
     Raises:
-        BinaryError: If it is not text.
+        BinaryError: If *data* is not text.
     """
     for bom, encoding in _BOMS:
         if data.startswith(bom):
@@ -129,7 +132,7 @@ def _guessed(data: bytes) -> TextFile:
 
 
 def _guess(data: bytes) -> str:
-    """Return the likeliest encoding that contains ASCII, or else latin-1, which fits all bytes."""
+    """Return the likeliest encoding of *data* that contains ASCII, or else latin-1."""
     from charset_normalizer import (  # noqa: PLC0415 - slow to import, seldom needed
         from_bytes,
     )
@@ -146,6 +149,6 @@ def _guess(data: bytes) -> str:
 
 
 def _is_sprinkled(data: bytes) -> bool:
-    """Tell whether *data* is ASCII with only a few other letters, mostly single ones."""
+    """Tell whether *data* is ASCII with a few other letters, at most two in a row."""
     runs = _HIGH.findall(data)
     return len(runs) < _FEW and max(map(len, runs), default=0) <= 2

@@ -11,31 +11,34 @@ from toolbench.tools.files.entry import Entry
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A change of a file: its new `data` (`None` removes it), and its old stamp (`None`: no file)."""
+    """A change of a file: its new data (`None` removes the file), and its old stamp.
+
+    The stamp `expected` is `None` if the file must not exist yet.
+    """
 
     entry: Entry
     data: bytes | None
     expected: disk.Stamp | None
     like: Entry
-    """The file that gives it owner, group, mode and attributes."""
+    """The file from which owner, group, mode and attributes are copied."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Staged:
-    """The new text of a file, written beside its place."""
+    """The new content of a file, written to a temporary file in the same directory."""
 
     beside: Entry
     is_alike: bool
-    """Whether it can replace the file; if not, the file is written in place."""
+    """Whether the temporary file can replace the file; if not, the file is written in place."""
 
 
 def change_together(changes: Sequence[FileChange]) -> None:
-    """Make all *changes*: write each new file beside its place, then move all of them.
+    """Make all *changes*: write all new files under temporary names, then rename all of them.
 
-    If a step fails, the steps before it are undone.
+    If a step fails, the earlier steps are undone.
 
     Raises:
-        RunError: If a file cannot be written, or was changed since it was read.
+        RunError: If a file cannot be written, or was changed after it was read.
     """
     path = ""
     done = ExitStack()
@@ -60,7 +63,7 @@ def change_together(changes: Sequence[FileChange]) -> None:
 
 
 def _staged(change: FileChange, undo: ExitStack, closing: ExitStack) -> _Staged | None:
-    """Write the new text beside the file's place; return it, or None for a removal."""
+    """Write the new content to a temporary file; return None if *change* removes the file."""
     if change.data is None:
         return None
     beside = closing.enter_context(change.entry.beside())
@@ -78,7 +81,7 @@ def _swap(
     undo: ExitStack,
     done: ExitStack,
 ) -> None:
-    """Move the new file to its place; keep the old file at *spare* until all changes are made."""
+    """Rename the new file; keep the old file as *spare* until all changes are made."""
     entry = change.entry
     if new is not None and not new.is_alike and change.data is not None:
         old = disk.read(entry).data

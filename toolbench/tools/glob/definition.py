@@ -24,7 +24,7 @@ class GlobAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The pattern, and where to search."""
+        """The pattern and the directory."""
         view = Text.assemble(("glob ", "bold"), (self.pattern, "cyan"))
         return view.append(f" in {self.path}") if self.path else view
 

@@ -21,12 +21,12 @@ from toolbench.tools.search.place import place_of, resolved, split_pattern
 
 
 class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
-    """The executor of glob; any number of calls may run at once."""
+    """The executor of glob; any number of calls can run at the same time."""
 
     def __init__(
         self, conv_state: Any = None, *, working_dir: str | Path | None = None
     ) -> None:
-        """Search in *working_dir*, or else in the working directory of *conv_state*, by default."""
+        """Make an executor; by default it searches *working_dir*, or that of *conv_state*."""
         self.working_dir = working_dir_of(conv_state, working_dir)
         self._interrupts = Interrupts()
 

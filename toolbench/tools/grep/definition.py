@@ -31,7 +31,7 @@ class GrepAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The pattern, and where to search."""
+        """The pattern, the directory and the glob for files."""
         view = Text.assemble(("grep ", "bold"), (self.pattern, "cyan"))
         for word, value in (("in", self.path), ("of", self.include)):
             if value:
@@ -84,7 +84,7 @@ class GrepTool(SearchTool[GrepAction, GrepObservation]):
 
     @classmethod
     def is_usable(cls) -> bool | Unusable:
-        """Tell whether patterns can be searched for: Pyodide has no build of `regex`."""
+        """Tell whether the package `regex` is installed; Pyodide does not have it."""
         if find_spec("regex") is None:
             return Unusable(
                 "grep needs the package regex, whose searches can be stopped, and it is not "

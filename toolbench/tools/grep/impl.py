@@ -1,4 +1,4 @@
-"""The executor of grep: list files, select some with ripgrep, match their lines, newest first."""
+"""The executor of grep: list files, select some with ripgrep, and match their lines."""
 
 from collections.abc import Callable
 from itertools import islice, takewhile
@@ -20,12 +20,12 @@ from toolbench.tools.search.place import place_of
 
 
 class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
-    """The executor of grep; any number of calls may run at once."""
+    """The executor of grep; any number of calls can run at the same time."""
 
     def __init__(
         self, conv_state: Any = None, *, working_dir: str | Path | None = None
     ) -> None:
-        """Search in *working_dir*, or else in the working directory of *conv_state*, by default."""
+        """Make an executor; by default it searches *working_dir*, or that of *conv_state*."""
         self.working_dir = working_dir_of(conv_state, working_dir)
         self._interrupts = Interrupts()
         self._ripgrep = Ripgrep()
@@ -83,7 +83,10 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
         include: str | None,
         stopped: Callable[[], bool],
     ) -> tuple[list[str], int]:
-        """Return the newest matching files, one more than the cap, and the count of unread directories."""
+        """Return the newest matching files, and the number of directories that cannot be read.
+
+        One file more than `CAP` is returned, so that the caller notices that there are more.
+        """
         if place.is_file():
             return [path for path in (str(place),) if line_pattern.accepts(path)], 0
         _check_searchable(place)
@@ -111,7 +114,7 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
 
 
 def _check_searchable(place: Path) -> None:
-    """Check that *place* is a directory of normal files.
+    """Check that *place* is a directory, and not a directory of the kernel.
 
     Raises:
         RunError: If it is not a directory, or a directory of the kernel.

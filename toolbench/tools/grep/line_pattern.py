@@ -1,4 +1,4 @@
-"""Decide whether a pattern matches in a file, line by line."""
+"""Match a pattern with the lines of a file."""
 
 import os
 import re
@@ -19,14 +19,14 @@ from toolbench.tools.search.interrupts import interrupted
 if TYPE_CHECKING:
     import regex
 
-_SNIFFED = 8 * 1024  # characters: a NUL among the first ones makes a file binary
+_SNIFFED = 8 * 1024  # a file with a NUL in its first 8,192 characters is binary
 _BLOCK = 64 * 1024
-_PATIENCE = (0.2, 0.8, 4.0)  # seconds of CPU for each attempt at a line
+_PATIENCE = (0.2, 0.8, 4.0)  # seconds of CPU for each attempt to match a line
 _QUICK = 10_000_000  # steps, which take a fraction of a second at worst
-_CHOICE = re.compile(r"[*+?{|]|\\[1-9]|\(\?P=")  # each of these may try every length
+_CHOICE = re.compile(r"[*+?{|]|\\[1-9]|\(\?P=")  # each of these may match any length
 _NESTED = re.compile(
     r"\)\s*[*+{]|\(\?\w*x"
-)  # or verbose, where comments may come between
+)  # a repeated group, or the verbose mode, where comments may be in between
 _SET = r"\[\^?\]?(?:\\.|[^\]\\])*\]"
 _NO_LINE_END = re.compile(rf"\\[^nx]|{_SET}", re.DOTALL)
 _DIFFERENT = re.compile(
@@ -36,19 +36,19 @@ _compiling = Lock()  # warning filters belong to the whole process
 
 
 class LinePattern:
-    """A regular expression, to match it with the lines of files."""
+    """A regular expression that is matched with the lines of files."""
 
     def __init__(
         self, pattern: str, stopped: Callable[[], bool] = lambda: False
     ) -> None:
-        """Compile *pattern*, which has to match inside one line; upper and lower case are the same.
+        """Compile *pattern*, which must match inside one line; case is ignored.
 
         Args:
             pattern: The regular expression.
-            stopped: Called regularly; returns whether to stop.
+            stopped: A function that is called regularly; the search stops if it returns True.
 
         Raises:
-            RunError: If it is no regular expression, or reaches over a line end.
+            RunError: If *pattern* is not a regular expression, or contains a line end.
         """
         if re.search(r"\n|\\n|\\x0[aA]", _NO_LINE_END.sub("", pattern)):
             msg = f"{pattern!r} spans several lines, but lines are searched one by one. Search for a part within one line."
@@ -56,9 +56,9 @@ class LinePattern:
         self._pattern = pattern
         self._regex = _compiled(pattern)
         self.needed = needed_by(pattern)
-        """The text that a file must have to match; None if only each line can tell."""
+        """A text that every matching file contains; None if there is no such text."""
         self.unread = 0
-        """The number of files that could not be read: an error of the disk, or not a file any more."""
+        """The number of files that could not be read."""
         self._stopped = stopped
         choices = len(_CHOICE.findall(pattern))
         self._short = 0 if _NESTED.search(pattern) else _QUICK ** (1 / (choices + 1))
@@ -78,7 +78,9 @@ class LinePattern:
             return False
         try:
             start = os.read(file, _BLOCK)
-            is_all = len(start) < _BLOCK  # so it is for nearly every file, so be quick
+            is_all = (
+                len(start) < _BLOCK
+            )  # true for nearly every file, so this path is fast
             if is_all and not self._may_be_in(start):
                 return False
             if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
@@ -105,7 +107,7 @@ class LinePattern:
         return self.needed is None or self.needed.may_be_in(data)
 
     def _in_lines(self, data: bytes) -> bool:
-        """Tell whether a line of *data* matches; *data* has the needed text."""
+        """Tell whether a line of *data* matches; *data* contains the needed text."""
         if self.needed and self.needed.is_all and data.isascii():
             return True
         return self._in_text(data.decode(errors="surrogateescape"))
@@ -134,18 +136,19 @@ class LinePattern:
         """Search *text* without blocking other threads.
 
         Raises:
-            TimeoutError: If it takes more than *seconds* of the CPU.
+            TimeoutError: If the search takes more than *seconds* of CPU time.
         """
         return self._regex.search(text, timeout=seconds, concurrent=True)
 
     def _in_line(self, line: str) -> bool:
         """Tell whether *line* matches.
 
-        Between attempts it checks for an interrupt; the first attempts are short. If no match can
-        take long, there is no time limit, as a limit would triple the cost of a short line.
+        After each attempt without a result, the search checks for an interrupt. Later attempts get
+        more time. A line that cannot take long has no time limit: a limit would take three times
+        as long as the search.
 
         Raises:
-            RunError: If that takes too long, or was interrupted.
+            RunError: If the search takes too long, or was interrupted.
         """
         if len(line) < self._short:
             return self._regex.search(line) is not None
@@ -164,7 +167,7 @@ class LinePattern:
 
 
 def _whole_lines(file: int, data: bytes) -> Iterator[bytes]:
-    """Yield *data* and the rest of *file*, cut at line ends; lines over 10 MB are cut anywhere."""
+    """Yield *data* and the rest of *file* in blocks of whole lines; lines over 10 MB are cut."""
     while more := os.read(file, max(_BLOCK, len(data))):
         cut = data.rfind(b"\n") + 1 or len(data) * (len(data) > MAX_BYTES)
         if cut:
@@ -174,10 +177,10 @@ def _whole_lines(file: int, data: bytes) -> Iterator[bytes]:
 
 
 def _compiled(pattern: str) -> "regex.Pattern[str]":
-    """Compile *pattern*, in the syntax of `re`, for an engine that can be stopped.
+    """Compile *pattern*, a pattern for `re`, with the package `regex`, which has a time limit.
 
     Raises:
-        RunError: If it is no regular expression.
+        RunError: If *pattern* is not a regular expression.
     """
     import regex  # noqa: PLC0415 - 50 ms, only for searches
 
@@ -196,7 +199,7 @@ def _compiled(pattern: str) -> "regex.Pattern[str]":
 
 
 def _as_in_re(part: re.Match[str]) -> str:
-    """Escape syntax that only the package `regex` has, such as `{e<=1}` and `[[:alpha:]]`."""
+    """Escape *part*, syntax that only the package `regex` has: `{e<=1}` or `[[:alpha:]]`."""
     text = part[0]
     if part["brace"]:
         return r"\{"

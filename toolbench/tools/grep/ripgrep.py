@@ -1,4 +1,4 @@
-"""Let ripgrep select the files that may match."""
+"""Select the files that may match, with the program ripgrep."""
 
 import os
 import re
@@ -27,25 +27,25 @@ _OPTIONS = (
     "--files-with-matches",
     "--null",
     "--regex-size-limit=10M",
-    "--dfa-size-limit=100M",  # it has 1 GB by default
+    "--dfa-size-limit=100M",  # the default is 1 GB
 )
 _SIMPLE = re.compile(r"\*\.(?:\w+|\{\w+(?:,\w+)*\})")  # has the same meaning in ripgrep
 _MOST_GLOBS = 500
-_PATIENCE = 60.0  # seconds to wait for its output
+_PATIENCE = 60.0  # seconds to wait for ripgrep's output
 _MOST_OUTPUT = 100_000_000  # bytes of paths
 _CHUNK = 1 << 16
-_MOST_MEMORY = 1_000_000_000  # bytes: it keeps a whole line in memory, of any length
+_MOST_MEMORY = 1_000_000_000  # bytes: ripgrep keeps each whole line in memory
 
 _Process = subprocess.Popen[bytes]
 
 
 def ripgrep() -> str | None:
-    """Return the path of ripgrep, in PATH or beside this Python; None if it is not installed."""
+    """Return the path of ripgrep, on the PATH or in this Python's folder; None if not installed."""
     return which("rg") or which("rg", path=str(Path(sys.executable).parent))
 
 
 class Ripgrep:
-    """The runs of ripgrep, with limits of time and memory; they end with this process."""
+    """The running processes of ripgrep. They have limits of time and memory, and end with ours."""
 
     def __init__(self) -> None:
         """Start without runs."""
@@ -62,17 +62,20 @@ class Ripgrep:
     def beside(
         self, walk: Walk, needed: Needed | None, include: str | None
     ) -> Iterator[Callable[[], set[str] | None]]:
-        """Search the files of *walk* during the walk, or after it if there are .gitignore rules.
+        """Search the files of *walk* for a text, at the same time as the walk.
+
+        If .gitignore rules count, the search begins after the walk: then the walk knows which
+        directories to leave out.
 
         Args:
             walk: The walk through the files.
-            needed: The text that the files must have.
-            include: A glob that the files match.
+            needed: The text that the files must contain.
+            include: A glob that the files must match.
 
         Yields:
-            A function to call when the walk has ended. It returns the names of all files
-            that have the needed text, perhaps also of ignored files; None if ripgrep is not
-            installed or cannot search this. It raises RunError if the search takes too long.
+            A function to call when the walk has ended. It returns the paths of all files that
+            contain the needed text, perhaps also of ignored files. It returns None if ripgrep is
+            not installed or cannot do this search. It raises RunError if the search takes too long.
         """
         process = None if walk.has_rules else self._start(walk, needed, include)
 
@@ -102,7 +105,7 @@ class Ripgrep:
         try:
             process = subprocess.Popen(  # noqa: S603 - no shell; no argument is an option
                 guarded_quickly(program, arguments),
-                bufsize=0,  # its descriptors are read; a buffer is one more thing to find no room
+                bufsize=0,  # the descriptors are read directly; a buffer would need more memory
                 cwd=walk.base,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -113,7 +116,7 @@ class Ripgrep:
         _limit_memory(process)
         with self._lock:
             self._running.add(process)
-        if walk.is_stopped:  # too early for `stop` to see it
+        if walk.is_stopped:  # `stop` was called before the process was in `_running`
             process.kill()
         return process
 
@@ -126,7 +129,7 @@ class Ripgrep:
 
 
 def _limit_memory(process: _Process) -> None:
-    """Let *process* fail if it needs too much memory, if the system supports this."""
+    """Limit the memory of *process*, if the system supports this."""
     with suppress(
         ImportError, AttributeError, OSError
     ):  # Windows, macOS, or it has ended
@@ -149,7 +152,7 @@ def _files(process: _Process) -> set[str] | None:
 
 
 def _output(process: _Process) -> bytes | None:
-    """Return the output of *process*; None if it is too long, has errors, or was cut by a kill."""
+    """Return the output of *process*; None if it is too long, or if the process did not succeed."""
     if process.stdout is None or process.stderr is None:
         return None
     output = bytearray()

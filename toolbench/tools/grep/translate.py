@@ -1,7 +1,7 @@
-"""Find a text that every matching file must have: as a regex for ripgrep, and as a literal.
+"""Find a text that every matching file must contain: as a regex for ripgrep, and as a literal.
 
-Both may select too many files, but never too few. After that Python matches the pattern itself, so
-that the result is the same with and without ripgrep.
+The regex and the literal may select too many files, but never too few. After that Python matches
+the pattern itself, so the result is the same with and without ripgrep.
 """
 
 import re
@@ -36,7 +36,7 @@ _KINDS = {  # the ASCII part of Python's classes
     "s": r"\x09-\x0d\x1c-\x20",
     "S": r"\x00-\x08\x0e-\x1b\x21-\x7f",
 }
-_HIGH = r"[\x80-\xff]+"  # a character beyond ASCII, or several
+_HIGH = r"[\x80-\xff]+"  # one or several characters that are not ASCII
 _ANY = rf"(?:[\x00-\x7f]|{_HIGH})"
 _FIXED = {
     "open": "(?:",
@@ -47,7 +47,7 @@ _FIXED = {
     "boundary": "(?:)",
     "dot": _ANY,
 }
-_FOLDED = {  # letters that equal more letters than their capital if case is ignored
+_FOLDED = {  # letters that match other letters than their capital too, if case is ignored
     "i": r"(?:i|\xc4[\xb0\xb1])",  # the dotted capital and the dotless small i
     "s": r"(?:s|\xc5\xbf)",  # the long s
     "k": r"(?:k|\xe2\x84\xaa)",  # the Kelvin sign
@@ -58,12 +58,12 @@ _UNSURE = (b"\xc4\xb0", b"\xc4\xb1", b"\xc5\xbf", b"\xe2\x84\xaa")
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """A text that a file must contain; without it the pattern cannot match in the file."""
+    """A text that a file must contain; without the text, the pattern cannot match in the file."""
 
     regex: str
-    """The regex for ripgrep: on bytes, UTF-16 turned into UTF-8, case ignored."""
+    """The regex for ripgrep. It matches bytes, ignores case, and expects UTF-16 as UTF-8."""
     literal: bytes
-    """A text in lower case; empty if no text is sure."""
+    """The text in lower case; empty if no text is in every match."""
     is_all: bool
     """Whether the literal is the whole pattern."""
     rarest: bytes
@@ -71,7 +71,7 @@ class Needed:
 
     def may_be_in(self, data: bytes) -> bool:
         """Tell whether the pattern may match in a file with *data*."""
-        rare = self.rarest in data or self.rarest.upper() in data  # seldom, so cheap
+        rare = self.rarest in data or self.rarest.upper() in data  # a fast test
         if rare and self.literal in data.lower():
             return True
         return not data.isascii() and (
@@ -81,7 +81,7 @@ class Needed:
 
 
 def needed_by(pattern: str) -> Needed | None:
-    """Return the text that a file must contain for *pattern*; None if its syntax is not plain."""
+    """Return the text that a file must contain to match; None if *pattern* is not simple enough."""
     pattern = pattern.removeprefix("(?i)")  # case is ignored anyway
     tokens, at = [], 0
     while at < len(pattern):
@@ -99,7 +99,7 @@ def needed_by(pattern: str) -> Needed | None:
 
 
 def _literal(tokens: list[re.Match[str]]) -> bytes:
-    """Return the longest text that is in every match; groups and optional parts do not count."""
+    """Return the longest text that is in every match, outside of groups and optional parts."""
     runs, depth = [""], 0
     for token, follower in zip_longest(tokens, tokens[1:]):
         depth += (token.lastgroup == "open") - (token.lastgroup == "close")

@@ -1,4 +1,4 @@
-"""Stop the cell of a thread from another thread, by a KeyboardInterrupt."""
+"""Stop a running cell from another thread, by a KeyboardInterrupt."""
 
 import signal
 import threading
@@ -12,10 +12,10 @@ from toolbench.runs.cancellation.cancel_token import Interruptible
 
 
 class Breaker(Interruptible):
-    """A switch that stops the thread of a cell, but only while the cell runs in it.
+    """A switch that stops a cell. It interrupts the thread of the cell only while the cell runs.
 
-    Beside the exception, it uses SIGINT in the main thread, cancels what the cell awaits, and
-    limits its time.
+    In the main thread the switch uses SIGINT, in other threads an exception. If the cell awaits a
+    future, the future is cancelled. A cell can also have a time limit.
     """
 
     def __init__(self) -> None:
@@ -24,14 +24,14 @@ class Breaker(Interruptible):
         self._future: Future[Any] | None = None
         self._timer: threading.Timer | None = None
         self.reason = ""
-        """Why the work was stopped; empty if it was not."""
+        """The reason why the work was stopped; empty if it was not stopped."""
         self.interrupted = False
-        """Whether a KeyboardInterrupt is meant for all work in the main thread."""
+        """Whether a KeyboardInterrupt may come from Kernel > Interrupt, and not from the work."""
         self._signalled = partial(_note, self)
 
     @contextmanager
     def breakable(self, timeout: float | None) -> Iterator[None]:
-        """Allow stopping the work in the `with` block; stop it after *timeout* seconds at the latest."""
+        """Let `break_off` stop the work in the `with` block; *timeout* is its limit in seconds."""
         self.reason, self._timer, self._future = "", None, None
         try:
             self.begin()
@@ -49,12 +49,12 @@ class Breaker(Interruptible):
             self.end()
 
     def _listen(self) -> None:
-        """Watch for SIGINT, as a KeyboardInterrupt may also come from the work itself."""
+        """Watch for SIGINT, because the work itself can raise a KeyboardInterrupt too."""
         self.interrupted = False
         if threading.current_thread() is threading.main_thread():
             if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
                 signal.signal(signal.SIGINT, self._signalled)
-            else:  # a foreign handler: it is unknown when it raises
+            else:  # a handler of other code: it is not known when this raises
                 self.interrupted = True
 
     def _disallow(self) -> None:
@@ -64,7 +64,7 @@ class Breaker(Interruptible):
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def await_(self, future: "Future[Any]") -> Any:
-        """Return the result of *future*, which is cancelled if the work is stopped."""
+        """Return the result of *future*; if the work is stopped, cancel *future*."""
         with self._lock:
             self._future = future
         try:
@@ -77,7 +77,7 @@ class Breaker(Interruptible):
                 self._future = None
 
     def break_off(self, reason: str = "interrupt") -> None:
-        """Stop the work, if there is any."""
+        """Stop the work, if it is running."""
         with self._lock:
             self._break_off(reason)
 
@@ -88,7 +88,7 @@ class Breaker(Interruptible):
                 self._break_off("timeout")
 
     def _break_off(self, reason: str) -> None:
-        """Stop the work, if there is any; the caller holds the lock."""
+        """Stop the work, if it is running; the caller must hold the lock."""
         if self._thread is None:
             return
         self.reason = self.reason or reason
@@ -103,7 +103,7 @@ class Breaker(Interruptible):
         elif thread == threading.get_ident():
             signal.raise_signal(signal.SIGINT)
         else:
-            signal.pthread_kill(thread, signal.SIGINT)  # also out of a sleep
+            signal.pthread_kill(thread, signal.SIGINT)  # also ends a sleep
 
     def _is_signalled(self) -> bool:
         """Tell whether a SIGINT would raise KeyboardInterrupt in the thread."""
@@ -115,6 +115,6 @@ class Breaker(Interruptible):
 
 
 def _note(breaker: Breaker, number: int, frame: Any) -> None:
-    """Handle SIGINT as Python does."""
+    """Handle SIGINT: note whether it came from outside, and raise KeyboardInterrupt."""
     breaker.interrupted = not breaker.reason
     signal.default_int_handler(number, frame)

@@ -1,7 +1,4 @@
-"""Collect the printed and displayed output of a cell, but not that of other work.
-
-It becomes content for a model.
-"""
+"""Collect the printed and displayed output of a cell, as content for a model."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +13,7 @@ from toolbench.tools.terminal.screen_text import shown
 
 Part = HeadAndTail | Mapping[str, Any]
 
-_one_at_a_time = RLock()  # a running shell changes `builtins`, which all share
+_one_at_a_time = RLock()  # a running shell changes `builtins`, which all shells share
 
 
 class Captured:
@@ -28,7 +25,7 @@ class Captured:
         self._lock = Lock()
 
     def write(self, stream: str, text: str) -> None:
-        """Add *text* printed to *stream*; a model reads both streams as one."""
+        """Add *text*, which was printed to *stream*; a model gets both streams as one text."""
         data = text.encode("utf-8", "replace")
         with self._lock:
             if not self.parts or not isinstance(self.parts[-1], HeadAndTail):
@@ -38,14 +35,14 @@ class Captured:
                 last.write(data)
 
     def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
-        """Add the mime bundle *data*, even if the same *name* was displayed before."""
+        """Add the mime bundle *data*; an earlier bundle with the same *name* is kept too."""
         with self._lock:
             self.parts.append(data)
 
 
 @contextmanager
 def captured(shell: Any) -> Iterator[Captured]:
-    """Collect the output of this thread, and of threads it starts, in *shell*."""
+    """Collect the output in *shell* of this thread and of the threads that it starts."""
     result = Captured()
     with _one_at_a_time, redirect_to(result, shell):
         yield result
@@ -56,7 +53,7 @@ _RICHER = ("text/markdown", "text/latex", "text/html", "application/json")
 
 
 def contents(parts: Iterable[Part]) -> list[Content]:
-    """Return *parts* as content: neighbouring texts become one block, each image a block of its own."""
+    """Return *parts* as content: texts in a row become one block, each image becomes a block."""
     blocks: list[Content] = []
     for part in parts:
         image = None if isinstance(part, HeadAndTail) else _image(part)
@@ -87,7 +84,7 @@ def _image(bundle: Mapping[str, Any]) -> ImageContent | None:
 
 
 def _text(bundle: Mapping[str, Any]) -> str:
-    """Return the best text of *bundle*, which is not a repr such as `<Markdown object>` if possible."""
+    """Return the plain text of *bundle*; if it is only a repr (`<... object>`), a richer text."""
     plain = str(bundle.get("text/plain", ""))
     if plain and not (plain.startswith("<") and plain.endswith(" object>")):
         return _cut(plain)

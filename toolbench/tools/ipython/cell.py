@@ -19,7 +19,7 @@ Await = Callable[[Coroutine[Any, Any, Any]], Any]
 
 
 def new_name(numbers: Iterator[int]) -> str:
-    """Return a name for a cell, with the first of *numbers* that no other cell of this process has."""
+    """Return a new name for a cell, with the first of *numbers* that is not in use."""
     for number in numbers:
         name = f"<cell {number}>"
         entry = _lines(name, "")
@@ -29,7 +29,7 @@ def new_name(numbers: Iterator[int]) -> str:
 
 
 def forget(names: Iterable[str]) -> None:
-    """Forget the source lines of the cells *names*, whose code cannot run again."""
+    """Remove the source lines of the cells *names*; the code of these cells cannot run again."""
     for name in names:
         linecache.cache.pop(name, None)
 
@@ -43,9 +43,9 @@ def run_cell(shell: Any, code: str, name: str, wait: Await) -> Any:
 
     Args:
         shell: The IPython shell.
-        code: The code; magics are understood.
+        code: The code, which may contain magics.
         name: The name of the cell in tracebacks.
-        wait: Waits for a coroutine if the cell has an `await` at top level.
+        wait: A function that waits for a coroutine, for cells with an `await` at top level.
 
     Raises:
         BaseException: Any error of the code.
@@ -91,9 +91,9 @@ async def _evaluate_async(shell: Any, codes: list[CodeType]) -> Any:
 
 
 def explain(error: BaseException, name: str) -> str:
-    """Return the traceback of *error*, beginning with the cell called *name*.
+    """Return the traceback of *error* from the cell called *name* on.
 
-    For an error outside the cell's own lines, return only its message.
+    If the traceback has no line of the cell, or a magic was used wrongly, return only the message.
     """
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != name:

@@ -26,7 +26,7 @@ class FreshShell:
     """An IPython shell with its own namespace and no history."""
 
     def __init__(self) -> None:
-        """Make the shell. It becomes the shell of the process only if there is none."""
+        """Make the shell. If the process has no IPython shell, this becomes the process's shell."""
         config = Config(HistoryManager={"enabled": False}, colors="nocolor")
         self._is_the_one = not InteractiveShell.initialized()
         make = InteractiveShell.instance if self._is_the_one else InteractiveShell
@@ -52,11 +52,11 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
     """The executor of Python cells; it runs one cell at a time."""
 
     def __init__(self, *, namespace: Namespace | None = None) -> None:
-        """Choose where cells run.
+        """Choose the namespace in which cells run.
 
         Args:
-            namespace: `kernel` means the notebook's own, `fresh` an empty one. If left out: the
-                notebook's, if there is a notebook.
+            namespace: `kernel` is the namespace of the notebook; `fresh` is a new, empty namespace.
+                The default is `kernel` in a notebook, else `fresh`.
         """
         self.namespace: Namespace = namespace or (
             "kernel" if running_shell() is not None else "fresh"
@@ -66,7 +66,7 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
         self._names: list[str] = []
         self._busy = RLock()
         self._breaker = Breaker()
-        self._loop = Portal()  # awaited tasks live here between cells
+        self._loop = Portal()  # the event loop of all cells: tasks go on after a cell
 
     def __call__(
         self, action: IPythonAction, conversation: Any = None
@@ -147,11 +147,11 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
         return self._fresh.shell
 
     def interrupt(self) -> None:
-        """Raise KeyboardInterrupt in the cell that runs."""
+        """Raise KeyboardInterrupt in the running cell."""
         self._breaker.break_off()
 
     def close(self) -> None:
-        """Delete the fresh namespace; the notebook's own is not changed."""
+        """Delete the fresh namespace; the namespace of the notebook is not changed."""
         self._breaker.break_off()
         with self._busy:
             self._loop.close()

@@ -26,12 +26,12 @@ class CondensationRequestTool(
     def declared_resources(
         self, action: CondensationRequestAction
     ) -> DeclaredResources:
-        """Return no resources: the call only leaves a note."""
+        """Return no resources: the call only adds a request to the conversation."""
         return DeclaredResources()
 
     @classmethod
     def create(cls, conv_state: Any = None) -> Sequence[Self]:
-        """Return the tool; it takes nothing from *conv_state*."""
+        """Return the tool; *conv_state* is not used."""
         from toolbench.tools.request_condensation.impl import (  # noqa: PLC0415 - the seeds' layout
             CondensationRequestExecutor,
         )

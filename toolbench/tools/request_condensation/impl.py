@@ -1,4 +1,4 @@
-"""The executor of the request for a summary: it leaves a note in the conversation."""
+"""The executor that requests a summary of the conversation."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ class CondensationRequestExecutor(
     def __call__(
         self, action: CondensationRequestAction, conversation: Any = None
     ) -> CondensationRequestObservation:
-        """Leave the note; without a model in the conversation, return an error."""
+        """Request the summary; if the conversation has no agent, return an error."""
         if getattr(conversation, "agent", None) is None:
             return CondensationRequestObservation.from_text(
                 "There is no conversation with a model here, so nothing to summarise.",

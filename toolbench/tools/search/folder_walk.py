@@ -19,7 +19,7 @@ _Rules = tuple[IgnoreFile, ...]
 
 
 class Walk:
-    """The files below a directory, as relative paths in no order; links to files count as files."""
+    """An iterable of the files below a directory: relative paths, in no fixed order."""
 
     def __init__(
         self,
@@ -37,13 +37,14 @@ class Walk:
 
         Args:
             base: The directory to begin with, links resolved; it may be hidden or ignored.
-            top: Outside a repository, the highest directory whose .gitignore counts.
-            only_path: Must match the whole path of a file; all files if left out.
-            only_name: Must be true of the name of a file; used instead of *only_path*.
+            top: The highest directory whose .gitignore counts, if *base* is not in a repository.
+            only_path: A regex that must match the whole path of a file; all files if left out.
+            only_name: A test of the name of a file; used instead of *only_path*.
             hidden: Whether to include names that begin with a dot; `.git` is never included.
             links: Whether links to files count as files.
             deepest: The most directories between *base* and a file.
-            stopped: Called before each directory; true ends the walk.
+            stopped: A function that is called before each directory; the walk ends if it returns
+                True.
         """
         self._origin = origin_of(base, top)
         self.base = base
@@ -60,13 +61,13 @@ class Walk:
         """The ignored directories that were left out, relative to *base*."""
         whole = kernel_directories(base)
         self.left_out = {path.removeprefix(self.prefix) for path in whole}
-        """The directories of the operating system's kernel, relative to *base*: left out too."""
+        """The directories of the kernel, such as /proc, relative to *base*; they are left out."""
         self.unreadable = 0
         """The number of directories that could not be read."""
 
     @property
     def has_rules(self) -> bool:
-        """Whether a .gitignore counts for the first directory."""
+        """Whether rules of a .gitignore count in *base*."""
         rules = self.base / ".gitignore"
         return bool(self._rules) or os.path.exists(rules)  # noqa: PTH110 - never raises
 
@@ -77,7 +78,7 @@ class Walk:
 
     @property
     def prefix(self) -> str:
-        """The prefix that makes the paths absolute."""
+        """The text to put before a path to make it absolute."""
         return f"{str(self.base).rstrip('/')}/"
 
     def __iter__(self) -> Iterator[str]:
@@ -121,7 +122,7 @@ class Walk:
         return entries
 
     def _is_link(self, entry: os.DirEntry[str]) -> bool:
-        """Tell whether *entry* is a link to a file and such links are included."""
+        """Tell whether *entry* is a link to a file, and links to files are included."""
         try:
             return self._links and entry.is_symlink() and entry.is_file()
         except OSError:  # a circle of links

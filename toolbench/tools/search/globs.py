@@ -23,7 +23,7 @@ _EVERYWHERE = ("", ".", "**")
 
 
 def is_magic(part: str) -> bool:
-    """Tell whether *part* of a path is a pattern, not a name."""
+    """Tell whether *part* of a path has wildcards or other special characters of a pattern."""
     return _MAGIC.search(part) is not None
 
 
@@ -33,7 +33,7 @@ def names_hidden(pattern: str) -> bool:
 
 
 def deepest(pattern: str) -> float:
-    """Return the number of directories that a path matching *pattern* can have at most."""
+    """Return the most directories that a path can have if it matches *pattern*."""
     if "**" in pattern or "/" not in pattern:
         return inf
     return pattern.removeprefix("./").count("/")
@@ -41,9 +41,10 @@ def deepest(pattern: str) -> float:
 
 @lru_cache(maxsize=256)
 def name_regex(pattern: str) -> re.Pattern[str] | None:
-    """Return a regex for the whole names of the files that *pattern* means, at any depth.
+    """Return a regex that matches the whole names of the files of *pattern*, at any depth.
 
-    Return None if *pattern* also has directories, or names that begin with a dot.
+    Return None if a name is not enough: *pattern* also has directories, or names that begin with a
+    dot.
 
     Raises:
         RunError: If the pattern is not well formed.
@@ -59,10 +60,10 @@ def name_regex(pattern: str) -> re.Pattern[str] | None:
 
 @lru_cache(maxsize=256)
 def name_test(pattern: str) -> Callable[[str], object] | None:
-    """Return a function that tells whether `name_regex` matches a name; None if there is no regex.
+    """Return a function that tests names like `name_regex`; None if `name_regex` returns None.
 
     For a pattern like `**/*.py` the function compares the end of a name, which takes a third of
-    the time. Do not call it with names that begin with a dot.
+    the time. Do not call the function with names that begin with a dot.
     """
     regex = name_regex(pattern)
     if regex is None:
@@ -76,7 +77,7 @@ def name_test(pattern: str) -> Callable[[str], object] | None:
 
 @lru_cache(maxsize=256)
 def path_regex(pattern: str) -> re.Pattern[str]:
-    """Return a regex for the whole relative paths that *pattern* means.
+    """Return a regex that matches the whole relative paths of *pattern*.
 
     A pattern without a slash matches names at any depth. A wildcard never matches a slash, or
     a dot at the start of a name; `**` between slashes matches any number of directories.
@@ -91,7 +92,7 @@ def path_regex(pattern: str) -> re.Pattern[str]:
 
 
 def rule_regex(pattern: str) -> str:
-    """Return a regex for the whole paths that *pattern*, a rule of a .gitignore, means.
+    """Return a regex that matches the whole paths of *pattern*, a rule of a .gitignore.
 
     In a .gitignore braces are not special, and wildcards match dots too.
 
@@ -102,7 +103,7 @@ def rule_regex(pattern: str) -> str:
 
 
 def _choices(pattern: str) -> list[str]:
-    """Return *pattern* once for each choice in its braces."""
+    """Return one pattern for each choice in the braces of *pattern*."""
     depth, cuts, at = 0, [0], 0
     while at < len(pattern):
         match pattern[at]:
@@ -132,7 +133,7 @@ def _choices(pattern: str) -> list[str]:
 
 
 def _path(parts: list[str], guard: str) -> str:
-    """Return the regular expression of one path; *guard* is put before leading wildcards."""
+    """Return a regex for one path; *guard* is put before each wildcard at the start of a name."""
     *above, name = parts
     regex = "".join(
         f"(?:{guard}[^/]++/)*" if part == "**" else f"{_name(part, guard)}/"

@@ -1,4 +1,4 @@
-"""The rules of .gitignore files, as git reads them: the last rule that matches decides.
+"""Apply the rules of .gitignore files like git: the last rule that matches decides.
 
 The package pathspec does the same, but takes 2.6 times as long for 20,000 paths (124 ms instead of
 47 ms), and its import takes about 120 ms too.
@@ -28,7 +28,7 @@ class _Rule(NamedTuple):
 
 
 class _Matcher:
-    """Several rules of one kind. Most are names or extensions, which need no regex."""
+    """Several rules as one test. Most rules are names or extensions, which need no regex."""
 
     def __init__(self, rules: Iterable[_Rule]) -> None:
         names, extensions, name_regexes, path_regexes = set(), set(), [], []
@@ -58,7 +58,7 @@ class _Matcher:
 
 
 class _Run(NamedTuple):
-    """Consecutive rules that all ignore, or all include."""
+    """Consecutive rules that all ignore files, or all include files."""
 
     ignores: bool
     files: _Matcher
@@ -67,11 +67,11 @@ class _Run(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IgnoreFile:
-    """The rules of one .gitignore, for paths relative to an origin above it."""
+    """The rules of one .gitignore, for paths relative to a directory above it, the origin."""
 
     runs: tuple[_Run, ...]
     cut: int
-    """The number of characters of such a path before the directory of the .gitignore."""
+    """The length of the path from the origin to the directory of the .gitignore."""
 
     def verdict(self, name: str, path: str, is_directory: bool) -> bool | None:  # noqa: FBT001 - called for every file
         """Tell whether *path*, whose last part is *name*, is ignored; None if no rule matches."""
@@ -85,7 +85,8 @@ class IgnoreFile:
 def read_rules(origin: Path, below: str) -> IgnoreFile | None:
     """Return the rules of the .gitignore in *below*, which is empty or ends with a slash.
 
-    Return None if it cannot be read at once: a pipe, a device, or a file that is far too large.
+    Return None if the .gitignore has no rules, or cannot be read: a pipe, a device, or a file that
+    is far too large.
     """
     try:
         data = read_regular(str(origin / below / ".gitignore"), _MOST_BYTES)
@@ -103,7 +104,7 @@ def is_ignored(
     path: str,
     is_directory: bool,  # noqa: FBT001 - called for every file
 ) -> bool:
-    """Tell whether *rules*, innermost last, ignore *path*, whose last part is *name*."""
+    """Tell whether *path* is ignored; *name* is its last part. The last of *rules* counts first."""
     for file in reversed(rules):
         verdict = file.verdict(name, path, is_directory)
         if verdict is not None:
@@ -112,7 +113,10 @@ def is_ignored(
 
 
 def origin_of(base: Path, top: Path) -> Path:
-    """Return the highest directory whose rules count in *base*: its repository, *top* or *base*."""
+    """Return the highest directory whose .gitignore counts in *base*.
+
+    This is the repository of *base*, or else *top*, or else *base* itself.
+    """
     above = (base, *base.parents)
     # not Path.exists: it raises for a path that is too long
     repositories = (d for d in above if os.path.exists(d / ".git"))  # noqa: PTH110
@@ -121,10 +125,10 @@ def origin_of(base: Path, top: Path) -> Path:
 
 
 def rules_above(origin: Path, parts: Sequence[str]) -> list[IgnoreFile]:
-    """Return the rules that count in the directory *parts*, from *origin* down.
+    """Return the rules of *origin* and of the directories from there to the directory *parts*.
 
-    The directory's own rules are not included. If the directory itself is ignored, no rules count,
-    as the caller asked for its files.
+    The rules in the directory *parts* itself are not included. If this directory is ignored, no
+    rules count, because the caller asked for its files.
     """
     rules: list[IgnoreFile] = []
     for depth, name in enumerate(parts):

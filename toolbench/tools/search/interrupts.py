@@ -6,7 +6,7 @@ from toolbench.tools.failure_sentence import RunError
 
 
 class Interrupts:
-    """A counter of interrupts; each interrupt stops the work that began before it."""
+    """A counter of interrupts. An interrupt stops all work that began before the interrupt."""
 
     def __init__(self) -> None:
         """Start without interrupts."""
@@ -17,7 +17,7 @@ class Interrupts:
         self._count += 1
 
     def since_now(self) -> Callable[[], bool]:
-        """Return a function that tells whether an interrupt came after this call."""
+        """Return a function that returns True after the next interrupt."""
         begun = self._count
         return lambda: self._count != begun
 

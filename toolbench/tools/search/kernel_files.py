@@ -1,4 +1,7 @@
-"""The directories of the kernel, as /proc: some files never end, some change when they are read."""
+"""Find the directories of the kernel, such as /proc.
+
+Some of their files never end, and some change when they are read.
+"""
 
 import os
 import re
@@ -19,7 +22,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 def kernel_directories(base: Path) -> set[str]:
-    """Return the kernel's directories below *base*, links resolved, as absolute paths."""
+    """Return the absolute paths of the kernel's directories below *base* (links resolved)."""
     below = f"{str(base).rstrip('/')}/"
     paths = {path for path, kind in _mounted().items() if kind in _TYPES}
     paths.update(map(os.path.realpath, _ALWAYS))
@@ -27,7 +30,7 @@ def kernel_directories(base: Path) -> set[str]:
 
 
 def is_of_the_kernel(base: Path) -> bool:
-    """Tell whether *base*, links resolved, is a directory of the kernel, or below one."""
+    """Tell whether *base* (links resolved) is a directory of the kernel, or below one."""
     mounted = _mounted()
     above = (str(directory) for directory in (base, *base.parents))
     nearest = next((path for path in above if path in mounted), None)
@@ -35,7 +38,7 @@ def is_of_the_kernel(base: Path) -> bool:
 
 
 def _mounted() -> dict[str, str]:
-    """Return the types of file systems by mount point; empty if the system does not list them."""
+    """Return the type of the file system at each mount point; empty if the system has no list."""
     try:
         table = read_regular("/proc/self/mountinfo", _MOST_BYTES)
     except OSError:  # not Linux

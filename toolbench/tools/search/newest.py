@@ -1,4 +1,4 @@
-"""Sort files by the time of their last change, and list the first of them."""
+"""Sort files by the time of their last change, and list the newest files."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -9,11 +9,11 @@ from toolbench.tools.failure_sentence import readable
 
 CAP = 100
 """The most files that a search returns."""
-_SORTED_TIMES = 8  # times as many as are wanted are collected before they are sorted
+_SORTED_TIMES = 8  # paths are sorted when there are 8 times as many as needed
 
 
 def newest(prefix: str, paths: Iterable[str], most: int) -> list[str]:
-    """Return the first *most* paths of `newest_first`, but faster: it does not keep the others."""
+    """Return the first *most* paths of `newest_first`, but without keeping all other paths."""
     latest: list[tuple[int, str]] = []
     oldest = -inf
     for path in paths:
@@ -33,7 +33,7 @@ def newest(prefix: str, paths: Iterable[str], most: int) -> list[str]:
 
 
 def newest_first(prefix: str, paths: Iterable[str]) -> Iterator[str]:
-    """Yield *paths* with *prefix*, the latest change first; skip files that do not exist now."""
+    """Yield *paths* with *prefix*, the latest change first; skip files that were removed."""
     heap = []
     for path in paths:
         whole = prefix + path
@@ -53,8 +53,8 @@ def report(
 
     Args:
         files: The matching files.
-        none: The text if there are no files.
-        more: The text if there are more files, else empty.
+        none: The text to return if *files* is empty.
+        more: A remark that there are more files; empty if there are no more.
         directories: The number of directories that could not be read.
         unread: The number of files that could not be read.
     """

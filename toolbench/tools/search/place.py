@@ -17,7 +17,7 @@ class Pattern(NamedTuple):
 
 
 def split_pattern(pattern: str) -> Pattern:
-    """Split *pattern*: `src/*.py` begins in `src`, and matches only in that directory."""
+    """Split *pattern* before its first wildcard: `src/*.py` becomes `src` and `./*.py`."""
     pattern = os.path.expanduser(pattern)  # noqa: PTH111 - Path's raises for ~nobody
     *above, name = pattern.split("/")
     names = next((n for n, part in enumerate(above) if is_magic(part)), len(above))
@@ -31,7 +31,7 @@ def place_of(path: str | None, working_dir: Path) -> Path:
     """Return the file or directory at *path*, links followed.
 
     Raises:
-        RunError: If it does not exist.
+        RunError: If *path* does not exist.
     """
     path_text = os.path.expanduser(path or ".")  # noqa: PTH111 - Path's raises for ~nobody
     candidate = working_dir / path_text
@@ -47,10 +47,10 @@ def place_of(path: str | None, working_dir: Path) -> Path:
 
 
 def resolved(path: Path) -> Path:
-    """Return *path*, which may not exist, with its links followed.
+    """Return *path* with its links followed; *path* need not exist.
 
     Raises:
-        RunError: If it is not a possible path: too long, a circle of links, a wrong character.
+        RunError: If *path* is too long, has a circle of links, or has an invalid character.
     """
     try:
         return path.resolve()
@@ -63,10 +63,10 @@ def resolved(path: Path) -> Path:
 
 
 def check_working_dir(working_dir: Path) -> None:
-    """Check that *working_dir*, which is searched if a call gives no path, is a directory.
+    """Check that *working_dir*, where a call without a path searches, is a directory.
 
     Raises:
-        ValueError: If it is not. The reference SDK raises that too.
+        ValueError: If it is not a directory. The OpenHands SDK raises the same error.
     """
     if not os.path.isdir(working_dir):  # noqa: PTH112 - Path's raises, as above
         msg = (

@@ -1,4 +1,4 @@
-"""What the tools that search a directory have in common: how they are made, and that they only read."""
+"""The base class of the tools that search a directory, glob and grep."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ def search_annotations(title: str) -> ToolAnnotations:
 
 
 class SearchTool(ToolDefinition[ActionT, ObservationT]):
-    """A tool that searches a directory; a subclass has its types, its text and its executor."""
+    """A tool that searches a directory. A subclass adds types, a description and an executor."""
 
     def declared_resources(
         self,
         action: ActionT,
     ) -> DeclaredResources:
-        """Return no resources: searches only read, so any number may run at once.
+        """Return no resources: searches only read, so any number can run at the same time.
 
         Source: OpenHands SDK, `GlobTool` and `GrepTool`.
         """
@@ -42,11 +42,12 @@ class SearchTool(ToolDefinition[ActionT, ObservationT]):
         """Return the tool.
 
         Args:
-            conv_state: Has the working directory, which is searched if a call gives no path.
+            conv_state: The state with the working directory, which is searched if a call has no
+                path.
             working_dir: The directory to search instead.
 
         Raises:
-            ValueError: If there is no such directory.
+            ValueError: If the directory does not exist.
         """
         executor = cls._new_executor(conv_state, working_dir)
         check_working_dir(executor.working_dir)
@@ -56,4 +57,4 @@ class SearchTool(ToolDefinition[ActionT, ObservationT]):
     @classmethod
     @abstractmethod
     def _new_executor(cls, conv_state: Any, working_dir: str | Path | None) -> Any:
-        """Return an executor, which has the `working_dir` that it searches by default."""
+        """Return an executor; its `working_dir` is the directory that it searches by default."""

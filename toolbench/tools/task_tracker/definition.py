@@ -23,7 +23,7 @@ _ICONS = {"todo": "⏳", "in_progress": "🔄", "done": "✅"}
 
 
 def _status(value: Any) -> Any:
-    """Return the status that *value* means; models spell it in several ways."""
+    """Return *value* in our spelling of a status; models use several spellings."""
     if not isinstance(value, str):
         return value
     name = value.strip().lower().replace("-", "_").replace(" ", "_")
@@ -35,7 +35,7 @@ Command = Literal["view", "plan"]
 
 
 class TaskItem(BaseModel):
-    """One task. Unknown fields, such as the `id` of older lists, are left out."""
+    """One task. Unknown fields, such as the `id` in older lists, are ignored."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -125,7 +125,7 @@ class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation])
     """A tool that keeps a list of tasks. Source of the names: OpenHands, `task_tracker`."""
 
     def declared_resources(self, action: TaskTrackerAction) -> DeclaredResources:
-        """Return the list as a resource: calls that use the same list run in order."""
+        """Return the list as a resource, so that calls with the same list run in order."""
         file = getattr(self.executor, "file", None)
         name = (
             f"task_tracker:{id(self.executor)}" if file is None else resource_of(file)
@@ -139,9 +139,10 @@ class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation])
         """Return the tool.
 
         Args:
-            conv_state: Has the persistence directory for the list, which is in `TASKS.json`.
-            save_dir: Another directory for the list. Without a directory, the list is lost with
-                the tool.
+            conv_state: The state with the persistence directory. The list is saved there, in
+                `TASKS.json`.
+            save_dir: Another directory for the list. Without a directory, the list is kept only as
+                long as the tool.
         """
         from toolbench.tools.task_tracker.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
             TaskTrackerExecutor,

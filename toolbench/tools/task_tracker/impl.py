@@ -38,13 +38,13 @@ class _Loaded(NamedTuple):
 
 
 class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation]):
-    """The executor that keeps a list of tasks; a list in a file is read again at every call."""
+    """The executor that keeps a list of tasks. A list in a file is read again at every call."""
 
     def __init__(self, save_dir: str | Path | None = None) -> None:
         """Keep the list in `TASKS.json` in *save_dir*, or in memory.
 
         Raises:
-            ValueError: If *save_dir* is not a possible path.
+            ValueError: If *save_dir* cannot be a path.
         """
         self.file: Path | None = None
         """The file with the list; None if it is in memory."""
@@ -111,11 +111,11 @@ def _dumped(tasks: list[TaskItem]) -> bytes:
 
 
 def _load(file: Path) -> _Loaded:
-    """Read *file*. A file without a task list is renamed, so that it is never overwritten.
+    """Read the tasks in *file*. A file without a valid task list is renamed, not overwritten.
 
     Raises:
-        RunError: If it cannot be read.
-        OSError: If it cannot be renamed.
+        RunError: If *file* cannot be read.
+        OSError: If *file* cannot be renamed.
     """
     try:
         with Entry.find(file) as entry:

@@ -1,4 +1,4 @@
-"""Keep the first and last part of a long output in memory, and all of it in a file."""
+"""Keep the first and last part of a long output in memory, and the whole output in a file."""
 
 from collections import deque
 from contextlib import suppress
@@ -8,7 +8,7 @@ from typing import BinaryIO, NamedTuple
 from toolbench.redaction.matching.noise import Noise, NoisyStream
 from toolbench.tools.failure_sentence import run_error
 
-HALF = 15_000  # bytes kept of each end of an output: a model gets no more
+HALF = 15_000  # bytes kept of the beginning and of the end of an output, for a model
 
 
 class Excerpt(NamedTuple):
@@ -33,11 +33,11 @@ class HeadAndTail:
         """Start empty.
 
         Args:
-            file: Gets the whole output; it is made only if bytes are dropped, or taken before the
-                end.
-            half: The number of bytes to keep of each end.
-            noise: The bytes to leave out.
-            secrets: Replaces secrets, which must not be shown or kept.
+            file: The file for the whole output. It is made only if bytes are dropped, or taken
+                before the output ends.
+            half: The number of bytes to keep of the beginning, and of the end.
+            noise: A pattern of bytes to leave out.
+            secrets: A filter that replaces secrets.
         """
         self._half = half
         self._noise = noise
@@ -48,7 +48,7 @@ class HeadAndTail:
         self.saved: Path | None = None
         """The file with the whole output, if it was needed."""
         self.loss = ""
-        """A sentence on why the needed file could not be written; else empty."""
+        """A sentence with the reason why the file could not be written; else empty."""
         self.total = 0
         """The number of all bytes so far."""
         self.last = b""
@@ -114,7 +114,7 @@ class HeadAndTail:
             self._out = None
             if self.saved is not None:
                 with suppress(OSError):
-                    self.saved.unlink()  # a file with gaps is worse than no file
+                    self.saved.unlink()  # an incomplete file is worse than no file
             self._give_up(error)
 
     def _give_up(self, error: OSError) -> None:
@@ -123,7 +123,7 @@ class HeadAndTail:
         self._file = self.saved = None
 
     def take(self) -> Excerpt:
-        """Return the output since the last call, and empty the buffer."""
+        """Return the output since the last call of `take`, and empty the buffer."""
         tail = b"".join(self._tail)
         surplus = max(0, len(tail) - self._half)
         if surplus:
@@ -133,18 +133,18 @@ class HeadAndTail:
         return output
 
     def keep_on(self) -> None:
-        """Save all output to the file, as more output follows after the next `take`."""
+        """Save the output to the file too. Call this before a `take` that is not the last one."""
         self._open()
 
     def flush(self) -> None:
-        """Note the end of the output: add the bytes that were held back."""
+        """End the output: add the bytes kept back because noise or a secret could begin there."""
         data, self._begun = self._begun, b""
         if self._secrets is not None:
             data = self._secrets.feed_data(data) + self._secrets.flush_data()
         self._add(data)
 
     def close(self) -> None:
-        """Note the end of the output, and close the file."""
+        """End the output, and close the file."""
         self.flush()
         if self._out is not None:
             self._out.close()

@@ -79,7 +79,7 @@ class CmdOutputMetadata(BaseModel):
     exit_code: int = RUNNING
     """The exit code of the command; -1 while it runs."""
     pid: int = -1
-    """The running process group, or the newest background job; -1 if there is neither."""
+    """The id of the running process group, or of the newest background job; -1 if none."""
     username: str | None = None
     hostname: str | None = None
     working_dir: str | None = None
@@ -124,7 +124,7 @@ class TerminalObservation(Observation):
 
     @property
     def visualize(self) -> RenderableType:
-        """The output, and in grey the end of the command; no part of it is read as markup."""
+        """The output, followed by the end of the command in grey; nothing is read as markup."""
         view = Text()
         if self.is_error:
             view.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")
@@ -173,7 +173,7 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
 
     @classmethod
     def is_usable(cls) -> bool | Unusable:
-        """Tell whether the system has bash and pseudo-terminals."""
+        """Tell whether the system has threads, bash and pseudo-terminals."""
         if not have_threads():
             return Unusable(
                 f"The terminal needs processes and threads, but {NO_THREADS}."
@@ -202,14 +202,15 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         """Return the tool; its shell starts with the first command.
 
         Args:
-            conv_state: The shell starts in its working directory, commands can name its
-                secrets, and long outputs are saved in its persistence directory.
-            working_dir: The directory to start in instead.
+            conv_state: The state of the conversation, with the working directory where the shell
+                starts, the secrets that commands can name, and the persistence directory where
+                long outputs are saved.
+            working_dir: Another directory where the shell starts.
             executor: A `TerminalExecutor` to share with other tools, instead of a new one.
             **params: Other parameters of `TerminalExecutor`.
 
         Raises:
-            ValueError: If this terminal cannot have a parameter.
+            ValueError: If a parameter has a value that is not possible.
         """
         from toolbench.tools.terminal.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             TerminalExecutor,

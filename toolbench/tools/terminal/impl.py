@@ -37,7 +37,7 @@ from toolbench.tools.terminal.variables import ShellSecrets
 from toolbench.tools.undisturbed_work import in_background, undisturbed
 
 _START = (
-    0.05  # seconds for a program to start: a key pressed earlier would not reach it
+    0.05  # seconds for a program to start: before that, it would not get a typed key
 )
 _GRACE = 0.5  # seconds for each way to stop a command
 _ENDED = "The shell was reset: all it ran has ended."
@@ -51,13 +51,13 @@ class _Call:
         self.action = action
         self.conversation = conversation
         self.stopped = False
-        """Whether its command must stop."""
+        """Whether the command of this call must stop."""
         self.abandoned = False
-        """Whether no caller waits for its observation any more."""
+        """Whether no caller waits for the observation any more."""
 
 
 class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
-    """The executor of the terminal, with one shell; it runs one call at a time."""
+    """The executor of the terminal. It has one shell, and runs one call at a time."""
 
     def __init__(
         self,
@@ -75,18 +75,19 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         """Prepare a shell; it starts with the first command.
 
         Args:
-            working_dir: The directory where it starts; the current one if left out.
+            working_dir: The directory where the shell starts; the current directory if left out.
             env: Variables, in addition to those of this process.
             no_change_timeout_seconds: Seconds without output after which a call without a
                 `timeout` returns; 30 if left out.
-            max_processes: The number of processes that the user may have, as `ulimit -u`; it
-                stops a fork bomb, but not for root.
+            max_processes: The most processes that the user may have, as in `ulimit -u`. This
+                limit stops a fork bomb, but not for root.
             full_output_save_dir: The folder for files with outputs that are too long to show.
-            shell_path: The bash to run, instead of the first one on the PATH.
+            shell_path: The bash to run, instead of the first bash on the PATH.
             username: The user of the shell: only the user of this process is possible.
             terminal_type: `subprocess`, the only type.
-            secrets: Secrets by name, in addition to those of the conversation of a call. A
-                command that names a secret gets it as a variable; secrets in outputs are hidden.
+            secrets: Secrets by name, in addition to the secrets of a call's conversation. A
+                command that names a secret gets the secret as a variable; secrets in outputs are
+                hidden.
 
         Raises:
             ValueError: If a parameter has a value that is not possible.
@@ -109,17 +110,17 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         self._numbers = count(1)
         self._shell: PtyShell | None = None
         self._command: str | None = None
-        self._untold = False  # whether its end was not reported yet
+        self._untold = False  # whether the end of the command is not reported yet
         self._busy = Lock()
         self._call: _Call | None = None
 
     def __call__(
         self, action: TerminalAction, conversation: Any = None
     ) -> TerminalObservation:
-        """Run *action*, and wait for its end or another reason to return.
+        """Run *action*, and wait until the command ends or there is another reason to return.
 
-        An exception that ends the wait, such as Kernel > Interrupt, stops the command too. A
-        next call with an empty command reports the end of the command.
+        An exception that ends the wait, such as Kernel > Interrupt, also stops the command. Then
+        the next call with an empty command reports the end of the command.
         """
         call = _Call(action, conversation)
         try:
@@ -134,20 +135,20 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return hidden
 
     def interrupt(self) -> None:
-        """Stop the command that a call waits for: by C-c, then by force."""
+        """Stop the command of the present call: by C-c, then by a kill."""
         if (call := self._call) is not None:
             call.stopped = True
             in_background(self._look_up)
 
     def close(self) -> None:
-        """End the shell and all processes it started."""
+        """End the shell and all processes that the shell started."""
         self.interrupt()
         undisturbed(self._drop_when_free, lambda: None)
 
     # --- from call to call ------------------------------------------------------------
 
     def _carry_out(self, call: _Call) -> TerminalObservation:
-        """Run *call* after the end of the calls before it."""
+        """Run *call* after all earlier calls have ended."""
         with self._busy:
             _check_wanted(call)
             self._call = call
@@ -162,7 +163,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         self._look_up()
 
     def _look_up(self) -> None:
-        """Make the waiting call check at once whether to stop."""
+        """Make the present call check immediately whether to stop."""
         if (shell := self._shell) is not None:
             shell.look_up()
 
@@ -222,10 +223,10 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return self._sent(self._opened(), call, variables, earlier)
 
     def _variables(self, call: _Call) -> Mapping[str, str]:
-        """Check that the command can be run, and return the secrets it names."""
+        """Check that the command can be run, and return the secrets that the command names."""
         command = call.action.command
         if "\0" in command:
-            msg = "A command holds no NUL character. Write it as printf '\\0'."
+            msg = "A command cannot have a NUL character. Write it as printf '\\0'."
             raise RunError(msg)
         _encoded(command)
         return self._secrets.named_in(command, call.conversation)
@@ -233,14 +234,14 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
     def _sent(
         self, shell: PtyShell, call: _Call, variables: Mapping[str, str], prefix: str
     ) -> TerminalObservation:
-        """Run the command in *shell*, and wait for it."""
+        """Run the command in *shell*, and wait for the command."""
         self._command, self._untold = call.action.command, True
         command = self._command.replace("\r\n", "\n")
         shell.send(command, self._new_output(), variables)
         return self._waited(shell, call, prefix)
 
     def _earlier(self) -> str:
-        """Return a note on output that came before a new command."""
+        """Return a note about output that arrived before a new command; empty if none did."""
         if self._shell is None:
             return ""
         look = self._shell.look()
@@ -289,7 +290,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             pause = _stop(shell)
         if pause == "unread":
             raise self._unread_error()
-        _check_wanted(call)  # else who asks next is told
+        _check_wanted(call)  # if no caller waits, the next call reports the end
         observation = observe(
             shell,
             pause,
@@ -325,7 +326,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             shell.close()
 
     def _unread_error(self) -> RunError:
-        """End a shell whose output cannot be read any more, and return the error about it."""
+        """End a shell whose output cannot be read any more, and return an error for the model."""
         command = self._command
         self._drop()
         msg = (
@@ -351,17 +352,17 @@ def _check_wanted(call: _Call) -> None:
 
 
 def _encoded(text: str) -> bytes:
-    """Return *text* as bytes; escaped bytes of file names become the original bytes."""
+    """Return *text* as bytes. A byte of a file name that Python escaped becomes the byte again."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
         odd = text[error.start]
-        msg = f"The command holds {odd!r}, which is half a character. Write the whole one."
+        msg = f"The command has {odd!r}, which is half a character. Write the whole character."
         raise RunError(msg) from None
 
 
 def _stop(shell: PtyShell) -> Pause:
-    """Stop the command: by C-c, then by killing the program, then the shell."""
+    """Stop the command: by C-c, then by killing the program, then by killing the shell."""
     ways = (
         lambda: shell.press(INTERRUPT),
         shell.ask_again,

@@ -1,4 +1,4 @@
-"""Turn the names of keys that a model writes into the bytes a terminal sends."""
+"""Turn the names of keys that a model writes into the bytes that a terminal sends."""
 
 import re
 
@@ -23,10 +23,10 @@ INTERRUPT = b"\x03"
 
 
 def key(name: str) -> bytes | None:
-    """Return the bytes of the key *name*, or None if there is no such key.
+    """Return the bytes of the key *name*, or None if *name* is not a key.
 
-    Names: `C-c`, `C-d`, `C-z` and any other `C-` letter; UP, DOWN, LEFT, RIGHT, TAB, ESC,
-    ENTER, BS, DEL, HOME, END, PGUP, PGDN. Only letters after `C-` may be upper or lower case.
+    The names are `C-c`, `C-d`, `C-z` and any other `C-` letter; UP, DOWN, LEFT, RIGHT, TAB, ESC,
+    ENTER, BS, DEL, HOME, END, PGUP, PGDN. Case is ignored only in the `C-` names.
     """
     control = _CONTROL.fullmatch(name)
     if control is not None:

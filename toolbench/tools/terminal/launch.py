@@ -1,4 +1,4 @@
-"""Start bash on a pseudo-terminal, and end it with all processes it started."""
+"""Start bash on a pseudo-terminal, and end bash with all processes that it started."""
 
 import errno
 import fcntl
@@ -22,13 +22,13 @@ from toolbench.core.process_guard import death_signal, default_hang_up
 from toolbench.errors import indefinite
 from toolbench.tools.undisturbed_work import LOOK_AGAIN, WatchedThread
 
-RECORDS = 198  # descriptor in the shell: it writes records of ended commands there
-SCREEN = 199  # descriptor in the shell: the terminal, even if its stdout is redirected
-_CLEAR_OF_THOSE = 200  # the first descriptor above these two
+RECORDS = 198  # a descriptor in the shell, to which it writes records of ended commands
+SCREEN = 199  # a descriptor in the shell for the terminal, even if stdout is redirected
+_CLEAR_OF_THOSE = 200  # the first descriptor above these two descriptors
 _ROWS, _COLUMNS = 50, 160
 _PATIENCE = 0.3  # seconds between a request to end and a kill
 
-# A session leader gets the terminal that it opens: no code between fork and exec is needed.
+# A session leader gets the terminal that it opens, so no code between fork and exec is needed.
 _LAUNCH = f"""
 exec {SCREEN}<>"$1"
 eval "exec {RECORDS}>&$2 $2>&-"
@@ -57,21 +57,21 @@ _SETTINGS = {
 
 @dataclass(frozen=True)
 class Launched:
-    """A running shell, with our ends of its pipes and of its terminal."""
+    """A running shell, with this process's ends of the pipes and the terminal."""
 
     process: "subprocess.Popen[bytes]"
     commands: int
-    """Write: commands for the shell."""
+    """A descriptor to write commands for the shell."""
     records: int
-    """Read: records of ended commands."""
+    """A descriptor to read records of ended commands."""
     screen: int
-    """Read: output of programs. Write: typed input."""
+    """A descriptor to read the output of programs, and to write typed input."""
     keyboard: int
-    """The programs' end of the terminal, for its modes and to discard input."""
+    """The programs' end of the terminal: to set modes, and to discard typed input."""
 
 
 def bash_program(shell_path: str | Path | None) -> str:
-    """Return the bash at *shell_path*; the first one on the PATH if that is None.
+    """Return the bash at *shell_path*; if it is None, the first bash on the PATH.
 
     Raises:
         ValueError: If *shell_path* is not a program, or not bash.
@@ -79,7 +79,7 @@ def bash_program(shell_path: str | Path | None) -> str:
     if shell_path is None:
         return "bash"
     if (program := which(shell_path)) is None:
-        problem = "is no program"
+        problem = "is not a program"
     elif not _is_bash(program):
         problem = "is not bash"
     else:
@@ -107,11 +107,11 @@ def launch(
 ) -> Launched:
     """Start a shell in *working_dir*.
 
-    The shell ends with the calling *thread*, if the system supports this.
+    The shell ends when the calling thread ends, if the system supports this.
 
     Raises:
-        OSError: If there is no bash or no such directory, or no free pseudo-terminal or
-            descriptor.
+        OSError: If there is no bash, if *working_dir* does not exist, or if no pseudo-terminal or
+            descriptor is free.
     """
     with ExitStack() as ours, ExitStack() as theirs:
         screen, keyboard = _closing_with(ours, *os.openpty())
@@ -128,7 +128,7 @@ def launch(
         os.set_blocking(screen, False)
         limit = "" if max_processes is None else str(max_processes)
         tty = os.ttyname(keyboard)
-        # a hang-up for the shell if we are killed while another process keeps the terminal open
+        # if this process is killed while another keeps the terminal open, the shell gets a SIGHUP
         prefix = [*death_signal("HUP"), *default_hang_up()]
         command = [*prefix, bash, "--norc", "--noprofile", "-c", _LAUNCH]
         process = subprocess.Popen(  # noqa: S603 - running commands is what it is for
@@ -148,11 +148,13 @@ def launch(
 def launch_in_thread(
     begin: Callable[[], Launched], when_over: Callable[[], object]
 ) -> tuple[Launched, WatchedThread]:
-    """Start a shell in a thread that lives until the shell ends, as the end of a thread ends its shell.
+    """Start a shell in a thread that runs until the shell ends.
+
+    The shell needs such a thread, because the end of the thread that started it ends the shell.
 
     Args:
-        begin: Starts the shell.
-        when_over: Called in that thread when the shell has ended.
+        begin: A function that starts the shell.
+        when_over: A function that is called in the new thread when the shell has ended.
 
     Raises:
         OSError: If the shell cannot be started.
@@ -198,18 +200,18 @@ def _moved(descriptor: int) -> int:
 
 
 def _closing_with(stack: ExitStack, *descriptors: int) -> tuple[int, ...]:
-    """Let *stack* close *descriptors*, and return them."""
+    """Return *descriptors*, which *stack* will close."""
     for descriptor in descriptors:
         stack.callback(os.close, descriptor)
     return descriptors
 
 
 def check_environment(env: Any) -> None:
-    """Check that *env* can be variables of a process.
+    """Check that *env* can be environment variables.
 
     Raises:
-        ValueError: If a name or value cannot be used; the message has no values, as they may be
-            secret.
+        ValueError: If a name or value cannot be used. The message has no values, because they may
+            be secret.
     """
     if not isinstance(env, Mapping):
         kind = type(env).__name__
@@ -217,14 +219,14 @@ def check_environment(env: Any) -> None:
         raise ValueError(msg)  # noqa: TRY004 - every parameter has the same error
     for name, text in env.items():
         if not isinstance(name, str) or not name or "=" in name or not _fits(name):
-            msg = f"env: {name!r} is no name of a variable: give one without = and NUL."
+            msg = f"env: {name!r} is not a name of a variable: give one without = and NUL."
             raise ValueError(msg)
         if not isinstance(text, str):
             kind = type(text).__name__
             msg = f"env: {name} is text, not {indefinite(kind)}: write it in quotes."
             raise ValueError(msg)  # noqa: TRY004 - the type of a part of the value
         if not _fits(text):
-            msg = f"env: {name} holds a NUL or half a character, which no variable can."
+            msg = f"env: {name} has a NUL or half a character, which no variable can have."
             raise ValueError(msg)
 
 
@@ -232,13 +234,13 @@ def check_limits(silence: Any, max_processes: Any) -> None:
     """Check the seconds of silence and the number of processes; None means the default.
 
     Raises:
-        ValueError: If one of them is not a valid number.
+        ValueError: If a value is not a valid number.
     """
     if silence is not None and not _is_number(silence, int | float, 0):
-        msg = f"no_change_timeout_seconds: {silence!r} is no number of seconds: give 0 or more."
+        msg = f"no_change_timeout_seconds: {silence!r} is not a number of seconds: give 0 or more."
         raise ValueError(msg)
     if max_processes is not None and not _is_number(max_processes, int, 1):
-        msg = f"max_processes: {max_processes!r} is no number of processes: give 1 or more."
+        msg = f"max_processes: {max_processes!r} is not a number of processes: give 1 or more."
         raise ValueError(msg)
 
 
@@ -251,7 +253,11 @@ def _is_number(value: Any, kind: Any, least: int) -> bool:
 
 
 def check_reference_parameters(username: str | None, terminal_type: str | None) -> None:
-    """Check parameters that exist for the OpenHands SDK only, and can have only one value here."""
+    """Check parameters of the OpenHands SDK that can have only one value here.
+
+    Raises:
+        ValueError: If a parameter has another value.
+    """
     if username is not None and username != (name := current_username()):
         msg = (
             f"username: the shell runs as {name!r}, who runs this process, and not as "
@@ -260,14 +266,14 @@ def check_reference_parameters(username: str | None, terminal_type: str | None) 
         raise ValueError(msg)
     if terminal_type not in (None, "subprocess"):
         msg = (
-            f"terminal_type: {terminal_type!r} is not here; the terminal is always a bash on "
-            "a pseudo-terminal, 'subprocess': leave terminal_type out."
+            f"terminal_type: {terminal_type!r} is not supported; the terminal is always a bash "
+            "on a pseudo-terminal, 'subprocess': leave terminal_type out."
         )
         raise ValueError(msg)
 
 
 def current_username() -> str | None:
-    """Return the name of this process's user; None if the user has no name, as in some containers."""
+    """Return the name of this process's user; None if the user has no name (some containers)."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -287,7 +293,10 @@ def _environment(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def tidy(keyboard: int) -> None:
-    """Prepare the terminal for a new command: no echo, bytes unchanged, no typed input left."""
+    """Prepare the terminal for a new command.
+
+    Switch off the echo, leave output bytes unchanged, and discard typed input.
+    """
     modes = termios.tcgetattr(keyboard)
     modes[0] = termios.ICRNL | termios.BRKINT
     modes[1] &= ~termios.OPOST
@@ -297,7 +306,7 @@ def tidy(keyboard: int) -> None:
 
 
 def end_session(leader: int) -> None:
-    """End all processes of the session of *leader*: first by a request, then by force."""
+    """End all processes of the session of *leader*: first by SIGHUP, then by SIGKILL."""
     victims = _members(leader)
     for victim in victims:
         _signal(victim, signal.SIGHUP)

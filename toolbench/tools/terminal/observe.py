@@ -1,4 +1,4 @@
-"""Make the observation of a command, with sentences that tell a model what to do next."""
+"""Make the observation of a command, with sentences that help a model to continue."""
 
 import socket
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ def observe(
     """Return the observation after a wait.
 
     Args:
-        shell: The shell; its output is taken from it.
+        shell: The shell; its output is taken, so the next call does not get it again.
         pause: The reason for the end of the wait.
         command: The command.
         waited: The time limit of the call, in seconds.
@@ -74,7 +74,7 @@ def observe(
 
 
 def text_of(look: Look) -> str:
-    """Return the output as text for a model."""
+    """Return the output of *look* as text for a model."""
     where = f"All of it is in {look.file}." if look.file else look.loss
     return shown(look.output, where and f" {where}")
 
@@ -102,5 +102,5 @@ def _suffix(
         "late": f"after {waited or 0:g} s",
         "silent": f"and silent for {setting.silence:g} s",
         "prompt": "and its last line is open, as if it waited for an answer",
-    }.get(pause, "though it was told to stop")
+    }.get(pause, "although a stop was requested")
     return f"Still running, process group {shell.foreground}, {why}. {WHAT_TO_DO}"

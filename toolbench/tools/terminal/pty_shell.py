@@ -1,4 +1,4 @@
-"""One persistent bash: send commands to it, read their output and exit codes."""
+"""One persistent bash: send commands, read their output and exit codes."""
 
 import os
 import re
@@ -31,7 +31,7 @@ _CHUNK = 1 << 16
 _MARK = len(shell_protocol.mark(token_hex(8)))
 _PATIENCE = 20.0  # seconds for a shell to start on a busy machine
 _PROMPT = 1.5  # seconds without output after an unfinished line
-_LAST_WORDS = 0.05  # seconds to wait for the last output of a shell that died
+_LAST_WORDS = 0.05  # seconds to wait for the last output of a shell that ended
 _BEGINNING = 5.0  # seconds for a busy shell to read a command
 _SETTLING = 1.0  # seconds for a shell to answer after an interrupt
 _TRIES = 5
@@ -44,17 +44,17 @@ class Look(NamedTuple):
     """The state of a shell at one moment."""
 
     output: Excerpt
-    """The output since the last look."""
+    """The output since the last call of `look`."""
     file: Path | None
     """The file with the whole output of the command, if it was needed."""
     loss: str
-    """Why the needed file could not be written; else empty."""
+    """The reason why the file could not be written; else empty."""
     ended: shell_protocol.Ended | None
     exit_code: int | None
 
 
 class PtyShell:
-    """A shell whose output is read immediately, also while no command runs."""
+    """A shell. A thread reads all its output immediately, also while no command runs."""
 
     def __init__(
         self,
@@ -67,10 +67,10 @@ class PtyShell:
         """Start the shell.
 
         Args:
-            working_dir: The directory where it starts.
+            working_dir: The directory where the shell starts.
             env: Variables, in addition to those of this process.
             bash: The program: a name on the PATH, or a path.
-            max_processes: The number of processes that the user may have, as `ulimit -u`.
+            max_processes: The most processes that the user may have, as in `ulimit -u`.
 
         Raises:
             OSError: If the shell cannot be started.
@@ -98,7 +98,7 @@ class PtyShell:
         )
         try:
             self._launched, self._keeper = launch_in_thread(begin, self._wake_up)
-        except BaseException:  # also an interrupt: its pipe is closed
+        except BaseException:  # also an interrupt: close the pipe
             close_all(self._wake_read, self._wake)
             raise
         try:
@@ -123,7 +123,7 @@ class PtyShell:
 
     @property
     def foreground(self) -> int:
-        """The process group that gets typed keys; the shell's own if no program runs."""
+        """The process group that gets typed keys; if no program runs, the group of the shell."""
         try:
             return os.tcgetpgrp(self._launched.screen)
         except OSError:  # the shell is gone
@@ -131,16 +131,19 @@ class PtyShell:
 
     @property
     def settled(self) -> bool:
-        """Whether no command runs, or its end cannot be noticed because nothing reads the shell."""
+        """Whether there is nothing to wait for.
+
+        Either no command runs, or no thread reads the shell's output any more.
+        """
         return self.ended is not None or self.exit_code is not None or self.is_unread
 
     @property
     def is_unread(self) -> bool:
-        """Whether the thread that reads the shell has died (without memory), and the shell still runs."""
+        """Whether the shell still runs, but the thread that reads its output has died."""
         is_dead = self._reader is not None and not self._reader.is_alive
         return (is_dead or self._is_broken) and self.exit_code is None
 
-    # --- acting on it -----------------------------------------------------------------
+    # --- commands and input -----------------------------------------------------------
 
     def send(
         self,
@@ -148,12 +151,12 @@ class PtyShell:
         output: HeadAndTail,
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        """Run *command*, and wait until it begins. The command before it must have ended.
+        """Run *command*, and wait until the command begins. The last command must have ended.
 
         Args:
             command: The command.
-            output: Gets the command's output.
-            variables: The variables to set and export before.
+            output: The buffer for the command's output.
+            variables: The variables to set and export before the command.
         """
         tidy(self._launched.keyboard)
         if self._interrupted:
@@ -161,13 +164,13 @@ class PtyShell:
         self._expect(output)
         self._say(shell_protocol.run(command, self._token, variables or {}))
         self._say(shell_protocol.report(self._token))
-        with self._news:  # what is pressed sooner hits the shell while it reads
+        with self._news:  # a key typed earlier would reach the shell, not the command
             end = monotonic() + _BEGINNING
             while not (self._begun or self.settled) and monotonic() < end:
                 self._news.wait(LOOK_AGAIN)
 
     def _expect(self, output: HeadAndTail) -> None:
-        """Make a new token for the next report, and send output to *output* from now on."""
+        """Make a new token for the next report, and write all output to *output* from now on."""
         with self._news:
             self._token, self.ended, self._recent = token_hex(8), None, b""
             self._begun = False
@@ -176,10 +179,11 @@ class PtyShell:
             self.output, self._total_at_input = output, output.total
 
     def _absorb_interrupt(self, output: HeadAndTail) -> None:
-        """Ask the shell for reports until one arrives, so that a late C-c hits only them.
+        """Ask the shell for reports until a report arrives.
 
-        A C-c may come too late for its command, and must not hit a part of the next command.
-        Bash's messages about it are dropped; other output goes to *output*.
+        A C-c may reach the shell after the end of its command. Then the C-c interrupts a report,
+        and not the next command. Bash's error messages about the C-c are dropped. Other output is
+        written to *output*.
         """
         for _ in range(_TRIES):
             aside = HeadAndTail()
@@ -194,12 +198,12 @@ class PtyShell:
         self._interrupted = False
 
     def ask_again(self) -> None:
-        """Ask an idle shell for its report again: a C-c may have removed the request."""
+        """Ask an idle shell again for its report, because a C-c may have removed the request."""
         if self._is_idle:
             self._say(shell_protocol.report(self._token))
 
     def start_afresh(self) -> None:
-        """Make an idle shell drop half a line: a C-c may have removed the other half."""
+        """Send SIGINT to an idle shell, to drop a half line: a C-c may have removed the rest."""
         if self._is_idle:
             self._interrupted = True
             with suppress(ProcessLookupError):
@@ -207,7 +211,7 @@ class PtyShell:
 
     @property
     def _is_idle(self) -> bool:
-        """Whether the command has not ended but no program runs, as with a builtin."""
+        """Whether the command has not ended, but no program runs. This is so for a builtin."""
         return not self.settled and self.foreground == self.pid
 
     def _say(self, lines: str) -> None:
@@ -215,11 +219,11 @@ class PtyShell:
         try:
             while data:
                 data = data[os.write(self._launched.commands, data) :]
-        except BrokenPipeError:  # it died: `wait` returns that
+        except BrokenPipeError:  # the shell has died: `wait` returns "died"
             return
 
     def press(self, data: bytes, *, patience: float = 2.0) -> bool:
-        """Type *data*; return whether all of it was accepted within *patience* seconds."""
+        """Type *data*; return False if the terminal does not accept all within *patience* seconds."""
         screen = self._launched.screen
         end = monotonic() + patience
         self._interrupted |= INTERRUPT in data
@@ -236,7 +240,7 @@ class PtyShell:
         return True
 
     def look(self) -> Look:
-        """Return the output since the last look, and the state of the shell."""
+        """Return the output since the last call of `look`, and the state of the shell."""
         with self._news:
             if not self.settled:
                 self.output.keep_on()
@@ -244,11 +248,11 @@ class PtyShell:
             return Look(excerpt, output.saved, output.loss, self.ended, self.exit_code)
 
     def look_up(self) -> None:
-        """Make `wait` check at once whether to stop; any thread may call this."""
+        """Make `wait` check immediately whether to stop; any thread may call this."""
         with self._news:
             self._news.notify_all()
 
-    # --- waiting for it ---------------------------------------------------------------
+    # --- waiting ----------------------------------------------------------------------
 
     def wait(
         self,
@@ -264,7 +268,7 @@ class PtyShell:
             silence: Seconds without output after which to stop waiting.
             timeout: The time limit in seconds.
             prompts: Whether to stop earlier after an unfinished line, which may be a prompt.
-            stop: Returns True to stop waiting; call `look_up` after a change.
+            stop: A function that returns True to stop waiting; call `look_up` after a change.
         """
         begun = monotonic()
         end = begun + timeout if timeout is not None else float("inf")
@@ -290,20 +294,20 @@ class PtyShell:
             return "died" if self.exit_code is not None else "finished"
 
     def _line_is_open(self) -> bool:
-        """Tell whether there is output since the last input, and it ends like a prompt."""
+        """Tell whether there is output since the last input, and the output ends inside a line."""
         news = self.output.total > self._total_at_input
         return news and not self.output.last.endswith(b"\n")
 
-    # --- reading what it says ---------------------------------------------------------
+    # --- reading the output -----------------------------------------------------------
 
     def _wake_up(self) -> None:
         os.write(self._wake, b"!")
 
     def _read(self) -> None:
-        """Read until the shell ends. After an error here, `is_unread` is true for callers that wait."""
+        """Read until the shell ends. After an error, set `is_unread`, so that callers notice it."""
         try:
             self._read_all()
-        except BaseException:  # noqa: BLE001 - as said; nothing is left to raise it to
+        except BaseException:  # noqa: BLE001 - the thread has no caller to raise it to
             self._is_broken = True
             self.look_up()
 
@@ -345,7 +349,7 @@ class PtyShell:
         return bool(data)
 
     def _check(self) -> None:
-        """Check whether the command has begun, or has ended (its mark and its record have arrived)."""
+        """Notice the beginning of the command, or its end (its mark and its record have arrived)."""
         if not self._begun and self._records.begun(self._token):
             self._begun = True
             self._news.notify_all()
@@ -357,7 +361,7 @@ class PtyShell:
                 self._news.notify_all()
 
     def _bury(self) -> None:
-        """Read the last output of a shell that died, and set its exit code."""
+        """Read the last output of a shell that has ended, and set its exit code."""
         if not self._closing:
             end_session(self.pid)
         while ready(self._launched.screen, selectors.EVENT_READ, _LAST_WORDS):
@@ -370,7 +374,7 @@ class PtyShell:
             self._news.notify_all()
 
     def close(self) -> None:
-        """End the shell and all processes it started. Call this once."""
+        """End the shell and all processes that the shell started. Call this only once."""
         self._closing = True
         try:
             if self.exit_code is None:

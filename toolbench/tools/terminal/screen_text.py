@@ -1,4 +1,4 @@
-"""Turn raw terminal output into the text that a person would see."""
+"""Turn raw terminal output into the text that a person would see on the screen."""
 
 import re
 
@@ -29,14 +29,14 @@ UNSEEN = Noise(
         rb"(?:\x1b(?:[ -/]*|\[[0-?]*[ -/]*|\][^\x07\x1b]*\x1b?|[PX^_][^\x1b]*\x1b?)|\xc2)\Z"
     ),
 )
-"""Escape sequences, and all control characters but line ends and tabs."""
-_ERASE = "\x18"  # our sign for: clear from here to the end of the line
+"""Escape sequences, and all control characters except line ends and tabs."""
+_ERASE = "\x18"  # our own sign for "clear from here to the end of the line"
 _INVISIBLE = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x17\x19-\x1f\x7f-\x9f]")
 _MOVE = re.compile(r"([\r\b\x18])")
 
 
 def clean(raw: bytes) -> str:
-    """Return *raw* as text without escape sequences, with overwritten lines in their last state.
+    """Return *raw* as text without escape sequences; an overwritten line has its last state.
 
     Bytes that are not UTF-8 become U+FFFD; control characters, also NUL, are removed.
     """
@@ -72,11 +72,11 @@ def _overwritten(line: str) -> str:
 
 
 def shown(output: Excerpt, where: str) -> str:
-    """Return an output as text, cut at line ends if a part was dropped.
+    """Return *output* as text; if a part was dropped, a note in the middle says so.
 
     Args:
         output: The output.
-        where: A sentence about the place of the rest.
+        where: A sentence for the note, for example about a file with the whole output.
     """
     if not output.dropped:
         return clean(output.head + output.tail).rstrip("\n")

@@ -1,8 +1,8 @@
 """The protocol with the shell: run a command, and read the record of its end.
 
-Commands are sent through a pipe, so that typed input can never run as a command. A record of the
-end of each command comes back through another pipe. A random mark on the screen shows that all
-output before it has arrived.
+Commands are sent through a pipe, so typed input can never run as a command. At the end of each
+command, the shell writes a record to another pipe. It also prints a random mark on the screen: when
+the mark arrives, all output of the command has arrived.
 """
 
 import os
@@ -14,19 +14,19 @@ from toolbench.tools.terminal.launch import RECORDS, SCREEN
 
 SETUP = "set +o history; unset HISTFILE; PROMPT_COMMAND='{ PS1= PS2=; } 2>/dev/null'"
 
-# One line for bash's parser: when it reports the beginning, it has read the whole command.
+# One line, so when bash reports the beginning of a command, it has read the whole command.
 _RUN = (
     "{{ {exports}\\builtin printf '%s\\0' {begun} >&{records}; }} 2>/dev/null; "
     "eval '{command}' <&{screen} {records}>&- {screen}>&-\n"
 )
-# It begins with an empty line, as a broken quote may leave bash's parser inside a word.
+# It begins with an empty line, because a broken quote may leave bash's parser inside a word.
 _REPORT = (
     '\n{{ \\builtin printf \'%s\\0\' {token} "$?" "$PWD" "${{!-}}" >&{records}; '
     "type -P python >&{records} || type -P python3 >&{records} || :; "
     "\\builtin printf '\\0' >&{records}; "
     "\\builtin printf '\\036%s\\036' {token} >&{screen}; }} 2>/dev/null\n"
 )
-_BEGUN = "+"  # stands before the token of a command that begins
+_BEGUN = "+"  # is written before the token of a command that begins
 _QUOTE = "'\\''"  # a quote inside quotes
 # A record after its token: exit code, directory, newest background job, python.
 _REST = rb"\0(\d+)\0([^\0]*)\0(\d*)\0([^\0]*)\0"
@@ -48,8 +48,8 @@ def run(command: str, token: str, variables: Mapping[str, str]) -> str:
 
     Args:
         command: The command.
-        token: The token with which the shell reports the beginning; see `Records.begun`.
-        variables: The variables to set and export before.
+        token: The token that the shell reports when the command begins; see `Records.begun`.
+        variables: The variables to set and export before the command.
     """
     words = " ".join(f"{name}={_quoted(text)}" for name, text in variables.items())
     return _RUN.format(
@@ -66,7 +66,7 @@ def _quoted(text: str) -> str:
 
 
 def report(token: str) -> str:
-    """Return the text that makes the shell report, with *token*, the end of the last command."""
+    """Return the text that makes the shell report the end of the last command, with *token*."""
     return _REPORT.format(token=token, records=RECORDS, screen=SCREEN)
 
 
@@ -76,7 +76,7 @@ def mark(token: str) -> bytes:
 
 
 class Records:
-    """The records of a shell, read from the bytes that it sends."""
+    """A parser of the records in the bytes that a shell sends."""
 
     def __init__(self) -> None:
         """Start without records."""
@@ -87,13 +87,13 @@ class Records:
         self._data += data
 
     def begun(self, token: str) -> bool:
-        """Tell whether the command with *token* has begun; from then on an interrupt reaches it."""
+        """Tell whether the command with *token* has begun, so that an interrupt reaches it."""
         return f"{_BEGUN}{token}\0".encode() in self._data
 
     def take(self, token: str) -> Ended | None:
-        """Return the newest complete record with *token* and forget all data; None if there is none.
+        """Return the newest complete record with *token*, and drop all data; None if not found.
 
-        C-c may cut a record, so a record is found by its token and not by counting parts.
+        C-c may cut a record, so a record is found by its token, and not by counting parts.
         """
         of_token = rb"(?<!\%s)(?=%s%s)" % (_BEGUN.encode(), token.encode(), _REST)
         if not (records := list(re.finditer(of_token, self._data))):

@@ -1,4 +1,4 @@
-"""Give commands the secrets they name as shell variables, and hide them in the output."""
+"""Give a command the secrets that it names as shell variables, and hide secrets in outputs."""
 
 import re
 from collections.abc import Mapping
@@ -15,30 +15,31 @@ _NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
 
 class ShellSecrets:
-    """The secrets that commands may name, and that the output must not show."""
+    """The secrets that commands can name, and that outputs must not show."""
 
     def __init__(self, secrets: Secrets) -> None:
-        """Offer *secrets*, beside the secrets of a conversation."""
+        """Use *secrets*, in addition to the secrets of each call's conversation."""
         self._own = secrets
         self.redactor = secrets.redactor
-        """Hides them and the secrets of all conversations so far: the shell keeps its variables."""
+        """The redactor of *secrets* and of the secrets of all conversations so far.
+
+        Secrets of earlier conversations stay hidden, because the shell keeps its variables.
+        """
 
     def named_in(self, command: str, conversation: Any) -> dict[str, str]:
-        """Return the variables for *command*: each secret whose name is a word in it.
+        """Return the variables for *command*: each secret whose name is a word of *command*.
 
         Source: OpenHands SDK, `SecretRegistry.get_secrets_as_env_vars`.
 
         Raises:
-            RunError: If a secret has a NUL, which no variable can have.
+            RunError: If a secret has a NUL: a variable cannot have a NUL.
         """
         words = set(_NAME.findall(command))
         secrets = self._known(conversation).items()
         values = {n: s.get_secret_value() for n, s in secrets if n in words}
         for name, value in values.items():
             if "\0" in value:
-                msg = (
-                    f"The secret {name} holds a NUL, which no variable of a shell can."
-                )
+                msg = f"The secret {name} has a NUL, which no shell variable can have."
                 raise RunError(msg)
         return values
 

@@ -1,4 +1,4 @@
-"""Check network addresses: only public ones are allowed, or also private ones as an option."""
+"""Check network addresses: only public addresses are allowed; private ones are an option."""
 
 import asyncio
 import ipaddress
@@ -11,11 +11,11 @@ IP = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Awaitable[list[str]]]
 
 _UNICAST = ipaddress.IPv6Network("2000::/3")
-"""The public part of IPv6: other addresses are this machine, this network or not in use."""
+"""The public part of IPv6. All other addresses are local, or not in use."""
 _PROTOCOLS = ipaddress.IPv4Network("192.0.0.0/24")
-"""Addresses for protocols, and one cloud's metadata; for Python before 3.11.9 most are global."""
+"""Addresses for protocols, and for one cloud's metadata. Python before 3.11.9 calls most global."""
 _SIXTOFOUR = ipaddress.IPv6Network("2002::/16")
-"""Not in use any more (RFC 7526); whether it is global depends on the version of Python."""
+"""Addresses of 6to4, not in use any more (RFC 7526). Only some Pythons call them global."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _ISATAP = (
     0x0000_5EFE,
@@ -27,7 +27,7 @@ async def resolve(host: str, port: int) -> list[str]:
     """Return the addresses of *host*, in the order in which to try them.
 
     Raises:
-        OSError: If the name is not known.
+        OSError: If *host* is not known.
     """
     addresses = await asyncio.get_running_loop().getaddrinfo(
         host, port, type=socket.SOCK_STREAM
@@ -36,7 +36,7 @@ async def resolve(host: str, port: int) -> list[str]:
 
 
 def is_public(address: str) -> bool:
-    """Tell whether *address*, and any address inside it, is public."""
+    """Tell whether *address* is public; an IPv4 address inside *address* must be public too."""
     try:
         outer = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -45,7 +45,7 @@ def is_public(address: str) -> bool:
 
 
 def _is_open(ip: IP) -> bool:
-    """Tell whether *ip* itself, without addresses inside it, is public."""
+    """Tell whether *ip* is public, without a look at IPv4 addresses inside *ip*."""
     if isinstance(ip, ipaddress.IPv6Address) and ip not in _UNICAST:
         return False
     if ip in _PROTOCOLS or ip in _SIXTOFOUR:
@@ -54,12 +54,11 @@ def _is_open(ip: IP) -> bool:
 
 
 def _reachable(ip: IP) -> Iterator[IP]:
-    """Yield the addresses that a connection to *ip* can reach: itself, and IPv4 addresses inside.
+    """Yield the addresses that a connection to *ip* can reach: *ip*, and IPv4 addresses inside it.
 
-    Two prefixes lead to public IPv4 addresses: those of mapped addresses (RFC 4291) and of the
-    public translator (RFC 6052). For these only the inner address counts. Other forms with an
-    inner address (`::a.b.c.d`, `::ffff:0:a.b.c.d`, `64:ff9b:1::/48`) are used only inside private
-    networks, so they are not public.
+    For mapped addresses (RFC 4291) and addresses of the public translator (RFC 6052), only the
+    inner IPv4 address counts. Other IPv6 addresses with an IPv4 address inside (`::a.b.c.d`,
+    `::ffff:0:a.b.c.d`, `64:ff9b:1::/48`) are used only in private networks, so they are not public.
     """
     if isinstance(ip, ipaddress.IPv4Address):
         yield ip
@@ -77,12 +76,13 @@ def _reachable(ip: IP) -> Iterator[IP]:
 async def allowed(
     host: str, port: int, *, resolver: Resolver, private: bool
 ) -> list[str]:
-    """Return the addresses of *host*, if connections to it are allowed.
+    """Return the addresses of *host*, if connections to *host* are allowed.
 
-    All addresses must be public, as a name that also has a private address may be an attack.
+    Without *private*, all addresses must be public: a host name that also has a private address
+    may be an attack.
 
     Raises:
-        RunError: If the name is not known, or one address is not public.
+        RunError: If *host* is not known, or an address is not public and *private* is False.
     """
     try:
         addresses = await resolver(host, port)

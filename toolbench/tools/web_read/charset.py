@@ -12,14 +12,14 @@ _BOMS = (
 )
 _META = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _XML = re.compile(rb"<\?xml[^>]+?encoding\s*=\s*[\"']([\w.:-]+)", re.IGNORECASE)
-_LOOK = 2048  # bytes in which a page declares its encoding
+_LOOK = 2048  # bytes at the start of a page that are searched for its encoding
 
 
 def decode(data: bytes, declared: str | None) -> str:
     """Return *data* as text.
 
-    The encoding is the one of a byte order mark, or else the one that the server *declared*, or else
-    the one in the page, or else UTF-8. Other bytes are read as Windows-1252, as browsers do.
+    The encoding is taken from a byte order mark, else from the server (*declared*), else from the
+    page itself. Without these, it is UTF-8, or Windows-1252 if *data* is not valid UTF-8.
     """
     for bom, encoding in _BOMS:
         if data.startswith(bom):
@@ -41,7 +41,7 @@ def _declared_in(pattern: re.Pattern[bytes], data: bytes) -> str | None:
 
 
 def _known(name: str) -> str | None:
-    """Return the codec that *name* means on the web; None if it is not a codec for text."""
+    """Return the codec for the encoding *name* of a web page; None if there is no such codec."""
     name = name.strip("\"' ").lower()
     if name in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii"):
         return "cp1252"  # pages with this declaration really use it

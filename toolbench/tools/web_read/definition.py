@@ -75,7 +75,7 @@ class WebReadTool(ToolDefinition[WebReadAction, WebReadObservation]):
 
     @classmethod
     def is_usable(cls) -> bool | Unusable:
-        """Tell whether the library that turns HTML into Markdown is installed."""
+        """Tell whether `html-to-markdown` is installed."""
         if find_spec("html_to_markdown") is None:
             return Unusable(
                 "Reading web pages needs html-to-markdown. "

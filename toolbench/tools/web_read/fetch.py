@@ -1,7 +1,7 @@
-"""Get the content at a web address; the address of each redirect is checked before a request.
+"""Get the content at a web address; the address of each redirect is checked before the request.
 
-The connection uses exactly the network address that was checked, so it does not help an attacker to
-change the address of a name between the check and the connection.
+The connection uses exactly the network address that was checked. So an attacker cannot change the
+address of a host name between the check and the connection.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ async def fetch(
 
     Args:
         url: The address.
-        resolver: Finds the network addresses of a host.
+        resolver: A function that returns the network addresses of a host and port.
         private: Whether connections to private addresses are allowed.
 
     Raises:
@@ -69,7 +69,11 @@ async def fetch(
 
 
 def _checked(url: str, base: httpx2.URL | None = None) -> httpx2.URL:
-    """Return *url*, perhaps relative to *base*, after a check that it may be read."""
+    """Return *url*, which may be relative to *base*, if the tool may read this address.
+
+    Raises:
+        RunError: If the address is not valid, or may not be read.
+    """
     try:
         target = base.join(url) if base is not None else httpx2.URL(url.strip())
     except (httpx2.InvalidURL, ValueError) as error:
@@ -90,7 +94,7 @@ def _checked(url: str, base: httpx2.URL | None = None) -> httpx2.URL:
 async def _answer(
     client: httpx2.AsyncClient, target: httpx2.URL, addresses: list[str]
 ) -> httpx2.Response:
-    """Send the request to *addresses*, one after another, until one answers."""
+    """Send the request to *addresses*, one after another, and return the first answer."""
     failure = ""
     for address in addresses:
         request = client.build_request(

@@ -28,7 +28,7 @@ _ERROR_SHOWN = 1_000  # characters of a server's error page
 class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
     """The executor that reads pages.
 
-    It keeps the last page, so that all parts of a page come from one download.
+    The last page is kept, so all parts of a page come from the same download.
     """
 
     def __init__(
@@ -41,10 +41,10 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
         """Set the limits for all pages.
 
         Args:
-            timeout: The most seconds for a page, with all redirects.
-            allow_private: Also read from this machine and private networks. Only for your
-                own servers: a page may persuade a model to read them.
-            resolver: Finds the network addresses of a host and port.
+            timeout: The time limit for a page with all its redirects, in seconds.
+            allow_private: Also read pages from this machine and private networks. This is a risk:
+                a web page may persuade a model to read private pages.
+            resolver: A function that returns the network addresses of a host and port.
         """
         self._timeout = timeout
         self._private = allow_private
@@ -118,7 +118,7 @@ def _page(fetched: Fetched) -> Page:
     if fetched.status >= 400:
         return Page(None, "")
     msg = (
-        f"{fetched.url} is {kind or 'binary data'}, which is no text. "
+        f"{fetched.url} is {kind or 'binary data'}, which is not text. "
         "Download it with a terminal, or read another page."
     )
     raise RunError(msg)

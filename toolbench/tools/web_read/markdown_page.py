@@ -8,7 +8,7 @@ from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 
 _SILENT = ["svg", "math", "canvas", "iframe", "object", "embed", "audio", "video"]
 _TITLE = re.compile(r"<title[^>]*>([^<]*)", re.IGNORECASE)
-_HEAD = 100_000  # characters in which to search the title
+_HEAD = 100_000  # characters at the start of a page that are searched for its title
 _SCRIPTED = re.compile(
     r"!?\[([^\[\]]*)\]\(<?\s*(?:javascript|vbscript|data):[^()\s]*(?:\([^()]*\)[^()\s]*)*\)",
     re.IGNORECASE,
@@ -25,7 +25,7 @@ class Page(NamedTuple):
 def read_page(html: str, url: str) -> Page:
     """Return *html* from *url* as Markdown with absolute links.
 
-    Menus are left out, unless there is nothing else.
+    Menus are left out, unless the page has no other text.
     """
     html = html.encode(
         "utf-8", "replace"
