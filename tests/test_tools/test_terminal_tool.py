@@ -58,7 +58,7 @@ class TestTool:
         ("parameters", "sentence"),
         [
             ({"username": "somebody"}, "not as 'somebody': leave username out"),
-            ({"terminal_type": "tmux"}, "'tmux' is not here"),
+            ({"terminal_type": "tmux"}, "'tmux' is not supported"),
             ({"shell_path": "/nowhere/bash"}, "'/nowhere/bash' is not a program"),
             ({"shell_path": which("ls")}, "ls' is not bash: give the path of a bash"),
             ({"env": {"PORT": 8080}}, "PORT is text, not an int: write it in quotes"),
