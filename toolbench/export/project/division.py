@@ -1,4 +1,4 @@
-"""Divide a person's code: the part that the definition needs, and the rest, for the work."""
+"""Divide a person's code into two parts: the code that the definition needs, and all other code."""
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence

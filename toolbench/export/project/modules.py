@@ -183,7 +183,7 @@ def _with_import(
 
 
 def _inserted(statement: Statement, line: str) -> str:
-    """Return the code of the class *statement* with *line* at the beginning of its `create`."""
+    """Return the code of *statement*, a class, with *line* added at the start of its `create`."""
     [tree] = ast.parse(statement.code).body
     lines = statement.code.splitlines()
     for node in getattr(tree, "body", ()):

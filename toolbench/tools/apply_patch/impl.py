@@ -50,7 +50,7 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
     def __call__(
         self, action: ApplyPatchAction, conversation: Any = None
     ) -> ApplyPatchObservation:
-        """Apply the patch of *action*; if this is not possible, change nothing, return an error."""
+        """Apply the patch of *action*; if this fails, return an error, and no file is changed."""
         try:
             # In another thread: a cancelled patch is still completely applied or completely undone.
             return undisturbed(partial(self._apply, action.patch), lambda: None)
