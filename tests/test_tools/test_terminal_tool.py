@@ -64,7 +64,7 @@ class TestTool:
             ({"env": {"PORT": 8080}}, "PORT is text, not an int: write it in quotes"),
             ({"env": {"A=B": "x"}}, "'A=B' is not a name of a variable"),
             ({"env": {"": "x"}}, "'' is not a name of a variable"),
-            ({"env": {"A": "x\0y"}}, "A holds a NUL"),
+            ({"env": {"A": "x\0y"}}, "A has a NUL"),
             ({"env": {"A": "\ud800"}}, "half a character"),
             (
                 {"env": "x"},
