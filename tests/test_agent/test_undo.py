@@ -160,7 +160,7 @@ class TestIsRefused:
     def test_where_a_byte_was_no_text(self):
         r"""It was written down as `\xff`, which is four other bytes."""
         recorded = RecordedEdit(before="\\xff a", after="b")
-        with pytest.raises(RunError, match="no text"):
+        with pytest.raises(RunError, match="not text"):
             recorded.data_before(TextFile("b"))
 
     @pytest.mark.parametrize("answers", [(), (False,), (None,)])
