@@ -70,9 +70,9 @@ class TestRunTool:
         ("value", "message"),
         [
             (tools.add.action_type(a=1), "an action comes second, after its tool"),
-            (TerminalTool, r"no tool, but the class TerminalTool: .*\.create\(\)"),
+            (TerminalTool, r"not a tool but the class TerminalTool: .*\.create\(\)"),
             (len, "make one of the function with @tool"),
-            (7, "no tool, but an int: give the tool itself or its name"),
+            (7, "not a tool but an int: give the tool itself or its name"),
         ],
     )
     def test_says_what_is_no_tool(self, value, message):

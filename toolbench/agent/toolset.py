@@ -35,7 +35,7 @@ class ToolMaking:
     """A maker of tools, from everything that `Agent` accepts as tools."""
 
     def __init__(self, state: ConversationState, parts: Mapping[str, Any]) -> None:
-        """Make tools for *state*. Parameters of `create` that *parts* names get these values."""
+        """Make tools for *state*. A parameter of `create` gets the part with its name."""
         self._state, self._parts = state, parts
         self._owned: list[AnyTool] = []
 

@@ -102,7 +102,10 @@ def write_files(report: EvalReport, *, junit: Path | None, html: Path | None) ->
 
 
 def exit_code(report: EvalReport, min_passed: float) -> int:
-    """Return the exit code for *report*; *min_passed* is the share of answers that must pass."""
+    """Return the exit code for *report*.
+
+    Of the answers of each model, at least the share *min_passed* must pass.
+    """
     if report.errors or len(report) < report.planned:
         return NOT_MEASURED
     rates = [summary.passed for summary in report.summary.values()]

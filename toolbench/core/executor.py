@@ -93,7 +93,7 @@ class ExecutableTool(Protocol):
 
 
 def _making(init: Callable[..., None]) -> Callable[..., None]:
-    """Wrap *init*: the object must be closed only after *init* has succeeded.
+    """Wrap *init*: the object needs no close if *init* fails.
 
     If the `__init__` of a subclass fails after that of its base class has succeeded, the object
     must still be closed.

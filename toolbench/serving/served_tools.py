@@ -280,7 +280,7 @@ def serve(
         tools: Tools, classes of tools, `Tool` specs, names, a function that returns tools (it
             is called again after a tool was defined), or a list of these.
         name: The name of the server for clients and for `toolbench connect`. If several
-        servers have one name, it means the server that started last, until it is closed.
+            servers have one name, it means the server that started last, until it is closed.
         port: The port on 127.0.0.1; 0 takes a free port.
         require: When to ask a person before a call: "policy" asks as the policy says, "always",
             or "never". A call that the policy denies never runs.

@@ -58,7 +58,7 @@ def _swap(
 ) -> None:
     """Move each row on the path to its next column, up to the free column *end*.
 
-    The first column is then free for *row*.
+    *row* gets the first column.
     """
     column: int | None = end
     while column is not None:

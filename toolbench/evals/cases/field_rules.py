@@ -143,7 +143,7 @@ def _tolerances(value: Any) -> tuple[float, float]:
     is_known = set(parts) <= {"rel", "abs"}
     if not is_known or not all(_is_number(n) and n >= 0 for n in numbers):
         msg = (
-            f"A tolerance is a relative number of at least 0, or an object with "
+            f"A tolerance is a number of at least 0, which is relative, or an object with "
             f'"rel" and "abs", not {clip(value)}.'
         )
         raise CaseError(msg)

@@ -37,7 +37,7 @@ def network_advice(
         )
     if any(reason in text for reason in _NO_TLS):
         return (
-            f"the server at {host} does not speak TLS. Should the URL begin with "
+            f"{host} does not speak TLS. Should the URL begin with "
             "http:// instead of https://?"
         )
     proxy = _proxy(url, variables)

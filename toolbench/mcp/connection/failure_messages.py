@@ -49,7 +49,7 @@ _OF_THE_SDK = (
 
 _READ = 2  # lines of a dead server's stderr that a model reads
 _LONGEST = 1_000  # characters of a server's message that a person or a model reads
-_MAX_LINES = 10  # lines of it that a person reads
+_MAX_LINES = 10  # lines of stderr that a person reads
 
 
 class CallFailedError(Exception):

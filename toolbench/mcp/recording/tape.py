@@ -234,7 +234,7 @@ class Tape:
                 return
 
     def _forget(self, token: Any) -> None:
-        """Remove the request that the server refused because it lost its session."""
+        """Remove the request that the server refused without its session; it is sent again."""
         for exchange in reversed(self.exchanges):
             has_failed = "error" in (exchange.response or {}) or not exchange.response
             if exchange.token == token if exchange.is_call else has_failed:

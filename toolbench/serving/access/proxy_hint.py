@@ -43,7 +43,7 @@ def proxy_hint(url: str, allowed_hosts: Sequence[str]) -> str:
             f'For an agent on your machine, allow the name of the hub: serve(tools, allowed_hosts=["{host}"]){name}.'
         )
     lines.append(
-        f"Its URL is https://{host}{prefix.rstrip('/')}/proxy/{parts.port}{parts.path}"
+        f"From your machine, the URL of the server is https://{host}{prefix.rstrip('/')}/proxy/{parts.port}{parts.path}"
         f" with two headers, Authorization: token TOKEN-OF-JUPYTER{_TOKEN[hub]} and "
         f"{OWN_HEADER}: served.token."
     )

@@ -25,7 +25,7 @@ from toolbench.widgets.lines.message_style import STYLE as MESSAGE_STYLE
 from toolbench.wording import counted
 
 MOST = 10
-"""The maximum number of calls with buttons. Waiting calls come before running calls."""
+"""The maximum number of calls with buttons. Waiting calls come before running calls, and older calls first."""
 _SOON = 0.5  # seconds that a call runs before it gets buttons
 _SAVE_EVERY = 2.0  # seconds from one renewal of the saved output to the next
 

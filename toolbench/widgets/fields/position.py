@@ -32,7 +32,7 @@ class Position:
         label: Its name for a person.
         required: Whether the position must hold a value.
         settled: Whether the position exists only because a person added it (an item, a
-        key of a map, a branch), so it is never unset.
+            key of a map, a branch), so it is never unset.
         depth: The number of containers around it.
         mark: A CSS class of this position only.
     """

@@ -224,7 +224,7 @@ class PickList:
                 self._take(self._key.value)
 
     def _next(self) -> None:
-        """Pick the next match. Enter calls this: JupyterLab takes the arrow keys for itself."""
+        """Pick the next match. Enter calls this: without our module, JupyterLab takes the arrow keys."""
         with self._lock:
             keys = [self._offered[0][n].key for n in self._matches]
             if keys:

@@ -1,4 +1,7 @@
-"""Turn a form's values into a run, or show why this is not possible."""
+"""Turn a form's values into a run, or show why this is not possible.
+
+Only here is the action made of the values, once a run.
+"""
 
 from collections.abc import Mapping
 from typing import Any

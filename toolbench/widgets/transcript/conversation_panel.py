@@ -114,7 +114,7 @@ class ConversationPanel(w.VBox):
         self._work(self._one_step)
 
     def run(self) -> None:
-        """Run until there is a reason to stop. The calls do not wait for a person."""
+        """Run until there is a reason to stop. No call waits here; the policy may ask about it."""
         self._work(self._conversation.run)
 
     def stop(self) -> None:

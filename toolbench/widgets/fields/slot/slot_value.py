@@ -176,7 +176,10 @@ class Presence:
 
     @property
     def is_there(self) -> bool:
-        """Whether the value of the editor counts: the editor is open, and the slot is not null."""
+        """Whether the value of the editor counts.
+
+        The editor is built or the slot is required, the editor is open, and the slot is not null.
+        """
         if self._slot.value.built is None and not self._slot.required:
             return False
         return self.is_open and not self.is_null
