@@ -38,7 +38,7 @@ _NO_WAY = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN})
 
 
 def class_names(error: BaseException) -> list[str]:
-    """Return the name of the class of *error* and the names of its base classes, its own first."""
+    """Return the name of the class of *error*, then the names of the base classes."""
     return [kind.__name__ for kind in type(error).__mro__]
 
 

@@ -162,7 +162,10 @@ def _repr(value: Any) -> str:
 
 
 def _digits(value: int) -> int:
-    """Return the number of digits of *value*, perhaps one too many: Python refuses to write it."""
+    """Return the number of digits of *value*, perhaps one too many.
+
+    Python refuses to write *value*, so the digits cannot be counted.
+    """
     return int(value.bit_length() * log10(2)) + 1
 
 

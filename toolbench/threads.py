@@ -30,6 +30,9 @@ class _AtOnce(Thread):
 
 
 def daemon_thread(work: Callable[..., object], *args: Any, name: str) -> Thread:
-    """Return a daemon thread for `work(*args)`; without threads, `start()` does it at once."""
+    """Return a daemon thread that calls `work(*args)`.
+
+    On a Python without threads, `start()` calls it at once, and returns afterwards.
+    """
     kind = Thread if have_threads() else _AtOnce
     return kind(target=work, args=args, name=name, daemon=True)

@@ -208,7 +208,7 @@ def stopped_observation(tool: str, text: str) -> MCPUnfinishedObservation:
 def with_way_back(observation: MCPToolObservation, server: str) -> MCPToolObservation:
     """Add advice to reconnect if *server* failed because it needs the older protocol.
 
-    In the newer protocol a server cannot send requests of its own. The advice is a warning for
+    Only in the older protocol can a server send requests of its own. The advice is a warning for
     the person, because the model cannot reconnect.
     """
     text = observation.text if observation.is_error else ""

@@ -14,7 +14,7 @@ _costs: WeakKeyDictionary[MCPToolDefinition, TokenCount] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class TokenBill:
-    """The cost of each tool and of all together: name, description and arguments."""
+    """The tokens of each tool (its name, description and arguments), and their total."""
 
     total: TokenCount
     tools: dict[str, TokenCount]

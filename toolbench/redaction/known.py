@@ -51,11 +51,11 @@ class KnownSecrets:
         return joined
 
     def learn(self, action: Any, secrecy: Secrecy | None = None) -> None:
-        """Add the secrets of *action*; it also has the defaults of arguments that were left out.
+        """Add the secrets of *action*, also the defaults of arguments that were left out.
 
         Args:
             action: The action, or another object with secrets.
-            secrecy: The rules for it, if it is not an action of this run.
+            secrecy: The rules for *action*, if it is not an action of this run.
         """
         secrecy = secrecy or self._secrecy
         if not secrecy.is_harmless(action):
@@ -95,7 +95,10 @@ class KnownSecrets:
 
 
 class OutputFilter:
-    """A filter that hides secrets in streams of text, each by itself, and in mime bundles."""
+    """A filter that hides secrets in mime bundles and in streams of text.
+
+    Each stream is searched separately.
+    """
 
     def __init__(self, secrets: KnownSecrets, is_over: Event) -> None:
         """Hide *secrets*, also those that are added later.
@@ -129,7 +132,7 @@ class OutputFilter:
         return self._secrets.redactor.value(value)
 
     def rest(self, stream: str) -> str:
-        """Return the text held back of *stream*, at its end."""
+        """At the end of *stream*, return its text that is still held back."""
         with self._lock:
             known = self._streams.get(stream)
             return "" if known is None else known.flush()

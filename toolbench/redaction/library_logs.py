@@ -33,10 +33,10 @@ _hiding = _Hiding()
 
 
 def hide_in_logs_of(libraries: Iterable[str]) -> None:
-    """Hide remembered secrets in the logs of *libraries*, the first parts of loggers' names.
+    """Hide remembered secrets in the logs of *libraries*.
 
-    A filter gets only the records of its own logger, so loggers that a library makes later
-    need another call.
+    The name of a library is the first part of its loggers' names. Call this again for loggers
+    that a library makes later, because a filter gets only the records of its own logger.
     """
     names = frozenset(libraries)
     loggers = dict(logging.Logger.manager.loggerDict)

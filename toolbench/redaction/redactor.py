@@ -55,7 +55,10 @@ class Redactor:
         return self.joined(Redactor(secrets))
 
     def joined(self, other: "Redactor") -> "Redactor":
-        """Return a redactor of the secrets of this one and *other*; one of the two if it has them all."""
+        """Return a redactor of the secrets of both redactors.
+
+        If one of the two has all the secrets already, it is returned itself.
+        """
         for one, more in ((self, other), (other, self)):
             if more.secrets <= one.secrets and more._short <= one._short:
                 return one
@@ -106,7 +109,11 @@ class Redactor:
         return self._quoted.sub(MARK, self.cut_text(sentence))
 
     def spans(self, data: bytes, *, cuts: Iterable[bytes] = ()) -> list[Span]:
-        """Return the spans of secrets in *data*, also where one of *cuts* replaces a part."""
+        """Return the spans of secrets in *data*.
+
+        *cuts* are marks for text that was cut out, such as an ellipsis. The beginning of a secret
+        before such a mark is found too, and the end of a secret after the mark.
+        """
         if self._search is None:
             return []
         spans = self._search.spans(data)
@@ -162,10 +169,11 @@ class Redactor:
         }
 
     def error(self, error: _Error) -> _Error | Exception:
-        """Return *error* with its message and causes changed in place, or a `RuntimeError` instead.
+        """Return *error* without secrets: its message and its causes are changed in place.
 
-        The `RuntimeError` replaces an error whose message cannot be changed; such a cause is left
-        out. Secrets whose middle a library has cut out are hidden too.
+        If the message cannot be changed, a `RuntimeError` is returned instead. A cause whose
+        message cannot be changed is left out. Secrets whose middle a library has cut out are
+        hidden too.
         """
         return error if self._search is None else masked_error(CutSecrets(self), error)
 

@@ -20,10 +20,10 @@ KIND_OF_REPR = {
 
 
 def hiding_repr(kind: str | None, show: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the method *show* in a version that hides the secrets of the object.
+    """Return a method that does the same as *show*, but hides the secrets of the object.
 
     Args:
-        kind: The mime type it returns; None for a mime bundle.
+        kind: The mime type that *show* returns; None if it returns a mime bundle.
         show: The method of a class.
     """
 

@@ -20,7 +20,7 @@ class Secrets(Mapping[str, SecretStr]):
         """Keep *values*; plain strings, bytes and numbers are wrapped.
 
         Raises:
-            TypeError: If a value is none of these.
+            TypeError: If a value has another type.
         """
         self._values = {
             name: _wrapped(name, value) for name, value in (values or {}).items()

@@ -21,7 +21,10 @@ class Piece(NamedTuple):
     """Whether the text ends with the piece; otherwise it begins with the piece."""
 
     def hidden_in(self, text: str) -> str:
-        """Return *text*, the text of this piece or its present form, with the piece hidden."""
+        """Return *text* with this piece hidden.
+
+        *text* is the text that has the piece, or the same text with other pieces hidden already.
+        """
         if self.is_at_end:
             return text.removesuffix(self.text) + MARK
         return MARK + text.removeprefix(self.text)

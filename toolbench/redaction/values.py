@@ -103,7 +103,7 @@ _AGAIN = 200  # characters: a text that is shorter is read again rather than rem
 
 
 def _is_new(part: Any, visited: dict[int, Any]) -> bool:
-    """Remember *part*; tell whether to read it: it is new, or a short text."""
+    """Tell whether to read *part*: a short text always, any other part only once."""
     if type(part) is str and len(part) < _AGAIN:
         return True
     if id(part) in visited:
@@ -217,7 +217,10 @@ _FIELDS = ("__pydantic_extra__", "__pydantic_private__")
 
 
 def _built_in(value: Any) -> frozenset[str]:
-    """Return the attributes with the kind of a model, which are kept even if they equal a secret."""
+    """Return the names of attributes that are kept even if their value equals a secret.
+
+    They are the fields of a model that have a `Literal` type, and pydantic's set of fields.
+    """
     if not isinstance(value, BaseModel):
         return frozenset()
     fields = type(value).model_fields.items()

@@ -21,9 +21,10 @@ class Active:
     def start(
         self, run: Run, work: Callable[[], object], then: Callable[[], object]
     ) -> Thread:
-        """Start *work* in a new daemon thread and return it; *run* is in this list until it ends.
+        """Start *work* in a new daemon thread, and return the thread.
 
-        Without threads the work is done when this returns.
+        *run* is in this list until *work* ends. On a Python without threads, *work* has ended when
+        this returns.
 
         Args:
             run: The run.

@@ -31,8 +31,9 @@ class CurrentRun(Protocol):
 
         Args:
             message: The question.
-            schema: The JSON Schema of the answer. The fields of an object are the content of
-                the answer; anything else is its `value`. Without a schema: yes or no.
+            schema: The JSON Schema of the answer. If it describes an object, read the fields in
+                the `content` of the answer; if not, read its `value`. Without a schema, the
+                person answers yes or no.
 
         Raises:
             ToolbenchError: If called in the background loop, in which `async` executors run.
@@ -117,7 +118,7 @@ def enter(run: CurrentRun | None) -> Callable[[], None]:
 
 
 def hand_down(thread: Thread) -> None:
-    """Let *thread*, before its start, belong to the run of the thread that starts it."""
+    """Make *thread*, which is not started yet, belong to the run of the calling thread."""
     run = active_run()
     if run is not None:
         setattr(thread, _INHERITED, run)

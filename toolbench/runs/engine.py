@@ -233,7 +233,10 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
 
 
 def _as_ended(run: Run, observation: Observation) -> Observation:
-    """Return *observation*; if the run was stopped, add a note, and its error is not a failure."""
+    """Return *observation*; add a note if the run timed out, or was cancelled and has an error.
+
+    The error of such a run is not a failure of the tool, unless the run is a plain call.
+    """
     is_late = run.reason.startswith("timed out")
     if not (is_late or (run.cancelled and observation.is_error and not run.is_plain)):
         return observation
@@ -246,7 +249,7 @@ def _as_ended(run: Run, observation: Observation) -> Observation:
 
 
 def _keep(run: Run, observation: Observation) -> None:
-    """Set the *observation* of *run*, and hide the secrets of *run* where it is shown."""
+    """Set the *observation* of *run*; wherever it is shown, hide the secrets of *run*."""
     run.observation = observation
     results.show(observation, run.secrets.redactor)
 
@@ -300,14 +303,14 @@ def start(
 ) -> Thread:
     """Perform *run* in a new daemon thread, and return the thread.
 
-    Without threads a plain function has run when this returns, and an async one is a task of
-    the running loop.
+    On a Python without threads, a plain function has already ended when this returns, and an async
+    function runs as a task of the running loop.
 
     Args:
         run: The run.
         timeout: Seconds after which it is cancelled.
         confirm: Ask first if the policy requires it.
-        work: As in `perform`.
+        work: The function that executes the tool; by default `execute`.
         then: Called with the run when it is over, in the thread of the run. If *then* raises an
             error, the error is added to the output of the run.
     """

@@ -74,10 +74,10 @@ def perform_together(
     Args:
         runs: The runs, of tools that have executors.
         max_parallel: The most runs at once.
-        executor: Does the work elsewhere.
+        executor: Does the work in other processes or on a cluster, as in `run_tools`.
         work_in: Returns the context manager for each run in its thread, such as `redirect_to`.
-        is_left: Called regularly; returns whether to stop waiting. Then the started runs
-            continue on their own, and the others never start.
+        is_left: Called regularly. If it returns True, this function returns at once: the started
+            runs continue, and the other runs never start.
 
     Raises:
         ValueError: If *max_parallel* is less than 1.
@@ -200,7 +200,7 @@ def _unpicklable(executor: Executor, run: Run) -> str | None:
 def _next(
     messages: "SimpleQueue[_Message]", running: list[_Job], is_left: Callable[[], bool]
 ) -> "_Message | None":
-    """Return the next of *messages*, and show progress during the wait; None if the wait is over."""
+    """Wait for the next of *messages*, and show progress meanwhile; None if *is_left* is true."""
     while True:
         with suppress(Empty):
             return messages.get(timeout=EVERY)

@@ -106,9 +106,9 @@ class Policy:
     the tool.
 
     If a server's tool does not say whether it destroys data, its first call asks a person: MCP's
-    default is "destructive". A yes counts for the session. It ends earlier if the server changes
-    the description of the tool, or if another server gets the same name. If no person can answer,
-    such a call runs, unless it comes from an agent outside (see `serve`) or from an app.
+    default is "destructive". A yes counts for the session. It counts no longer if the server
+    changes the description of the tool, or if another server gets the same name. If no person can
+    answer, such a call runs, unless it comes from an agent outside (see `serve`) or from an app.
 
     A name in `allow` does not allow a server's tool. A name in `ask` or `deny` counts for servers'
     tools too, unless they have their own entry. If you `allow` a server's tool, this does not count
@@ -161,7 +161,10 @@ class Policy:
         return None if rule == "allow" else rule
 
     def _is_of_that_server(self, tool: ToolDefinition[Any, Any]) -> bool:
-        """Tell whether *tool* is from the allowed tool's server, not from another of that name."""
+        """Tell whether *tool* is from the server of the allowed tool.
+
+        Another server may have got the name of that server later.
+        """
         key = _key(tool)
         return key not in self._of_server or self._of_server[key] == tool.origin
 
@@ -241,7 +244,7 @@ class Policy:
         return _question(run, why, once=is_asked_once(why))
 
     def _answer(self, run: Run, why: str, *, once: bool) -> Answer:
-        """Ask the person; a question asked only once does not use up preset answers."""
+        """Ask the person. If *once* and answers are preset, decline, and use no preset answer."""
         question = _question(run, why, once=once)
         return decline(question) if once and presets.asker else run.put(question)
 

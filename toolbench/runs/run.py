@@ -374,16 +374,16 @@ def run_here(
 ) -> Run:
     """Return a run of *tool* for `perform` in this thread; it is a part of the current run, if any.
 
-    In a cell, it asks questions by `input()`. Inside another run, it asks in the same way.
+    It asks questions by `input()` in the cell. As a part of another run, it asks as that run does.
 
     Args:
         tool: The tool.
-        call: An action of it, or its arguments.
+        call: An action of the tool, or the arguments for it.
         source: Where the run was started.
         conversation: The second argument of the executor.
-        action: As in `Run`.
-        risk: As in `Run`.
-        is_plain: As in `Run`.
+        action: The action, if it was made from these arguments already.
+        risk: The rating of the call, if any.
+        is_plain: Whether it is `tool(call)` in Python; see `Run`.
     """
     options: dict[str, Any] = {"conversation": conversation, "is_plain": is_plain}
     options |= {"action": action, "risk": risk, "asker": ask_in_cell}

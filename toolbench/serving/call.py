@@ -191,7 +191,7 @@ class ServedCall:
 
     @property
     def questions(self) -> list[Question]:
-        """The open questions in the notebook: for consent to the call, or of its tool."""
+        """The open questions to the person at the notebook: for consent, or from the tool."""
         return [one.question for one in list(self._open_questions)]
 
     @property

@@ -116,7 +116,10 @@ class Handlers:
                 task.cancel()
 
     def _keep_open(self, event: QuestionEvent) -> None:
-        """Let *event* wait. Each event holds a thread: if too many wait, cancel the oldest."""
+        """Keep the question *event* open; if too many questions are open, cancel the oldest.
+
+        A thread waits for the answer to each open question.
+        """
         still_open = (one for one in self._open_questions if not one.reply.done())
         self._open_questions = deque(still_open)
         self._open_questions.append(event)
@@ -127,7 +130,11 @@ class Handlers:
     def _wait_for_return(
         self, call: ServedCall, event: QuestionEvent
     ) -> types.InputRequiredResult:
-        """Return the question; in the newer protocol the agent calls again with the answer."""
+        """Return the question of *event* as the result of the agent's request.
+
+        So it is in the newer protocol. The agent then calls again, with the answer, and the run
+        continues.
+        """
         self._waiting_calls[call.key] = (call, event)
         event.reply.add_done_callback(lambda _: self._waiting_calls.pop(call.key, None))
         return types.InputRequiredResult(

@@ -210,7 +210,10 @@ class Served:
         client: str,
         can_ask: Callable[[Question], bool],
     ) -> ServedCall:
-        """Start a call of *tool* for *client*; *can_ask* tells if its person can get a question."""
+        """Start a call of *tool* for *client*.
+
+        *can_ask* tells whether the client can show a question to its person.
+        """
         call = ServedCall(
             tool,
             arguments,
@@ -279,8 +282,8 @@ def serve(
     Args:
         tools: Tools, classes of tools, `Tool` specs, names, a function that returns tools (it
             is called again after a tool was defined), or a list of these.
-        name: The name of the server for clients and for `toolbench connect`. If several
-            servers have one name, it means the server that started last, until it is closed.
+        name: The name of the server for clients and for `toolbench connect`. If several servers
+            have this name, `toolbench connect` takes the newest server that is not closed.
         port: The port on 127.0.0.1; 0 takes a free port.
         require: When to ask a person before a call: "policy" asks as the policy says, "always",
             or "never". A call that the policy denies never runs.

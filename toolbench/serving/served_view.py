@@ -188,7 +188,7 @@ def call_whole(call: ServedCall, *, limit: int) -> Html:
 
     Args:
         call: The call.
-        limit: The most characters of each side of the result.
+        limit: The most characters of the result in each view, and of the printed output.
     """
     facts = [
         words(call),

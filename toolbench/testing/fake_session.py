@@ -186,7 +186,8 @@ class FakeSession:
     ) -> Answer:
         """Ask the person at the client.
 
-        In the older protocol the question is a request, in the newer one it is an answer.
+        In the older protocol, the question is sent as a request of the server. In the newer
+        protocol, it is sent as the answer to the client's call.
         """
         key = f"question-{next(self._ids)}"
         params = {"mode": "form", "message": message, "requestedSchema": dict(schema)}

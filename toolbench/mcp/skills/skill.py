@@ -67,7 +67,7 @@ class Skill:
         """Check the digest and size of *contents*, which *server* sent for *uri*.
 
         Raises:
-            ServerError: If they differ, or the server lists no digest for the file.
+            ServerError: If the digest or the size is not the listed one, or no digest is listed.
         """
         if self.is_dynamic:
             return

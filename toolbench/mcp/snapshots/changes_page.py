@@ -125,7 +125,10 @@ def _is_page(data: bytes) -> bool:
 def _sections(
     first: Sequence[Change], changes: Sequence[Change], before: str, after: str
 ) -> Iterator[str]:
-    """Yield each severity with the number of its *changes*, and the HTML of the *first* changes."""
+    """Yield the HTML of a heading for each severity, and of each change to show.
+
+    The heading has the number of all *changes* of the severity. Only the *first* changes are shown.
+    """
     for severity in SEVERITIES:
         count = sum(change.severity == severity for change in changes)
         if count:

@@ -125,7 +125,10 @@ def _change(
 def _proof(
     direction: Direction, each: Difference, sample: Example | None, witness: "_Witness"
 ) -> str:
-    """Return words about *sample*, which *each* breaks; without a sample, about a possible break."""
+    """Return words about *sample*, a value that the difference *each* breaks.
+
+    Without a sample, return words about a value that may break.
+    """
     if sample is not None:
         return witness.sentence(sample)
     if each.effect == "gone":
@@ -146,7 +149,10 @@ class _Witness:
         self.source, self.target = (before, after) if is_input else (after, before)
 
     def find(self, each: Difference) -> Example | None:
-        """Return a value that *each* breaks, checked by both schemas; None if none is found."""
+        """Return a value that the difference *each* breaks; None if none is found.
+
+        `breaks` checks the value with both schemas.
+        """
         if self._direction == "input":
             candidates = each.refused() if each.effect in REFUSES else ()
         else:
@@ -158,7 +164,7 @@ class _Witness:
         return self.source.fits(whole) and not self.target.fits(whole)
 
     def problems(self, whole: Any) -> list[Any]:
-        """List the problems of the target with *whole*."""
+        """Return the reasons why the target refuses *whole*."""
         return self.target.problems(whole)
 
     def sentence(self, example: Example) -> str:
@@ -175,9 +181,10 @@ def _overlooked(
     witness: _Witness,
     new: frozenset[str] | None,
 ) -> list[Change]:
-    """Return the breaking change that sample values show: the rules do not read every keyword.
+    """Try sample values; return a breaking change if one is accepted by the source only.
 
-    The keys *new* are left out of the values.
+    This finds the change of a keyword that the comparison does not read. The keys *new* are left
+    out of the values.
     """
     for sample in chain(samples(witness.source), samples(witness.target)):
         value = sample if new is None else _without_keys(sample, new)

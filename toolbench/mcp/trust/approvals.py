@@ -98,8 +98,8 @@ class Approvals:
 def server_key(entry: ServerEntry) -> str | None:
     """Return a key that identifies the server of *entry*; None if the server needs no approval.
 
-    Servers in this process and recordings need no approval: they belong to the user. If a command
-    starts a program of its directory, the directory is part of the key.
+    Servers in this process and recordings need no approval: they belong to the user. If the command
+    starts a program in its working directory, this directory is part of the key.
     """
     if entry.transport in _REMOTE:
         return entry.target

@@ -163,7 +163,9 @@ def _signed(entry: ServerEntry, settings: dict[str, Any]) -> httpx2.Auth:
 
 
 def _issued(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return *settings*. Without an issuer, the MCP server would decide who gets the credentials.
+    """Return *settings* if they have an issuer.
+
+    Without an issuer, the MCP server would decide who gets the credentials.
 
     Raises:
         ServerError: If there is no issuer.

@@ -126,7 +126,7 @@ class _TappedSession(ClientSession):
         return self.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     async def validate_tool_result(self, name: str, result: Any) -> None:
-        """Accept any result: if it does not fit its schema, a warning is shown with it."""
+        """Accept any result. A result that does not fit the schema is shown with a warning."""
 
     async def send_discover(self, version: str) -> dict[str, Any]:
         """Try the newer protocol; stop early enough to try the older protocol."""
@@ -277,7 +277,7 @@ class _Reader(_Stream):
         return await self._next(self._inner.receive)
 
     async def _next(self, receive: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the next item that the inbox has not handled; report the end too."""
+        """Return the next item that the inbox has not handled; report the end of the stream."""
         while True:
             try:
                 item = await receive()

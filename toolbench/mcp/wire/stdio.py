@@ -115,7 +115,7 @@ class ProcessTransport(ClientTransport):
         """Write *text* as a line to the process.
 
         Raises:
-            BrokenResourceError: If its stdin is closed; then reading stops too.
+            BrokenResourceError: If the stdin of the process is closed; then reading stops too.
         """
         stdin: Any = process.stdin
         try:
@@ -180,7 +180,7 @@ def _read(line: bytes) -> Any:
 
 @dataclass
 class _Way:
-    """One direction of a process's pipes, with the interface of a stream of the SDK's session."""
+    """The pipe in one direction, with the methods that the SDK's session needs of a stream."""
 
     transport: ProcessTransport
     process: Process

@@ -58,11 +58,11 @@ class Tapped(ClientTransport):
 
 
 def transport_of(entry: ServerEntry, inbox: Inbox) -> ClientTransport:
-    """Return the transport to *entry*. Its variables must be replaced already.
+    """Return the transport to *entry*. Replace the variables of *entry* before.
 
     Raises:
         ServerError: If *entry* names no server.
-        MissingExtraError: If it needs FastMCP's server half, which is not installed.
+        MissingExtraError: If *entry* needs the server part of FastMCP, which is not installed.
     """
     if entry.fastmcp is not None:
         return _Transformed(entry, inbox)

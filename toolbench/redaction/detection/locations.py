@@ -262,7 +262,11 @@ def _of_any_item(schema: Schema) -> Iterator[Any]:
 
 
 def _of_item(schemas: Iterable[Schema], index: int) -> Iterator[Any]:
-    """Yield the schemas for the item at *index*; if it has no own schema, those of all first items."""
+    """Yield the schemas for the item at *index*, and the schema of `contains`.
+
+    An item after the first items has the schema of the other items. If that is not declared, the
+    schemas of all first items are yielded.
+    """
     for schema in schemas:
         first = _first_items(schema)
         rest = [schema[key] for key in ("items", *_REST) if key in schema]

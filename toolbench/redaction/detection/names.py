@@ -99,13 +99,13 @@ def is_secret_setting(name: str, value: str) -> bool:
 
 
 def says_where(name: str) -> bool:
-    """Tell whether *name* means the place or kind of a secret, such as `token_url`, not a secret."""
+    """Tell whether *name* names the place or the kind of a secret, not a secret: `token_url`."""
     return bool(_PLACES.search(_snake(name)))
 
 
 @lru_cache(maxsize=4096)
 def is_misspelt(name: str, secrets: tuple[str, ...]) -> bool:
-    """Tell whether *name* misspells one of *secrets* or a common secret's name, such as `passwrod`."""
+    """Tell whether *name* is almost one of *secrets* or a common name, such as `passwrod`."""
     words, known = _snake(name), [*map(_snake, secrets), *_USUAL]
     letters = sorted(words)
     return bool(get_close_matches(words, known, 1, _NEAR)) or any(

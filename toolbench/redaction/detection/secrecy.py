@@ -87,9 +87,10 @@ class Secrecy:
     def hide(self, arguments: Any) -> tuple[Any, list[str]]:
         """Return a copy of *arguments* that is safe to show, and the texts of its hidden secrets.
 
-        The secrets are those of `mask`, and those inside texts: in JSON, in an address, or in a
-        setting such as `NAME=value`. Names are always shown. All values are hidden if
-        *arguments* are nested too deeply, contain themselves, or are not an object in the schema.
+        The copy hides the secrets that `mask` hides. It also hides secrets inside texts: in JSON,
+        in an address, or in a setting such as `NAME=value`. Names are always shown. All values are
+        hidden if *arguments* are nested too deeply or contain themselves, or if the schema has a
+        secret but does not describe an object.
         """
         value = dict(arguments) if isinstance(arguments, Mapping) else arguments
         if self.is_harmless(value):
@@ -106,8 +107,9 @@ class Secrecy:
         return masked, [*_known(secrets), *inner]
 
     def mask(self, value: Any, name: str = "") -> tuple[Any, SecretsByPath]:
-        """Return a copy of *value*, called *name*, with its secrets hidden, and the secrets.
+        """Return a copy of *value* with the secrets hidden, and the secrets by their paths.
 
+        *name* is the name of *value*, which may be the name of a secret.
         Dicts and lists are copied. Models, dataclasses, tuples and sets are searched; those with
         a secret become a dict or list, as in JSON.
 

@@ -22,9 +22,9 @@ _HEADER = re.compile(r"-H|--?([\w-]+-)?headers?")
 def secrets_in(value: Any, name: str = "") -> Iterator[str]:
     """Yield the secrets in *value*, JSON-like data that is called *name*.
 
-    A text with the name of a secret is a secret; in `Bearer x`, the `x` alone is a secret too. In
-    any text, these are secrets: the password or token of a URL, and a value after the name of a
-    secret: in `name=value`, `Name: value`, a parameter of a URL, a member of a JSON object.
+    A text with the name of a secret is a secret. In `Bearer x`, the `x` alone is a secret too. In
+    any text, the password or token of a URL is a secret, and so is the value after the name of a
+    secret: in `name=value`, `Name: value`, a parameter of a URL, or a member of a JSON object.
     """
     if isinstance(value, Mapping):
         for key, item in value.items():

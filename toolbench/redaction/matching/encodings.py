@@ -94,8 +94,8 @@ def in_digits(secret: str) -> Iterator[str]:
 def in_spaced_digits(secret: str) -> Iterator[str]:
     """Yield the *secret* in hexadecimal, with the usual separators.
 
-    This is for a short secret: with any other separators, a table of numbers may have its digits
-    by chance.
+    This is for a short secret. Other separators are not tried: the digits of a short secret may be
+    in a table of numbers by chance.
     """
     data = as_bytes(secret)
     words = f"00{data.hex()}"  # as `xxd` writes it, one byte after the start of a word
@@ -126,7 +126,10 @@ def as_bytes(text: str) -> bytes:
 
 
 def _covers(lines: list[str], secret: str) -> bool:
-    """Tell whether a search for *lines* finds all of *secret*, without a search for the whole."""
+    """Tell whether *lines* has all lines of *secret*, except blank lines and the frame of PEM.
+
+    Then a search for the whole secret is not needed.
+    """
     rest = (line.strip() for line in secret.splitlines() if line.strip() not in lines)
     return bool(lines) and not any(line for line in rest if not _is_frame(line))
 
@@ -214,7 +217,10 @@ def _in_html(text: str) -> Iterator[str]:
 
 
 def _in_base(base: int, data: bytes) -> Iterator[str]:
-    """Yield the base64 or base32 letters that depend on *data* alone, for each offset in a group."""
+    """Yield *data* in base64 or base32, for each place in a group of bytes where it may begin.
+
+    Letters that also depend on the bytes before or after *data* are left out.
+    """
     bytes_in_group, bits, encode = _BASES[base]
     for offset in range(bytes_in_group):  # bytes before it
         encoded = encode(bytes(offset) + data).decode()

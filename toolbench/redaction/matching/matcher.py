@@ -1,4 +1,4 @@
-"""Find many texts in one pass: texts may overlap; the last one may be incomplete."""
+"""Find many patterns in one pass. Matches may overlap, and the last match may be incomplete."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -36,7 +36,11 @@ class Matcher:
         return merged((start, end) for _, start, end in matches)
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return the spans of beginnings of patterns before *cut*, and of ends after *cut*."""
+        """Return the spans of parts of patterns next to *cut*.
+
+        A part directly before *cut* is the beginning of a pattern, and a part directly after *cut*
+        is the end of a pattern.
+        """
         spans = list[Span]()
         at = data.find(cut)
         while at >= 0:
@@ -100,7 +104,10 @@ def _automaton(patterns: Iterable[bytes]) -> Any:
 
 
 class _OneByOne:
-    """The used part of ahocorasick-rs in pure Python: it searches for one pattern after another."""
+    """The methods of ahocorasick-rs that are used here, in pure Python.
+
+    It searches for one pattern after another.
+    """
 
     def __init__(self, patterns: Iterable[bytes]) -> None:
         self._patterns = list(patterns)
@@ -108,7 +115,10 @@ class _OneByOne:
     def find_matches_as_indexes(
         self, data: bytes, *, overlapping: bool = False
     ) -> list[tuple[int, int, int]]:
-        """Return pattern number, start and end of each match; without *overlapping*, of the first."""
+        """Return the number of the pattern, the start and the end of each match.
+
+        Without *overlapping*, return only one match.
+        """
         matches = []
         for number, pattern in enumerate(self._patterns):
             at = data.find(pattern)

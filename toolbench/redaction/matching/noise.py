@@ -53,7 +53,10 @@ def masked(pieces: list[bytes], spans: list[Span]) -> bytes:
 
 
 def _safe_parts(text: bytes, offset: int, spans: Iterable[Span]) -> Iterator[bytes]:
-    """Yield the safe parts of *text*, which begins at *offset* in the text of *spans*."""
+    """Yield the parts of *text* outside of *spans*, and a mark for each span that begins in it.
+
+    The positions of *spans* are in a longer text, in which *text* begins at *offset*.
+    """
     at, last = offset, offset + len(text)
     for start, end in spans:
         if start >= last:
@@ -125,7 +128,7 @@ class NoisyStream:
 
 
 def _before(pieces: Iterable[bytes], end: int) -> Iterator[bytes]:
-    """Yield the *pieces* before byte *end* of their text."""
+    """Yield the *pieces* before the position *end*, which counts bytes of text but not of noise."""
     at = 0
     for index, piece in enumerate(pieces):
         if index % 2:

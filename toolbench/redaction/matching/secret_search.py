@@ -64,7 +64,7 @@ class SecretSearch:
         return merged([*spans, *spaced]) if spaced else spans
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return the spans of beginnings of secrets before *cut*, and of ends after *cut*."""
+        """Return the spans of parts of secrets next to *cut*; see `Matcher.spans_beside`."""
         spans = self._plain.spans_beside(cut, data)
         for one in self._spaced:
             spans += one.spans_beside(cut, data)

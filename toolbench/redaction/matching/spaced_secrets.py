@@ -67,7 +67,7 @@ class SpacedMatcher:
         return [letters.place(*span) for span in self._matcher.spans(letters.text)]
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return the spans of beginnings of patterns before *cut*, and of ends after *cut*."""
+        """Return the spans of parts of patterns next to *cut*; see `Matcher.spans_beside`."""
         letters = Letters(data, self._spacing)
         spans = self._matcher.spans_beside(cut, letters.text)
         return [letters.place(*span) for span in spans if span[0] < span[1]]
@@ -75,7 +75,7 @@ class SpacedMatcher:
     def begun(self, data: bytes, *, fewest: int = FEWEST) -> int:
         """Return how many bytes at the end of *data* may be the beginning of a pattern.
 
-        A beginning of less than *fewest* letters counts only without separators between them.
+        A beginning of fewer than *fewest* letters counts only if no separator is in it.
         """
         end = data[-self.longest :]
         sizes = (0, *self._spacing.cut_marks(end))

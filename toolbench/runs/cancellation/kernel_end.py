@@ -1,6 +1,6 @@
-"""Tell the end of a kernel from a mere interrupt: Jupyter interrupts a kernel before it ends it.
+"""Find out whether an interrupted kernel is shutting down, or was only interrupted.
 
-Source: jupyter_client, `KernelManager.shutdown_kernel`, which also restarts a kernel.
+Source: jupyter_client, `KernelManager.shutdown_kernel`. A restart calls it too.
 """
 
 from asyncio import sleep
@@ -12,9 +12,10 @@ _LOOKS, _PAUSE = 40, 0.05  # two seconds: a busy machine takes long to ask for t
 
 
 async def kernel_ends() -> bool:
-    """Tell whether this process ends; in a kernel, wait a moment for the request to end.
+    """Return whether this process is shutting down.
 
-    Await this in the background loop.
+    Jupyter interrupts a kernel before it asks the kernel to shut down. So in a kernel this waits
+    up to about two seconds for that request. Await this in the background loop.
     """
     shell = running_shell()
     for _ in range(_LOOKS if hasattr(shell, "kernel") else 0):

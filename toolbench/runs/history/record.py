@@ -128,7 +128,10 @@ class RunRecord:
         return reruns.perform(self.again("python", {**(arguments or {}), **kwargs}))
 
     def again(self, source: Source, changed: Mapping[str, Any] | None = None) -> Run:
-        """Return a new run of the same call, from *source*, for `perform`; see `rerun`."""
+        """Return a new run of the same call, which `perform` can start; see `rerun`.
+
+        *source* is where the new run is started; *changed* has arguments to change.
+        """
         tool = self._tool()
         merged = {**self.arguments, **(changed or {})}
         missing = [name for name, value in merged.items() if is_lost(value)]
@@ -186,7 +189,7 @@ class RunRecord:
         """Return the record as HTML that needs no kernel: the call and its result.
 
         Args:
-            limit: The most characters of the result, in the view for people and in that for models.
+            limit: The most characters of the result in each view: for people and for models.
         """
         return call_html(
             self.definition or self.tool,

@@ -33,8 +33,9 @@ async def outcome_of(
     timeout: float | None = None,
     stop: Callable[[Run, str], object],
 ) -> Callable[[Run], Observation]:
-    """Await the async tool of *run*; return a function for `perform` that returns the outcome.
+    """Await the async tool of *run*; return a function to use as the *work* of `perform`.
 
+    The function returns the observation of the tool, or raises the error of the tool.
     If the arguments do not fit, or the policy refuses, the tool is not called. `perform` checks both
     again and reports the reason.
 

@@ -13,8 +13,8 @@ def later(
 ) -> Callable[[], object]:
     """Call `act(*args)` after *seconds*; return a function that cancels the call.
 
-    Without threads the call waits until the kernel's loop is free, after the running cell or
-    plain function. Without a loop it never happens.
+    On a Python without threads, *act* is called when the kernel's loop is free: after the running
+    cell or plain function. Without a loop, *act* is never called.
     """
     if have_threads():
         timer = Timer(seconds, act, args)

@@ -52,7 +52,7 @@ class DescriptorOutput:
 
 
 def flush_descriptors() -> None:
-    """Show the text held back of all streams, for the end of a cell."""
+    """At the end of a cell, show the text of all streams that is still held back."""
     for output in list(_outputs):
         output.flush()
 

@@ -147,7 +147,7 @@ class _KnownOutputs:
         self.look(None)
 
     def look(self, shell: Any) -> None:
-        """Add the streams and publishers in use now, also that of *shell*."""
+        """Add the streams and publishers in use now, also the publisher of *shell*."""
         for name in ("stdout", "stderr"):
             _add(self._streams, name, getattr(sys, name, None))
         for one in (shell, running_shell()):  # `display` uses the second

@@ -77,7 +77,7 @@ def enter(redirection: Redirection) -> Callable[[], None]:
 
 
 def hand_down(thread: threading.Thread) -> None:
-    """Let *thread*, before its start, share the redirection of the thread that starts it."""
+    """Make *thread*, which is not started yet, share the redirection of the calling thread."""
     redirection = innermost()
     if redirection is not None:
         setattr(thread, _INHERITED, redirection)

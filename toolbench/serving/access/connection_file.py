@@ -75,7 +75,7 @@ class ConnectionFile:
             self.path.unlink(missing_ok=True)
 
     def remove_if_gone(self) -> bool:
-        """Remove the file if its server has ended; return True then."""
+        """Remove the file if its server has ended; return whether the server has ended."""
         is_gone = self.is_here and not (is_running(self.process) and _is_open(self.url))
         if is_gone:
             self.remove()
@@ -106,7 +106,10 @@ def is_running(process: int) -> bool:
 
 
 def _is_open(url: str) -> bool:
-    """Tell whether a server listens at *url*; its process number may belong to another process."""
+    """Tell whether a server listens at *url*.
+
+    The process number alone does not show this: another process may have got the number later.
+    """
     try:
         parts = urlsplit(url)
         with socket.create_connection(

@@ -1,4 +1,4 @@
-"""Lock files during an edit, against this process and all programs that use `flock`."""
+"""Lock files for an edit: keep out other threads and, where `flock` works, other processes."""
 
 import os
 import sys
@@ -25,11 +25,12 @@ _looking_up = Lock()
 
 @contextmanager
 def file_locks(*paths: Path) -> Iterator[None]:
-    """Lock the files at *paths*, which have no links, so that no other edit happens in between.
+    """Lock the files at *paths*, so that no other edit comes between a read and a write.
 
-    `flock` locks the files for all processes that use this function, under every name of a file.
-    For other programs see `disk.check_unchanged`. If a file cannot be locked (it does not exist
-    yet, or its file system or platform has no locks), only edits of this process wait.
+    Follow links before the call. `flock` keeps out other processes that use this function, even
+    if they use another name of the same file. If a file cannot be locked by `flock` (for example,
+    it does not exist yet, or its file system or platform has no locks), only other threads of this
+    process are kept out. For programs that take no lock, see `disk.check_unchanged`.
 
     Raises:
         RunError: If another process locks a file for longer than PATIENCE.

@@ -241,7 +241,11 @@ class _Comparison:
         *,
         backwards: bool = False,
     ) -> set[Node]:
-        """Return the *options* whose values are all accepted by one of the *others*."""
+        """Return the *options* that one of the *others* can replace.
+
+        It can if no difference between the two has an effect in *lost*. The difference is from the
+        option to the other alternative; with *backwards*, from the other alternative to the option.
+        """
         return {
             node
             for node in options

@@ -78,9 +78,9 @@ def _condition(node: Node, keyword: str) -> Any:
 
 
 def _says_something(keyword: str, before: Node, after: Node) -> bool:
-    """Tell whether *keyword* has its own effect here.
+    """Tell whether to compare *keyword*: a change of it can have an effect of its own.
 
-    `then` and `else` need `if` on both sides, and `additionalItems` needs `prefixItems`.
+    `then` and `else` need `if` on both sides. `additionalItems` needs `prefixItems` on both sides.
     """
     if keyword in ("then", "else"):
         return all("if" in node.schema for node in (before, after))
@@ -92,7 +92,7 @@ def _says_something(keyword: str, before: Node, after: Node) -> bool:
 def _inner(
     keyword: str, before: Node, after: Node, compare: Compare
 ) -> list[Difference] | None:
-    """Return the differences inside a condition; None if one side lacks it."""
+    """Return the differences inside the condition *keyword*; None if only one side has it."""
     old, new = _condition(before, keyword), _condition(after, keyword)
     if keyword in _SCHEMAS:
         if not isinstance(old, dict | bool) or not isinstance(new, dict | bool):
@@ -176,7 +176,7 @@ def _by_presence(old: Any, new: Any) -> Effect:
 def _combined(
     keyword: str, inner: list[Difference], before: Node, after: Node
 ) -> Effect:
-    """Return the effect on the whole value of the *inner* differences of a condition."""
+    """Return the effect that the *inner* differences of a condition have on the whole value."""
     loses = any(each.effect != "wider" for each in inner)
     gains = any(each.effect != "narrower" for each in inner)
     depends_on_if = keyword in ("then", "else") and not same(

@@ -73,10 +73,10 @@ class Difference:
         """Return the difference of a sub-schema as a difference of its parent schema.
 
         Args:
-            step: The path from the parent schema to the sub-schema.
-            name: The same path in a value: `sku`, `[]`.
+            step: The path from the parent schema to the sub-schema: `properties/sku`, `items`.
+            name: The place in a value that this path stands for: `sku`, `[]`.
             before: A function that puts a value of the sub-schema into a value of the old parent.
-            after: The same for a value of the new parent.
+            after: A function that puts a value of the sub-schema into a value of the new parent.
         """
         dot = "." if self.place and not self.place.startswith("[") else ""
         return replace(
@@ -98,7 +98,11 @@ def difference(
     refused: Values = tuple,
     admitted: Values = tuple,
 ) -> Difference:
-    """Return a difference of a whole value; *refused* and *admitted* make values."""
+    """Return a difference whose place is the whole value, not a part of it.
+
+    The arguments are those of `Difference`, but *refused* and *admitted* make plain values, and
+    this function makes them examples.
+    """
     return Difference(
         effect,
         where,

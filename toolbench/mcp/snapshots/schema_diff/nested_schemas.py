@@ -214,9 +214,9 @@ def _is_made_good(
 ) -> bool:
     """Tell whether another pattern has the same effect on all keys that match *pattern*.
 
-    The other pattern must match at least the same keys. If keys without a rule are refused, the
-    other pattern must also accept all values of the rule. If keys without a rule are allowed, the
-    other pattern must accept no other values.
+    The other pattern must match all these keys. If keys without a rule are refused, the other
+    pattern must allow at least the values that *pattern* allows. If keys without a rule are
+    allowed, the other pattern must allow at most these values.
     """
     is_dropped = pattern in before.patterns
     side, other = (before, after) if is_dropped else (after, before)

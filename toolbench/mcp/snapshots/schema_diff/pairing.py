@@ -82,7 +82,8 @@ def remaining_losses(
 ) -> Iterator[Difference]:
     """Yield the differences of a pair, except differences that another alternative cancels.
 
-    *refused*: values that the pair refuses now are lost. *admitted*: values that it allows are new.
+    A difference that refuses values is yielded only if *refused* is true: no other alternative
+    accepts these values. A difference that allows values is yielded only if *admitted* is true.
     """
     for each in differences:
         loses = each.effect in REFUSES and not refused
@@ -95,7 +96,7 @@ def remaining_losses(
 
 
 def covered(nodes: Iterable[Node], others: list[Node]) -> set[Node]:
-    """Return the *nodes*, numbers or texts, whose values are all accepted by *others* together."""
+    """Return each number or text schema whose values are all accepted by *others* together."""
     return {node for node in nodes if _is_covered(node, others)}
 
 

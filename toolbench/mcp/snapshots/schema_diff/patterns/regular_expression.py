@@ -92,7 +92,10 @@ class _Automaton:
 
 @lru_cache(maxsize=500)
 def _automaton(pattern: str) -> _Automaton:
-    """Return an automaton that matches *pattern* anywhere between a start and an end sign."""
+    """Return an automaton for texts with a match of *pattern* anywhere.
+
+    It reads a start sign before the text, and an end sign after the text.
+    """
     automaton = _Automaton()
     first, last = automaton.state(), automaton.state()
     start, end = _Parser(pattern, automaton).whole()
@@ -162,7 +165,10 @@ class _Parser:
         return piece
 
     def _next(self, *choices: str) -> str:
-        """Take the next character; with *choices*, the choice that follows, or an empty text."""
+        """Take the next character, or one of *choices* if there are any.
+
+        If none of the choices comes next, take nothing and return an empty text.
+        """
         if choices:
             sign = next((w for w in choices if self._text.startswith(w, self._at)), "")
         elif self._at < len(self._text):
