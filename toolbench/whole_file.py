@@ -13,7 +13,7 @@ def write_whole(
     """Write *text* to the file at *path*, as UTF-8.
 
     Args:
-        path: The file; its folder must exist. If this fails, the old content stays.
+        path: The file; its folder must exist. If writing fails, the old content stays.
         text: The new content of the file.
         is_private: Whether only its owner can read the file. If not, the permissions of an old
             file stay, and a new file gets the usual permissions of this process.

@@ -1,10 +1,10 @@
 """Run work in a separate thread, so that no interrupt stops the work in the middle.
 
-A `KeyboardInterrupt` can be raised between any two bytecodes of the main thread, and the exception
-that cancels a run between any two bytecodes of the run's thread. If the exception is raised while
+A `KeyboardInterrupt` can be raised between any two bytecodes of the main thread. The exception that
+cancels a run can be raised between any two bytecodes of the run's thread. If either is raised while
 `threading` takes a lock, the lock stays locked for ever. So code that owns locks, files and
-processes runs in a thread that no signal interrupts. The caller waits in one call of a C function,
-which can be interrupted safely.
+processes runs in a thread that no signal interrupts. The caller waits in one call of a C function.
+This call can be interrupted safely.
 """
 
 import errno
@@ -32,7 +32,7 @@ def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> 
 
     Args:
         work: The function to run, in the context of the caller.
-        when_abandoned: Called in a second thread if an exception ends the caller's wait.
+        when_abandoned: A function to call in another thread if an exception ends the wait.
 
     Raises:
         MemoryError: If the thread had too little memory to run.
@@ -64,7 +64,7 @@ def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> 
 def _awaited(
     outcome: SimpleQueue[_Outcome], is_alive: Callable[[], object]
 ) -> _Outcome:
-    """Wait for *outcome*, and raise an error if the thread died without putting one there."""
+    """Return the next item of *outcome*; raise an error if the thread died without an item."""
     while True:
         with suppress(Empty):
             return outcome.get(timeout=LOOK_AGAIN)

@@ -97,7 +97,7 @@ class _State(NamedTuple):
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether the next change will have another time than the last change."""
+        """Whether the last change is so old that the next change will have another time."""
         return time.time_ns() - max(self.modified, self.changed) > _AT_REST
 
 
@@ -138,8 +138,8 @@ class KnownFiles:
     def add(self, entry: Entry, text: Text, traits: str) -> LineIndex | None:
         """Return the line index of *text*, just read from *entry*; None if small or not ASCII.
 
-        The index is kept for the next `look`, unless the file was changed just before: then the
-        next change may have the same time.
+        The index is kept for the next `look`, unless the file was changed just before. Then the
+        next change may have the same time, and `look` would not notice it.
         """
         if not isinstance(text, AsciiText) or len(text) < _LARGE:
             return None

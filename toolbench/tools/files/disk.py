@@ -100,7 +100,7 @@ def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
     Args:
         entry: The file.
         data: The new content.
-        expected: The stamp that the file had when it was read; `None` if it must not exist yet.
+        expected: The stamp that the file had when it was read; `None` if there must be no file.
 
     Raises:
         RunError: If the file cannot be written, or was changed after it was read.
@@ -142,7 +142,7 @@ def put_back(entry: Entry, data: bytes | None, expected: Stamp | None) -> Stamp 
 
 
 def fill(beside: Entry, data: bytes, *, like: Entry) -> bool:
-    """Write *data* to a new file, *beside*, with the attributes of the file *like* if it exists.
+    """Write *data* to the new file *beside*. If the file *like* exists, copy its attributes.
 
     Returns:
         Whether the new file can replace *like*: the new file has the same owner, group, mode and

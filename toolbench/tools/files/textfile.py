@@ -76,7 +76,7 @@ def newline_of(text: Text) -> str:
 
 
 def to_show(data: bytes) -> tuple[Text, str]:
-    """Return *data* as a text whose lines can be shown, and the traits of `TextFile`.
+    """Return *data* as a text whose lines can be shown, and its traits (see `TextFile.traits`).
 
     Most files are ASCII. An ASCII file is not decoded as a whole: for 9 MB, decoding takes longer
     than finding the lines.
@@ -132,7 +132,7 @@ def _guessed(data: bytes) -> TextFile:
 
 
 def _guess(data: bytes) -> str:
-    """Return the likeliest encoding of *data* that contains ASCII, or else latin-1."""
+    """Return the likeliest encoding of *data*. If it does not contain ASCII, return latin-1."""
     from charset_normalizer import (  # noqa: PLC0415 - slow to import, seldom needed
         from_bytes,
     )

@@ -26,7 +26,7 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
     def __init__(
         self, conv_state: Any = None, *, working_dir: str | Path | None = None
     ) -> None:
-        """Make an executor; by default it searches *working_dir*, or that of *conv_state*."""
+        """Make an executor. Calls without a path search *working_dir*, or that of *conv_state*."""
         self.working_dir = working_dir_of(conv_state, working_dir)
         self._interrupts = Interrupts()
 

@@ -144,8 +144,8 @@ class LinePattern:
         """Tell whether *line* matches.
 
         After each attempt without a result, the search checks for an interrupt. Later attempts get
-        more time. A line that cannot take long has no time limit: a limit would take three times
-        as long as the search.
+        more time. A line that is too short for a long search gets no time limit, because the limit
+        would take three times as long as the search itself.
 
         Raises:
             RunError: If the search takes too long, or was interrupted.
@@ -199,7 +199,7 @@ def _compiled(pattern: str) -> "regex.Pattern[str]":
 
 
 def _as_in_re(part: re.Match[str]) -> str:
-    """Escape *part*, syntax that only the package `regex` has: `{e<=1}` or `[[:alpha:]]`."""
+    """Escape *part*, such as `{e<=1}` or `[[:alpha:]]`: it is special in `regex`, not in `re`."""
     text = part[0]
     if part["brace"]:
         return r"\{"

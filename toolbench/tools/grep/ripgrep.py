@@ -45,7 +45,7 @@ def ripgrep() -> str | None:
 
 
 class Ripgrep:
-    """The running processes of ripgrep. They have limits of time and memory, and end with ours."""
+    """The running processes of ripgrep. They end with this process; time and memory are limited."""
 
     def __init__(self) -> None:
         """Start without runs."""

@@ -49,7 +49,7 @@ class Breaker(Interruptible):
             self.end()
 
     def _listen(self) -> None:
-        """Watch for SIGINT, because the work itself can raise a KeyboardInterrupt too."""
+        """Handle SIGINT, to know if a KeyboardInterrupt may come from outside the work."""
         self.interrupted = False
         if threading.current_thread() is threading.main_thread():
             if signal.getsignal(signal.SIGINT) is signal.default_int_handler:

@@ -53,7 +53,7 @@ _RICHER = ("text/markdown", "text/latex", "text/html", "application/json")
 
 
 def contents(parts: Iterable[Part]) -> list[Content]:
-    """Return *parts* as content: texts in a row become one block, each image becomes a block."""
+    """Return *parts* as content: adjacent texts become one block, each image becomes a block."""
     blocks: list[Content] = []
     for part in parts:
         image = None if isinstance(part, HeadAndTail) else _image(part)

@@ -39,7 +39,7 @@ class Walk:
             base: The directory to begin with, links resolved; it may be hidden or ignored.
             top: The highest directory whose .gitignore counts, if *base* is not in a repository.
             only_path: A regex that must match the whole path of a file; all files if left out.
-            only_name: A test of the name of a file; used instead of *only_path*.
+            only_name: A function that tests a file's name; used instead of *only_path*.
             hidden: Whether to include names that begin with a dot; `.git` is never included.
             links: Whether links to files count as files.
             deepest: The most directories between *base* and a file.

@@ -41,10 +41,10 @@ def deepest(pattern: str) -> float:
 
 @lru_cache(maxsize=256)
 def name_regex(pattern: str) -> re.Pattern[str] | None:
-    """Return a regex that matches the whole names of the files of *pattern*, at any depth.
+    """Return a regex for the name of a file that *pattern* matches at any depth.
 
-    Return None if a name is not enough: *pattern* also has directories, or names that begin with a
-    dot.
+    Return None if the name is not enough: *pattern* also has directories, or names that begin with
+    a dot.
 
     Raises:
         RunError: If the pattern is not well formed.
@@ -63,7 +63,7 @@ def name_test(pattern: str) -> Callable[[str], object] | None:
     """Return a function that tests names like `name_regex`; None if `name_regex` returns None.
 
     For a pattern like `**/*.py` the function compares the end of a name, which takes a third of
-    the time. Do not call the function with names that begin with a dot.
+    the time of a regex. Do not call the function with names that begin with a dot.
     """
     regex = name_regex(pattern)
     if regex is None:

@@ -125,10 +125,10 @@ def origin_of(base: Path, top: Path) -> Path:
 
 
 def rules_above(origin: Path, parts: Sequence[str]) -> list[IgnoreFile]:
-    """Return the rules of *origin* and of the directories from there to the directory *parts*.
+    """Return the rules of the directories above the directory *parts*, from *origin* down.
 
-    The rules in the directory *parts* itself are not included. If this directory is ignored, no
-    rules count, because the caller asked for its files.
+    If one of these directories or *parts* itself is ignored, return no rules, because the caller
+    asked for the files in *parts*.
     """
     rules: list[IgnoreFile] = []
     for depth, name in enumerate(parts):

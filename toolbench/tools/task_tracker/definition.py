@@ -23,7 +23,7 @@ _ICONS = {"todo": "⏳", "in_progress": "🔄", "done": "✅"}
 
 
 def _status(value: Any) -> Any:
-    """Return *value* in our spelling of a status; models use several spellings."""
+    """Return the status that *value* names; models also write `pending` or `completed`."""
     if not isinstance(value, str):
         return value
     name = value.strip().lower().replace("-", "_").replace(" ", "_")

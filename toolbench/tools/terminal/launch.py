@@ -190,7 +190,7 @@ def no_memory() -> OSError:
 
 
 def _moved(descriptor: int) -> int:
-    """Return a copy of *descriptor* above the numbers that the shell uses."""
+    """Return a copy of *descriptor* with a number above those that the shell uses."""
     try:
         return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _CLEAR_OF_THOSE)
     except OSError as error:

@@ -80,7 +80,7 @@ def text_of(look: Look) -> str:
 
 
 def _outcome(look: Look, shell: PtyShell, setting: Setting) -> tuple[int, Ended, str]:
-    """Return the exit code, the end of the last command, and the directory of the next one."""
+    """Return the exit code, the shell's state after its last command, and the next directory."""
     if look.exit_code is not None:
         return look.exit_code, shell.place, setting.working_dir
     if look.ended is not None:

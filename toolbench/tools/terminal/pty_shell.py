@@ -203,7 +203,7 @@ class PtyShell:
             self._say(shell_protocol.report(self._token))
 
     def start_afresh(self) -> None:
-        """Send SIGINT to an idle shell, to drop a half line: a C-c may have removed the rest."""
+        """Send SIGINT to an idle shell to drop a half line: C-c may have removed the other half."""
         if self._is_idle:
             self._interrupted = True
             with suppress(ProcessLookupError):
@@ -211,7 +211,7 @@ class PtyShell:
 
     @property
     def _is_idle(self) -> bool:
-        """Whether the command has not ended, but no program runs. This is so for a builtin."""
+        """Whether the command has not ended, but no program runs: the command may be a builtin."""
         return not self.settled and self.foreground == self.pid
 
     def _say(self, lines: str) -> None:

@@ -134,7 +134,10 @@ class Items(TextBox):
 
 
 class Marks(Editor):
-    """An editor in which a person marks some of the known values. Each is sent once, in list order."""
+    """An editor in which a person marks some of the known values.
+
+    Each marked value is sent once, in the order of the list.
+    """
 
     wider = Items
     missing = "choose one"
