@@ -50,9 +50,9 @@ class Agent:
             system_prompt: The instructions for the model; none if left out.
             max_steps: The most steps of one `run`.
             max_cost: The most US dollars that a conversation may cost. After that, no request is
-                made. The cost is the sum of `usage.cost` of all answers: of this model, of the
-                models that condense, rate calls, edit or work on delegated tasks for it, and of
-                the answers that a fork copied. OpenRouter reports the cost. For other providers
+                made. The cost is the sum of `usage.cost` of all answers: answers of this model,
+                answers of other models that condense, rate calls, edit or do delegated tasks, and
+                answers that a fork copied. OpenRouter reports the cost. For other providers
                 give `as_model(..., price=(read, written))`, in dollars for a million tokens. An
                 answer without a known cost counts as free; a notice reports this once.
             filter_tools_regex: A pattern; only tools whose names begin with a match are offered.
@@ -64,8 +64,8 @@ class Agent:
             max_parallel: The most calls of one answer that run at the same time.
             retry: How often a call is repeated after a network error or a timeout, if its
                 tool is read-only or idempotent.
-            degrade: Whether a failed call is repeated with its tool's backup, the name in the
-                tool's `meta["backup"]`.
+            degrade: Whether a failed call is repeated with another tool, the backup. The tool's
+                `meta["backup"]` is the name of the backup.
             reflect: Whether the model is asked to think after the first failure of each tool.
 
         Raises:
@@ -106,7 +106,7 @@ class Agent:
         conversation: Conversation,
         callbacks: Sequence[Callable[[Event], object]] = (),
     ) -> Loop:
-        """Make the loop that works for *conversation*, and its tools.
+        """Make the loop of *conversation*, with the tools for this conversation.
 
         Raises:
             RegistrationError: If a tool is not valid, or two tools have the same name.
@@ -127,7 +127,7 @@ class Agent:
 
     @property
     def parts(self) -> Mapping[str, Callable[[], Any]]:
-        """The values that a tool's `create` can get, by the name of its parameter."""
+        """Functions that make values for a tool's `create`, by the name of the parameter."""
         return {"llm": lambda: self.llm, "agent": self._delegate}
 
     def _delegate(self) -> "Agent":
@@ -137,7 +137,7 @@ class Agent:
         return other
 
     def _skips(self, tool: ToolDefinition[Any, Any]) -> bool:
-        """Tell whether *tool* would let a sub-agent delegate its task to a sub-agent again."""
+        """Tell whether this agent is a sub-agent, and *tool* delegates tasks to a sub-agent."""
         executor = tool.executor
         if not self.is_delegate or not isinstance(executor, DelegateExecutor):
             return False

@@ -264,7 +264,7 @@ class UserRejectObservation(AnswerEvent):
 
     @property
     def state_words(self) -> str:
-        """The end of the call, in words for people."""
+        """How the call ended, in words for people."""
         is_user = self.rejection_source == "user"
         return STATE_WORDS["denied" if is_user else "cancelled"]
 
@@ -346,7 +346,7 @@ def result_of(events: Sequence[Event], name: str | None) -> Observation:
 
 
 def secrets_in(events: Sequence[Event]) -> set[str]:
-    """Return the secrets in the calls of *events*, and the known secrets of their runs."""
+    """Return the secrets in the calls of *events*, and the secrets that the results hide."""
     secrets: set[str] = set()
     for event in events:
         if isinstance(event, ActionEvent | CallEdit):

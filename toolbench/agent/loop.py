@@ -111,7 +111,7 @@ class Loop:
             return self.log.after(place)
 
     def run(self) -> StopReason:
-        """Take steps until something stops it."""
+        """Take steps until there is a reason to stop."""
         with self._at_work(), self._stoppable():
             place, steps = len(self.log), 0
             try:
@@ -268,14 +268,14 @@ class Loop:
         self._inbox.append(event)
 
     def forget(self, read: set[int]) -> None:
-        """Drop the messages with the numbers *read*. Stop as "answered" if the model spoke last."""
+        """Mark the messages *read* as read; stop as "answered" if the model has answered all."""
         while self._inbox and self._inbox[0].id in read:
             self._inbox.popleft()
         if not (self._over or self.round or self._inbox) and self.context.is_answered:
             self.end("answered")
 
     def take_over(self, event: MessageEvent, message: Json | None = None) -> None:
-        """Copy *event*, a message that the model has read or, with *message*, has written."""
+        """Copy *event*: a message that the model read, or its own message if *message* is given."""
         if message is None:
             self._read(event)
         else:
@@ -308,7 +308,7 @@ class Loop:
 
     @contextmanager
     def _stoppable(self) -> Iterator[None]:
-        """Clear the stop request at the end of the block; a request from before counts too."""
+        """Clear the stop request only after the block: an earlier request stops the block too."""
         try:
             yield
         finally:

@@ -184,7 +184,10 @@ def doctor() -> int:
 
 
 def _typed(program: str) -> str:
-    """Return the command for *program* of this environment: its path if the name is not enough."""
+    """Return the command that starts *program* of this environment: its name or its path.
+
+    It is the path if the name alone would start another program, or none.
+    """
     ours = Path(sys.executable).with_name(program)
     return program if which(program) == str(ours) else str(ours)
 

@@ -56,7 +56,7 @@ def run_cases(
 
 
 class _Progress:
-    """Shows progress: on one line of a terminal, and only once in a log. A note is a new line."""
+    """Shows progress: on one line of a terminal, and only once in a log. Notes are new lines."""
 
     def __init__(self) -> None:
         self._has_begun = False

@@ -91,7 +91,7 @@ class Portal:
 
     @contextmanager
     def drawing(self, draw: Callable[[], object]) -> Iterator[None]:
-        """Call *draw* four times a second during each `call` in the `with` block, in its thread."""
+        """Call *draw* in this thread, four times a second, during each `call` in the block."""
         token = _draw.set(draw)
         try:
             yield

@@ -34,7 +34,7 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
     """The object that does the work of a tool and holds its resources.
 
     It is called as `(action)` or `(action, conversation)`, and may be `async`. If it defines
-    `close`, it must be closed: by `with`, or by a call.
+    `close`, it must be closed: by `with`, or by a call of `close`.
     Source: OpenHands SDK, `ToolExecutor`.
     """
 
@@ -95,8 +95,8 @@ class ExecutableTool(Protocol):
 def _making(init: Callable[..., None]) -> Callable[..., None]:
     """Wrap *init*: the object needs no close if *init* fails.
 
-    If the `__init__` of a subclass fails after that of its base class has succeeded, the object
-    must still be closed.
+    The success of a base class's `__init__` is enough: then the object must be closed, even if
+    the `__init__` of its subclass fails later.
     """
 
     @wraps(init)
@@ -109,7 +109,7 @@ def _making(init: Callable[..., None]) -> Callable[..., None]:
 
 
 def _closing(close: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap *close*: it first marks the executor as closed, so a failure does not change that."""
+    """Wrap *close*: it first marks the executor as closed, also if *close* then fails."""
 
     @wraps(close)
     def closing(self: Any, *args: Any, **kwargs: Any) -> Any:

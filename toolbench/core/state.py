@@ -145,7 +145,7 @@ class Conversation:
         return self.loop.step()
 
     def run(self) -> str:
-        """Take steps until there is a reason to stop, and return it.
+        """Take steps until there is a reason to stop, and return this reason.
 
         Returns:
             "answered" (text without calls), "finished", "max_steps", "max_cost", "repeated" (the
@@ -193,7 +193,7 @@ class Conversation:
             arguments: All arguments.
 
         Raises:
-            ToolbenchError: If they do not fit the tool, or no such call waits.
+            ToolbenchError: If the arguments do not fit the tool, or no such call waits.
         """
         with self.loop.changing() as pending:
             pending.edit(call, arguments)

@@ -224,9 +224,9 @@ class ToolDefinition(
         )
 
     def latest(self) -> "ToolDefinition[Any, Any]":
-        """Return the newest tool with this name from the same place, or this one.
+        """Return the newest tool with this name from the same place, or this tool.
 
-        It is this one if its executor was made inside a function, which may make many tools.
+        It is this tool if its executor was made inside a function, which may make many tools.
         """
         return _latest.get(self._place, self) if self.is_stale else self
 
@@ -300,7 +300,7 @@ class ToolDefinition(
 
         Pass an action, a dict, or keywords: `split_bill(total=84, people=4)`. An
         argument that is itself called `conversation` goes in a dict. After
-        `%load_ext toolbench` the run is recorded. Otherwise it is like `execute`.
+        `%load_ext toolbench` the run is recorded. Without it, a call is the same as `execute`.
         """
         __tracebackhide__ = True  # IPython leaves out such frames
         if arguments:

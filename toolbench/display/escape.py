@@ -84,7 +84,7 @@ def escape(text: str) -> Html:
 def ascii_json(value: Any) -> Html:
     """Return *value* as JSON in ASCII, escaped for HTML.
 
-    JSON in ASCII has invisible characters only by number, so `escape` does not replace them.
+    JSON in ASCII writes an invisible character as its number, so `escape` does not replace it.
     """
     return escape(json.dumps(value, separators=(",", ":")).replace("\x7f", "\\u007f"))
 

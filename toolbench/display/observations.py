@@ -96,7 +96,7 @@ def _unread(observation: Observation) -> str:
 
 
 def _call(action: Action) -> Html:
-    """Return the view of a call; it is folded if it only lists the arguments, as the form does."""
+    """Return the view of a call; it is folded if it only lists arguments: the form has them."""
     html = Html(safely(to_html, visualized(action)))
     author = next(c for c in type(action).__mro__ if "visualize" in vars(c))
     return fold("The call", html, is_open=not vars(author).get("_lists_arguments"))
@@ -114,7 +114,7 @@ def _model_card(blocks: Sequence[Any], limit: int) -> Card:
 
 
 def _reads_the_same(observation: Observation, blocks: Sequence[Any]) -> bool:
-    """Tell whether a person and the model read the same: *blocks* are the model's.
+    """Tell whether a person and the model read the same content; the model reads *blocks*.
 
     The two differ if the result has its own view, a table or a warning for the person, if its text
     is very long, or if it has terminal colours, which a model reads as escape codes.
@@ -200,7 +200,7 @@ def safely(
     renderable: Any,
     say: Callable[[str], str] | None = None,
 ) -> str:
-    """Return `render(renderable)`; if that fails, the error as rendered by *say* or *render*."""
+    """Return `render(renderable)`; if that fails, the error, rendered by *say* if given."""
     try:
         return render(renderable)
     except Exception as error:  # noqa: BLE001 - a tool's own object may do anything

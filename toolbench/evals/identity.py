@@ -62,7 +62,10 @@ def value_text(value: Any) -> str:
 
 
 def tool_text(tool: ToolDefinition[Any, Any]) -> str:
-    """Return the text of *tool*: its name, its schema, and its server's entry or its code and state."""
+    """Return the text of *tool*: its name, its schema, and its code and state.
+
+    For a server's tool, the text has the server's entry in place of the code and state.
+    """
     origin = tool.origin
     executor: Any = tool.executor
     if origin is not None:

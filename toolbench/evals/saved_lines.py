@@ -78,7 +78,7 @@ class SavedLines:
         """Yield the wanted objects of the file that fit *shape*; `notes` names the other lines.
 
         Raises:
-            ToolbenchError: If it cannot be read.
+            ToolbenchError: If the file cannot be read.
         """
         for number, line in self.lines():
             if not is_wanted(line):
@@ -112,7 +112,7 @@ class SavedLines:
         """Yield the objects of the file that have a key, each with the number of its line.
 
         Raises:
-            ToolbenchError: If it cannot be read.
+            ToolbenchError: If the file cannot be read.
         """
         try:
             with self.path.open("rb") as file:
@@ -131,7 +131,7 @@ class SavedLines:
         """Append *data* under *key*; when this returns, the operating system has the line.
 
         Raises:
-            ToolbenchError: If it cannot be written.
+            ToolbenchError: If the file cannot be written.
         """
         text = json.dumps({"key": key, **plain(data)}, ensure_ascii=True)
         try:

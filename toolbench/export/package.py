@@ -276,10 +276,10 @@ def _is_taken(name: str) -> bool:
 
 
 def _check_places(folder: Path, files: Mapping[str, str], *, overwrite: bool) -> None:
-    """Check that no existing file has other content.
+    """Check that no existing file has other content, unless *overwrite* is true.
 
     Raises:
-        ExportError: If a file has other content; the message names all such files.
+        ExportError: If files have other content (the message names all), or one cannot be read.
     """
     try:
         other = [

@@ -1,4 +1,4 @@
-"""`%tools --lint`: a report of the parts of tools that may confuse a model, and of their tokens."""
+"""`%tools --lint`: report what in the tools may confuse a model, and how many tokens they cost."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

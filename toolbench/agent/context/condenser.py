@@ -128,7 +128,7 @@ class LLMSummarizingCondenser:
         return Summary(_HEAD + answer.text.strip(), middle, answer.usage)
 
     def _tail_of(self, turns: Sequence[Turn]) -> int:
-        """Return the index of the first turn that is kept at the end; the last turn always is."""
+        """Return the index of the first turn to keep at the end; the last turn is always kept."""
         room, place = self.keep_tokens, len(turns) - 1
         room -= turns[-1].tokens if turns else 0
         while place > 0 and (room := room - turns[place - 1].tokens) >= 0:

@@ -145,7 +145,7 @@ class Context:
         return bool(self.turns) and not self.turns[-1].is_open
 
     def mend(self) -> None:
-        """Rebuild the messages from the turns, if an interrupt left them different."""
+        """Rebuild the messages from the turns, if an interrupt left too many or too few."""
         messages = [*self._head, *_messages(self.turns)]
         if len(messages) != len(self._messages):
             self._messages = messages

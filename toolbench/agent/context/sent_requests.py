@@ -121,7 +121,7 @@ class SentRequests(Sequence[SentRequest]):
     """The requests of one conversation, oldest first.
 
     Each request begins with the messages of the request before it, until older messages are
-    condensed. So requests share one growing list; each keeps only the number of its messages.
+    condensed. So requests share one growing list; a request stores only how many messages it has.
     """
 
     def __init__(self, hide: Callable[[Json], Json] = lambda message: message) -> None:

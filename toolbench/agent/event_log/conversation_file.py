@@ -279,7 +279,7 @@ def _tool_call(call: Mapping[str, Any], data: Mapping[str, Any]) -> ToolCall:
 
 
 def _observation(data: Mapping[str, Any]) -> Observation:
-    """Return the observation; it has its own class if this class is known."""
+    """Return the observation in *data*; if its class cannot be loaded, a plain `Observation`."""
     with suppress(KindError, ValueError, TypeError):
         return Observation.from_dict(data)
     bare = {key: data[key] for key in ("content", "is_error") if key in data}

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def fork(loop: "Loop", other: "Loop", last: Event | int | None) -> None:
     """Copy the events of *other* into *loop*, up to the event *last*.
 
-    An answer of the model is copied with all its calls; calls that have no answer at this point
-    wait.
+    An answer of the model is copied with all its calls. Calls without an answer among the copied
+    events wait for a decision, as in `Conversation.pending`.
 
     Raises:
         ToolbenchError: If *other* has no such event.

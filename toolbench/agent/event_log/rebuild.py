@@ -112,7 +112,7 @@ class Rebuild:
         )
 
     def _close_earlier(self) -> None:
-        """Finish the old round before a new answer of the model: its calls can wait no longer."""
+        """Answer the waiting calls of the earlier round as interrupted, and close this round."""
         for call in self._calls:
             if call.id not in self._answered:
                 answer = refusal_of(call, NOT_ANSWERED)
@@ -170,7 +170,7 @@ class Rebuild:
 
 
 def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:
-    """Return the answer to *call*, which a person or the policy declined; *reason* says why."""
+    """Return the answer to *call*, which was declined or interrupted; *reason* says why."""
     return UserRejectObservation(
         call.tool_call_id, reason, action_id=call.id, tool_name=call.tool_name
     )

@@ -253,8 +253,8 @@ class Calls:
     def _carry_out(self, runs: Sequence[Run]) -> None:
         """Carry out *runs*, each in its own thread, and return when all have ended.
 
-        Because of the threads, a stop need not wait for a tool. Printed output goes to the cell;
-        after a click on a button, it goes to the run of this button.
+        Because of the threads, a stop need not wait for a tool. In a cell, the output that tools
+        print goes to the cell. After a click on a button, it goes to the run that printed it.
         """
         is_cell = current_thread() is main_thread()
         perform_together(
@@ -268,7 +268,7 @@ class Calls:
                 self._note(f"{run.tool.name} {_LEFT}")
 
     def _is_left(self) -> bool:
-        """Tell whether to wait no longer: the stop was more than `PATIENCE` seconds ago."""
+        """Tell whether to stop waiting for tools: the stop was over `PATIENCE` seconds ago."""
         begun = self._stopped_at
         return begun is not None and monotonic() - begun > PATIENCE
 

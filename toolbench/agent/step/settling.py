@@ -1,4 +1,4 @@
-"""Repair a conversation after an interrupt, at any line, so that every call has one answer."""
+"""Repair a conversation after an interrupt at any line of code: each call gets one answer."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The tokens and cost of one conversation over time, so that a fork can count its past."""
+"""The tokens and cost of each answer, so that a fork can count the answers that it copied."""
 
 from collections.abc import Iterable
 from threading import Lock
@@ -10,7 +10,10 @@ Row = tuple[int, int | None, int | None, float | None]
 
 
 class Spending:
-    """The tokens and cost of each answer, with the number of the event before it, and their sum."""
+    """The tokens and cost of each answer, and their sum.
+
+    Each answer has the number of the event before the answer.
+    """
 
     def __init__(self) -> None:
         """Start with a sum of zero."""

@@ -116,8 +116,8 @@ def take_back_last(events: Iterable[Event], asker: Asker | None) -> Undone:
 
     Args:
         events: All events of the conversation.
-        asker: Asks the person before an edit of another executor is undone, because its data
-            may come from an unknown file. The cell's own asker if left out.
+        asker: Asks the person before an edit of another executor is undone, because the
+            data of this edit may come from an unknown file. None means the cell's own asker.
     """
     asker = presets.asker or asker or ask_in_cell
     lines, failures, calls = [], [], []

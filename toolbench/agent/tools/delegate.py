@@ -51,7 +51,10 @@ class DelegateExecutor(ToolExecutor[DelegateAction, DelegateObservation]):
     """The executor; it has a conversation for each task."""
 
     def __init__(self, agent: Any, conv_state: Any = None) -> None:
-        """Give tasks to *agent*, in the workspace of the caller's conversation or *conv_state*."""
+        """Give tasks to *agent*, in the workspace of the caller's conversation.
+
+        A call without a conversation uses the workspace of *conv_state*.
+        """
         self.agent = agent
         """The agent that gets the tasks."""
         self._state = conv_state

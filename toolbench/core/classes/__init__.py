@@ -1,1 +1,1 @@
-"""The classes of actions and observations: made from a JSON Schema, exported as one, found by kind."""
+"""Make classes of actions and observations from JSON Schemas, export and find the classes."""

@@ -56,7 +56,7 @@ def foreign_model(
         name: The name of the new class.
         schema: The JSON Schema of the new class.
         module: The module of the new class.
-        place: Its qualified name in the module.
+        place: The qualified name of the new class in its module.
 
     Raises:
         SchemaError: If *schema* is not a valid JSON Schema, or refers to another document.

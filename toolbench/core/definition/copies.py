@@ -1,4 +1,4 @@
-"""Copy a tool with another title or schema, for example to compare the two."""
+"""Copy a tool with another title or schema, for example to compare the copy with the original."""
 
 from collections.abc import Mapping
 from dataclasses import fields

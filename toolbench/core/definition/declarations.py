@@ -29,7 +29,7 @@ class ToolAnnotations(BaseModel):
 
     @property
     def effect(self) -> Effect:
-        """The effect of calls that the tool declares; MCP's defaults do not count as declared."""
+        """The effect that the tool declares for its calls; MCP's defaults are not declarations."""
         if self.readOnlyHint:
             return "read-only"
         if "destructiveHint" not in self.model_fields_set:

@@ -52,7 +52,7 @@ class Exports:
 
     @property
     def callers(self) -> frozenset[str]:
-        """The callers it may have in addition to people: `model`, `app`, or both (the default).
+        """The callers of the tool in addition to people: `model`, `app`, or both (the default).
 
         Source: MCP Apps, SEP-1865, `_meta.ui.visibility`.
         """
@@ -64,14 +64,14 @@ class Exports:
 
     @property
     def is_for_models(self) -> bool:
-        """Whether it may be offered to models: a server can keep a tool for its app."""
+        """Whether the tool may be offered to models: a server can keep a tool for its app."""
         return "model" in self.callers
 
     def check_for_models(self) -> None:
-        """Check that it may be offered to models.
+        """Check that the tool may be offered to models.
 
         Raises:
-            ToolbenchError: If its server keeps it for its app.
+            ToolbenchError: If the tool's server keeps the tool for its app.
         """
         if not self.is_for_models:
             msg = (
@@ -86,9 +86,9 @@ class Exports:
         """Return a copy of the JSON Schema of the arguments, as a model gets it.
 
         Args:
-            security_risk: Add a property for the model's rating of each call. It is the first one,
-                so a call that is cut off still has its rating. It is left out for read-only tools,
-                and if the tool has an argument of that name.
+            security_risk: Add a property for the model's rating of each call. This property comes
+                first, so a call that is cut off still has its rating. The property is left out for
+                read-only tools, and if the tool has an argument of that name.
             summary: Add a second property, for one line on the purpose of the call.
         """
         return parameters_of(self.action_type).get(

@@ -32,7 +32,7 @@ class Ready:
     """A cached JSON object: each caller gets a copy."""
 
     def __init__(self, value: dict[str, Any]) -> None:
-        """Keep the present form of *value*."""
+        """Store *value* as it is now; later changes of *value* have no effect."""
         # marshal is faster than any JSON parser; it only reads data written here
         self._data = marshal.dumps(_as_json(value))
 

@@ -48,7 +48,7 @@ class Serializable:
         """Return the tool that `to_dict` wrote, without an executor.
 
         Raises:
-            KindError: If a class it names is unknown, ambiguous, or of the wrong family, or
+            KindError: If *data* names a class that is unknown, ambiguous or of the wrong family, or
                 if a required key is missing.
         """
         fields = dict(data)

@@ -20,7 +20,8 @@ def kind_of(tool: AnyTool) -> str:
 def names_apart(tools: Sequence[AnyTool]) -> list[str]:
     """Return a label for each of *tools*: its name.
 
-    Tools with the same name also get their kind; if the kind is the same too, a number.
+    If several tools have the same name, their labels also have the kind. If several tools have
+    the same name and kind, their labels also have a number.
     """
     names = [tool.name for tool in tools]
     kinds = [f"{tool.name} ({kind_of(tool)})" for tool in tools]

@@ -92,7 +92,7 @@ def shape_of(
         about: The docstring's text for each parameter.
 
     Raises:
-        RegistrationError: If a model cannot get a description of its arguments.
+        RegistrationError: If the arguments cannot be described to a model.
     """
     hints = _hints(innermost(function), name)
     parameters = _parameters(function, name)

@@ -1,7 +1,8 @@
-"""End the programs of this process, and all that they started, when it is gone, also by a SIGKILL.
+"""When this process ends, also by a SIGKILL, end its programs and all that they started.
 
 A launcher (`npx`, `uvx`, `sh -c`) starts the program that matters, so it is not enough that the
-launcher ends. One small process for all programs waits for the end of this one.
+launcher ends. One small process, the watch, waits for the end of this process. It ends all
+programs.
 """
 
 import os
@@ -48,7 +49,7 @@ class OrphanGuard:
                 self._end()
 
     def _start(self) -> None:
-        """Start the watch, and tell it all programs."""
+        """Start the watch, and send it the process ids of all programs."""
         self._end()  # the earlier watch, which may have been killed
         if not sys.executable:  # Python inside of another program
             return
@@ -70,7 +71,7 @@ class OrphanGuard:
             self._tell(f"+{leader}")
 
     def _tell(self, line: str) -> bool:
-        """Send *line* to the watch; return False if it is gone."""
+        """Send *line* to the watch; return False if the watch is gone."""
         if self._watch is None or self._watch.stdin is None:
             return False
         try:

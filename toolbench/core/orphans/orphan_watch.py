@@ -2,8 +2,8 @@
 
 This file is run as a script: `orphan_watch.py PARENT FOLDER`, with the process id of the other
 process and the folder that has `psutil`. It reads lines from its stdin: `+PID` adds a program,
-`-PID` takes it away. It ends the programs when stdin ends, or when
-its parent is another process: a fork of the first parent may keep stdin open.
+`-PID` takes it away. It ends the programs when stdin ends, or when PARENT is no longer its own
+parent. Both are checked, because a fork of PARENT may keep stdin open.
 """
 
 import os

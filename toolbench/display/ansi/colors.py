@@ -71,9 +71,9 @@ def on_page(color: Rgb) -> str:
 
 
 def nearest_on_page(color: Rgb) -> Rgb:
-    """Return the nearest colour that is readable on light and dark pages after `on_page` mixes it.
+    """Return the colour nearest to *color* for `on_page` to mix with the page's text colour.
 
-    `on_page` mixes the colour with the text colour of the page.
+    The mixture is readable on light and dark pages.
     """
     too_light = _faint_on(color, _LIGHT)
     goal, papers = (_BLACK, _LIGHT) if too_light else (_WHITE, _DARK)

@@ -1,4 +1,7 @@
-"""Find the most pairs of a row and a column that fit; a greedy search may find fewer."""
+"""Find as many pairs as possible of a row and a column that fit.
+
+A greedy search may find fewer pairs.
+"""
 
 from collections.abc import Callable
 

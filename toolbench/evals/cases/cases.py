@@ -46,7 +46,8 @@ class Cases(MutableSequence[Case]):
 
         Args:
             prompts: The prompt for the last run; or prompts by the numbers of runs,
-                `{12: "Split 84 by 4"}`; or pairs of a record, or its number, and a prompt.
+                `{12: "Split 84 by 4"}`; or pairs of a run and a prompt,
+                `[(12, "Split 84 by 4")]`. The run is a record or its number.
             history: The history with the runs; this session's if left out.
 
         Raises:

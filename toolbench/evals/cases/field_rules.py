@@ -25,7 +25,7 @@ class FieldRule:
 
     @classmethod
     def of(cls, rule: Any) -> "FieldRule":
-        """Return the rule for a word, or for an object with one word and a value.
+        """Return the rule for a word, `"approx"`, or for a word with a value, `{"approx": 0.01}`.
 
         Raises:
             CaseError: If it is not a rule.
@@ -213,7 +213,7 @@ def _paired(
     items: Sequence[Any],
     fits: Callable[[Any, Any], bool],
 ) -> bool:
-    """Tell whether each expected item can be paired with a different item that fits."""
+    """Tell whether each expected item can get a fitting item as partner, no item twice."""
     partners = most_pairs(
         len(expected_items),
         len(items),

@@ -1,4 +1,4 @@
-"""Count which tool was called when another was expected."""
+"""Count, for each expected tool, which tools were called."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

@@ -69,7 +69,7 @@ def wilson(hits: int, total: int, z: float = _Z) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Stratum:
-    """The number of passed and of all answers to one case, before and after."""
+    """The answers to one case in two reports: how many there are, and how many passed."""
 
     before_hits: int
     before_total: int
@@ -110,7 +110,7 @@ def _can_differ(stratum: Stratum) -> bool:
 
 
 def _range(stratum: Stratum) -> tuple[int, int]:
-    """Return the smallest and the largest possible number of hits after."""
+    """Return the smallest and the largest possible `after_hits`; the sum of hits is fixed."""
     hits = stratum.before_hits + stratum.after_hits
     return max(0, hits - stratum.before_total), min(hits, stratum.after_total)
 
@@ -121,7 +121,7 @@ def _outcomes(stratum: Stratum) -> int:
 
 
 def _shares(stratum: Stratum) -> tuple[int, list[float]]:
-    """Return the smallest number of hits after, and the hypergeometric distribution from there."""
+    """Return the smallest possible `after_hits`, and the probability of each from there on."""
     hits = stratum.before_hits + stratum.after_hits
     low, high = _range(stratum)
     ways = comb(stratum.before_total + stratum.after_total, hits)

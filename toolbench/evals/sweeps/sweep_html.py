@@ -29,8 +29,8 @@ def sweep_html(report: "SweepReport", *, is_page: bool = False) -> Html:
 
     Args:
         report: The report.
-        is_page: Whether to write the first 10,000 rows. A cell gets 50 rows, and the page draws
-            more rows while a person scrolls.
+        is_page: True writes the first 10,000 rows, for a page. False writes 50 rows, for a cell;
+            further rows are drawn while a person scrolls.
     """
     facts = f"{counted(len(report), 'call')} in {duration(report.seconds)}"
     head = (

@@ -75,7 +75,7 @@ class Budget:
     def count(
         self, request: Hashable, model: str, cost: float | None, *, is_answer: bool
     ) -> None:
-        """Note the end of *request* and the cost of its answer, also for a request from a file."""
+        """Note the end of *request* and the cost of its answer, also for an answer from a file."""
         self._running.pop(request, None)
         self._answers[model] += is_answer
         if cost is not None:

@@ -92,7 +92,7 @@ def _kept(call: ToolCall, redactor: Redactor) -> Json:
 
 
 def secrecy_of(tool: AnyTool | None) -> Secrecy:
-    """Return the rules for the secrets of *tool*; without a tool, their names identify them."""
+    """Return the rules for the secrets of *tool*; without a tool, names show the secrets."""
     return BY_NAMES if tool is None else tool.secrecy
 
 

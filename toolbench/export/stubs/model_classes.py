@@ -45,7 +45,7 @@ _MOST_CHOICES = 200
 
 
 class ModelClasses:
-    """The classes of one module; each has a different name."""
+    """The classes of one module; no two have the same name."""
 
     def __init__(self, names_in_use: set[str]) -> None:
         """Start without classes; no class will get a name in *names_in_use*."""
