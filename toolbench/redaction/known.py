@@ -1,6 +1,7 @@
 """The secrets that one run has to hide: its own, and those of earlier runs and servers.
 
-They are hidden in its arguments and records, and in its output while it runs.
+These secrets are hidden in the arguments and the records of the run, and in its output while the
+run lasts.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -326,7 +326,7 @@ class Run:
                 self.enter(after)
 
     def wants_cancel(self, reason: str) -> list[Callable[[], object]]:
-        """Note that the run has to stop, and return the callbacks, each only once."""
+        """Note that the run has to stop; return the callbacks that no earlier call returned."""
         return self._cancel_token.request(reason)
 
     def give_up(self) -> None:
@@ -381,7 +381,7 @@ def run_here(
         call: An action of the tool, or the arguments for it.
         source: Where the run was started.
         conversation: The second argument of the executor.
-        action: The action, if it was made from these arguments already.
+        action: The action, if it was made from *call* already.
         risk: The rating of the call, if any.
         is_plain: Whether it is `tool(call)` in Python; see `Run`.
     """

@@ -109,7 +109,10 @@ def observation_by_hand(
 
 
 def _unwrapped(tool: ToolDefinition[Any, Any], observation: Observation) -> Observation:
-    """Return *observation*, an answer by hand, with the value as the function would return it."""
+    """Return *observation*, an answer by hand, with the value taken out of `{"result": ...}`.
+
+    The function itself would return the value without this object.
+    """
     promised = result_schema(tool)
     if promised is None or not isinstance(observation, ResultObservation):
         return observation

@@ -132,8 +132,7 @@ class Handlers:
     ) -> types.InputRequiredResult:
         """Return the question of *event* as the result of the agent's request.
 
-        So it is in the newer protocol. The agent then calls again, with the answer, and the run
-        continues.
+        In the newer protocol, the agent then calls again with the answer, and the run continues.
         """
         self._waiting_calls[call.key] = (call, event)
         event.reply.add_done_callback(lambda _: self._waiting_calls.pop(call.key, None))

@@ -24,7 +24,7 @@ _PLAIN = (None, type(None), str, object, Any)
 
 @dataclass(frozen=True)
 class ResultSchema:
-    """An output schema, and the type adapter that writes a result in its form."""
+    """An output schema, and the type adapter that turns a result into data for this schema."""
 
     schema: Mapping[str, Any]
     adapter: TypeAdapter[Any]

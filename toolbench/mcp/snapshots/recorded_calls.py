@@ -79,8 +79,8 @@ def check_calls(
         calls: `history()`, a `Recording`, or calls: objects with `tool` (or `name`) and
             `arguments`, or dicts with `name` and `arguments`. A hidden secret, or a text that
             was too long to keep, matches any value.
-        before: The offer at the time of the calls. With it, calls that this offer refuses are not
-            counted, and calls of a tool that was removed since then are counted.
+        before: The offer at the time of the calls. If given, a call that this earlier offer refuses
+            is not counted, and a call of a tool that was removed since then is counted.
         server: The name of the server whose calls are checked; None checks all calls.
     """
     tools = _Tools(snapshot)

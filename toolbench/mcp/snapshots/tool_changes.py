@@ -181,7 +181,7 @@ def _overlooked(
     witness: _Witness,
     new: frozenset[str] | None,
 ) -> list[Change]:
-    """Try sample values; return a breaking change if one is accepted by the source only.
+    """Return a breaking change if the target schema refuses a sample of the source schema.
 
     This finds the change of a keyword that the comparison does not read. The keys *new* are left
     out of the values.

@@ -96,7 +96,7 @@ def started_task(result: Mapping[str, Any]) -> TaskState | None:
 
 
 def wants_task(tool: Mapping[str, Any], capabilities: Mapping[str, Any]) -> bool:
-    """Tell whether a call of *tool* asks for a task in the older protocol.
+    """Tell whether to request a task for a call of *tool* in the older protocol.
 
     The tool must allow or require a task, and the server must declare tasks. In the newer protocol
     the server decides.

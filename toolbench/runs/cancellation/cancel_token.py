@@ -65,7 +65,7 @@ class CancelToken:
                 callback()
 
     def request(self, reason: str = "") -> list[Callback]:
-        """Mark the work as cancelled and return the callbacks, each only once."""
+        """Mark the work as cancelled, and return the callbacks that no earlier call returned."""
         with self._lock:
             if not self.cancelled:
                 self.cancelled, self.reason = True, reason

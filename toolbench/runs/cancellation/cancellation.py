@@ -1,9 +1,9 @@
 """Stop a run: first ask, then use force.
 
-First set the run's flag, call its callbacks (one cancels the future of an async run) and the
-executor's `interrupt()`. After a grace period kill the processes the run started and raise an
-exception in its thread. A call blocked in C cannot be stopped: the run is reported as stopping
-until the call returns; callers wait only a few seconds for that.
+First set the run's flag, call its callbacks (one of them cancels the future of an async run), and
+call the executor's `interrupt()`. After a grace period, kill the processes that the run started,
+and raise an exception in its thread. A call blocked in C cannot be stopped: the run is reported as
+stopping until the call returns, but callers wait only a few seconds.
 """
 
 import threading

@@ -162,7 +162,7 @@ class RunRecord:
 
     @property
     def known_arguments(self) -> dict[str, Any]:
-        """The arguments that were kept: without secrets and texts that were too long."""
+        """The arguments that were kept; secrets and texts that were too long are left out."""
         return {k: v for k, v in self.arguments.items() if not is_lost(v)}
 
     def to_dict(self) -> dict[str, Any]:

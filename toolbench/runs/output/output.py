@@ -124,7 +124,10 @@ class Output:
 
 
 class _End:
-    """The first or the last chunks, with their number of characters of text and of markup."""
+    """The first or the last chunks of an output.
+
+    `size` is the number of characters of their text, `markup` of their HTML.
+    """
 
     def __init__(self) -> None:
         self.chunks: deque[Chunk] = deque()

@@ -50,7 +50,7 @@ class Patches:
         """Restore the functions, except where another package replaced ours.
 
         Args:
-            stays: Tells whether the patches of an owner stay.
+            stays: A function that returns True for an owner whose patches stay.
         """
         patches = {}
         while self._in_place:

@@ -25,9 +25,9 @@ _PASSED_ON = ("XDG_STATE_HOME",)  # the folder of the file with the token, if it
 class ClientConfig(dict[str, Any]):
     """A configuration: a dict for programs, and a text that a person pastes.
 
-    A client with it starts `toolbench connect NAME`, which reads the URL and the token from a
-    file that only its owner can read. So the configuration has no secret, and stays valid when
-    the kernel is restarted.
+    With this configuration, a client starts `toolbench connect NAME`. That program reads the URL
+    and the token from a file that only its owner can read. So the configuration has no secret, and
+    stays valid when the kernel is restarted.
     """
 
     def __init__(self, client: Client, name: str) -> None:

@@ -243,8 +243,8 @@ class _Comparison:
     ) -> set[Node]:
         """Return the *options* that one of the *others* can replace.
 
-        It can if no difference between the two has an effect in *lost*. The difference is from the
-        option to the other alternative; with *backwards*, from the other alternative to the option.
+        An option can be replaced if no difference from the option to the other alternative has an
+        effect in *lost*. With *backwards*, the comparison is from the other one to the option.
         """
         return {
             node

@@ -31,7 +31,7 @@ def partners(
     new: list[Node],
     differences: dict[tuple[Node, Node], list[Difference]],
 ) -> dict[Node, Node]:
-    """Return pairs of similar alternatives: each *old* one with at most one *new* one."""
+    """Return pairs of similar alternatives, *old* and *new*; no alternative is in two pairs."""
     scores = [
         (_likeness(one, other, differences[one, other]), -abs(i - j), one, other)
         for i, one in enumerate(old)
