@@ -124,7 +124,7 @@ def _is_ours(matcher: Any) -> bool:
 
 
 def _open(name: str, module: str) -> list[Any]:
-    """Return the objects in the set *name* of a module; none if it was not imported yet."""
+    """Return the objects in the set *name* of *module*; none if *module* was not imported yet."""
     imported = sys.modules.get(f"toolbench.{module}")
     return [] if imported is None else list(getattr(imported, name))
 

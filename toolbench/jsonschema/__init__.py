@@ -2,9 +2,10 @@
 
 Start with a view of the whole schema, keep it while you read, and get nodes from it::
 
-    whole = read(schema)                  # the Node of the whole value, in a view of its own
-    view = SchemaView(schema)             # the same, where parts are read too: view.whole,
-    node = view.node(part_of_the_schema)  # ... each part is read once
+    node = read(schema)                   # the Node of the whole value; it makes a new view
+    view = SchemaView(schema)             # a view, if you also read parts of the schema
+    whole = view.whole                    # the Node of the whole value
+    part = view.node(part_of_the_schema)  # the Node of a part; each part is read once
 
 A `Node` is one position in normal form: references are followed, `allOf` is merged, the `null`
 alternative is removed (`nullable`), similar alternatives are merged. It never raises, for any
@@ -13,7 +14,7 @@ schema, and never loops for ever: parts are read only when they are needed.
 | you want | you use |
 | --- | --- |
 | the types of the value | `types`, `type` (exactly one), `nullable`, `takes_null`, `classes`, `is_text` |
-| listed values it accepts | `values` (its own), `value_names`, `is_constant`, `choices` (also of alternatives, and of a yes or no) |
+| listed values it accepts | `values` (its own), `value_names`, `is_constant`, `choices` (also the values of alternatives and of a boolean) |
 | alternatives | `branches` (two at least), `alternatives` (without further branches, or the node itself); as they are written: `view.keyword_of`, `view.merged_alternatives` |
 | an object | `properties`, `declared`, `conditional`, `required`, `names`, `key_names`, `additional`, `patterns`, `of_other_key`, `is_closed`, `is_open` |
 | a list | `items`, `prefix_items` |

@@ -98,7 +98,7 @@ def _cases(
 
 
 def _own(schema: Schema, tests: tuple[_Test, ...]) -> Iterator[_Case]:
-    """Yield the cases that *schema* itself declares, except those with a condition of *tests*."""
+    """Yield the cases that *schema* itself declares; leave out conditions that are in *tests*."""
     own: list[tuple[_Test, Any]] = []
     if "if" in schema:
         own += [((schema["if"], True), schema.get("then"))]
@@ -112,6 +112,6 @@ def _own(schema: Schema, tests: tuple[_Test, ...]) -> Iterator[_Case]:
 
 
 def _key(test: _Test) -> tuple[Any, bool]:
-    """Return the identity of *test*: two equal schemas in two places are different."""
+    """Return a key for *test*. Equal schemas at two places of the whole schema have two keys."""
     schema, expected = test
     return (schema if isinstance(schema, str) else id(schema)), expected

@@ -103,7 +103,10 @@ def _without(value: Any, left_out: Collection[Path], path: Path = ()) -> Any:
 
 
 def _may_go(node: Node, name: str, *, is_refused: bool) -> bool:
-    """Tell whether every alternative that has *name* makes it optional and refuses null."""
+    """Tell whether *name* is optional, and null is refused, in every alternative that has *name*.
+
+    *is_refused* means that a validator has already refused the null.
+    """
     holders = [one for one in node.alternatives if name in one.declared]
     return bool(holders) and all(
         name not in one.required and (is_refused or not one.declared[name].fits(None))

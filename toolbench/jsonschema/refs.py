@@ -74,12 +74,12 @@ def unescaped(step: str) -> str:
 
 
 def may_refer(text: bytes) -> bool:
-    """Tell whether a schema, written as the JSON *text*, may refer to another."""
+    """Tell whether a schema, written as the JSON *text*, may have a reference (`$ref`)."""
     return b"$ref" in text
 
 
 def definitions_of(root: Schema) -> dict[str, Any]:
-    """Return the definitions of *root* and its `$schema`."""
+    """Return the keywords `$schema`, `$defs` and `definitions` of *root*, with their values."""
     return {key: root[key] for key in _SHARED if key in root}
 
 

@@ -56,5 +56,5 @@ _INTEGER = frozenset({"integer", "number"})
 
 
 def with_properties(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *schema*, of an object, with `properties`: OpenAI demands it, even if it is empty."""
+    """Return the object *schema* with the key `properties`: OpenAI needs it, even if it is empty."""
     return {**schema} if "properties" in schema else {**schema, "properties": {}}

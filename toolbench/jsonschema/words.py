@@ -87,9 +87,9 @@ def demand(keyword: str, value: Any) -> str:
 
 
 def limits(schema: Mapping[str, Any]) -> list[str]:
-    """List the limits of *schema* in words; two limits that are equal become one number.
+    """List the limits of *schema* in words; an equal lower and upper limit become one number.
 
-    *schema* is in normal form: an `allOf` in it holds more limits.
+    *schema* is in normal form. If it has `allOf`, the limits in its parts are listed too.
     """
     return _limits(schema, frozenset(LIMITING))
 

@@ -136,7 +136,7 @@ class Catalog:
             self._forget(name)
 
     def _by_full_name(self, name: str) -> Entry | None:
-        """Return the tool of a server by its full name, `server_tool`, which always works."""
+        """Return the tool of a server by its full name, `server_tool`; every such tool has one."""
         in_variables = _tools_in(list(self._namespace.items()))
         tools: Iterable[Any] = (*(self._client() or ()), *in_variables)
         for tool in tools:
@@ -216,7 +216,7 @@ def _entry(tool: AnyTool, source: str) -> Entry:
 
 
 def _kind_words(entry: Entry) -> str:
-    """Return words for the kind of *entry*; those for a server's tool include its full name."""
+    """Return words for the kind of *entry*; the words for a server's tool include its full name."""
     if entry.source.startswith("mcp:"):
         server = entry.source.removeprefix("mcp:")
         return f"of the server {server!r}, which is also called {server}_{entry.name}"
@@ -225,7 +225,7 @@ def _kind_words(entry: Entry) -> str:
 
 
 def _tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
-    """Yield the tools in variables and in lists of variables; newest variables first."""
+    """Yield the tools that are variables or are in a list or a client; newest variables first."""
     for name, value in reversed(variables):
         if name.startswith("_"):
             continue  # IPython's own: _, __, _12

@@ -51,7 +51,7 @@ def tools(session: "MCPServerSession") -> Listing:
 
 
 def summary(session: "MCPServerSession") -> str:
-    """Return a summary: the number of tools, of tools with undeclared effect, and of their tokens."""
+    """Return the number of tools, the number with undeclared effect, and the tokens of all."""
     from toolbench.llm.lint import cost_of  # noqa: PLC0415 - heavy
 
     offered = list(session.tools)

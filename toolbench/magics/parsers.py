@@ -137,7 +137,7 @@ class LineParser(argparse.ArgumentParser):
         self.examples = tuple(examples)
 
     def help_text(self) -> str:
-        """Return the help, as the docstring of the magic."""
+        """Return the help; it is also the docstring of the magic."""
         text = self.format_help().replace("usage: ", f"usage: {self.mark}", 1)
         if not self.examples:
             return text

@@ -66,7 +66,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
             approvals: The approved servers. A server that changed later is not called until
                 `session.trust.approve()`. None: no approval is needed.
             on_tools_changed: See `create_mcp_tools`.
-            answerer: The older name of both handlers.
+            answerer: An older parameter: one handler for both kinds of questions.
         """
         self.approvals = approvals
         self.timeout = timeout
@@ -348,7 +348,7 @@ def create_mcp_tools(
             `ClientExtension` (SEP-2133).
         on_tools_changed: Called with the new tools of a server when its list has changed, in a
             thread of its own, where it may call tools. Source: OpenHands SDK.
-        answerer: The older name of both handlers, for one release.
+        answerer: An older parameter, for one more release: one handler for both kinds of questions.
 
     Raises:
         ServerError: If the configuration cannot be used, or no server answers. If only some
@@ -390,7 +390,7 @@ async def _connected(session: MCPServerSession) -> None:
 
 
 def _close_all(sessions: dict[str, MCPServerSession]) -> None:
-    """End the servers of a client without users, in a thread: the caller may be the loop itself."""
+    """Disconnect, in a thread, the servers of a client that was garbage-collected."""
     if open_ones := [s for s in sessions.values() if s.status not in ("new", "closed")]:
         work = (all_closed, open_ones)
         Thread(target=portal.call, args=work, daemon=True).start()

@@ -28,7 +28,7 @@ class Session(Protocol):
 
 
 class ConnectedServers:
-    """Sessions by the names of their servers. A session without users disappears."""
+    """Sessions by the names of their servers. The references to sessions are weak."""
 
     def __init__(self) -> None:
         """Start without sessions."""

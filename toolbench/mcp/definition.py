@@ -236,7 +236,10 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return MCPToolAction.of(arguments, self.schema)
 
     def _invoker(self) -> Callable[[Any, Any], Any]:
-        """Return the function that `execute` calls; the signature of our executors is not inspected."""
+        """Return the function that `execute` calls.
+
+        An executor that says that it takes a conversation is returned as it is.
+        """
         known = getattr(self.executor, "knows_conversations", False)
         return self.executor if known else super()._invoker()
 
@@ -246,8 +249,8 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         """Return a copy of the server's schema of the arguments, as a model gets it.
 
         Args:
-            security_risk: Ask the model to rate each call; only for tools that are not
-                read-only, and not if the tool has an argument of this name.
+            security_risk: Ask the model how risky each call is. Ignored if the tool is read-only or
+                has its own argument `security_risk`.
             summary: Ask the model for a line on the purpose of the call.
         """
         return self._parameters.get(

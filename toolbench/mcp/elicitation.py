@@ -212,7 +212,7 @@ def handler_of(
     Args:
         elicitation_handler: Answers forms and requests to visit a page.
         sampling_handler: Writes messages in place of a model.
-        answerer: The older parameter, for one release; it answers all questions.
+        answerer: An older parameter, for one more release; it answers all questions.
     """
     if answerer is not None:
         warn(
@@ -263,7 +263,7 @@ T = TypeVar("T")
 
 
 class BlockingWait(CoroutineWait[T]):
-    """The wait of a thread for one call of a server."""
+    """A wait in a thread until one call of a server is done; the thread answers questions."""
 
     def __init__(self, answerer: Answerer) -> None:
         """Answer questions with *answerer*, a plain function, and draw the run's progress."""

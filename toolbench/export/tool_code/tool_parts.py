@@ -88,7 +88,7 @@ def _names_from(stem: str, patterns: Iterable[str]) -> set[str]:
 
 
 def constant_of(stem: str) -> str:
-    """Return the name of the constant with the description: `SPLIT_BILL_DESCRIPTION`."""
+    """Return the name of the constant for the tool's description: `SPLIT_BILL_DESCRIPTION`."""
     return f"{snake_case(stem).upper()}_DESCRIPTION"
 
 

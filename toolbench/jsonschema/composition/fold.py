@@ -65,7 +65,7 @@ class Folded:
 
 
 def guess_type(schema: Json) -> tuple[Json, Any]:
-    """Return *schema* with the `type` that it has or implies, and an unknown type if it has one."""
+    """Return *schema* with the known `type` it has or implies; return an unknown `type` apart."""
     first = schema.get("items")
     if isinstance(first, list):  # a tuple, as drafts before 2020 write it
         schema = {**schema, "prefixItems": first, "items": True}

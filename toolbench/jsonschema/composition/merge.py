@@ -118,7 +118,7 @@ def _narrow(both: Json, near: Schema, far: Schema) -> None:
 
 
 def _names(schema: Schema) -> dict[Any, Any]:
-    """Return the names of the values of *schema*, each by the value's key."""
+    """Return the `enumNames` of *schema* as a dict: from the `json_key` of a value to its name."""
     values, names = schema.get("enum"), schema.get("enumNames")
     if not isinstance(values, list) or not isinstance(names, list):
         return {}

@@ -34,12 +34,12 @@ class PureValidator:
     """The part of jsonschema-rs's validator that is used here."""
 
     def __init__(self, schema: Any, root: str, part: str) -> None:
-        """Check by *schema*, or by its part under the key *part*.
+        """Make a validator for *schema*, or for the part of *schema* under the key *part*.
 
         Args:
             schema: The schema.
-            root: Its own address, if it has one.
-            part: The key; empty for the whole.
+            root: The address of *schema*; empty if it has none.
+            part: The key of the part; empty for the whole *schema*.
 
         Raises:
             SchemaError: If *schema* is not a valid JSON Schema, or refers to another document.

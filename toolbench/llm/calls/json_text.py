@@ -237,7 +237,8 @@ def _number(word: str) -> str:
 def _unescaped(literal: str) -> str | None:
     r"""Return the text of a string; None if its backslashes can mean two things.
 
-    `\d` alone is a backslash and a `d`. Together with `\n`, all may be plain backslashes.
+    `\d` alone is a backslash and a `d`. If the string also has an escape such as `\n`, this
+    can mean two things: a line end, or a backslash and an `n`.
     """
     escapes = list(_ESCAPE.finditer(literal))
     unknown = {m[3] for m in escapes if m[3]} - {"'"}

@@ -16,7 +16,10 @@ _LONGEST = 10_000  # items in a list that a path may create
 
 
 def put(arguments: dict[str, Any], piece: Mapping[str, Any]) -> None:
-    """Put the value of *piece* into *arguments* at its path; add a text to the text before it."""
+    """Put the value of *piece* into *arguments* at the path of *piece*.
+
+    If both the old and the new value are texts, the new text is added to the old text.
+    """
     steps = [
         int(match[3]) if match[3] else match[1] or re.sub(r"\\(.)", r"\1", match[2])
         for match in _STEP.finditer(

@@ -107,9 +107,10 @@ def _marked(text: str) -> list[WrittenCall]:
 
 
 def _unclear(body: str) -> list[WrittenCall]:
-    """Return the calls after one mark, if their JSON needs a repair or cannot be read.
+    """Return the calls in *body*, a text after a mark that is not correct JSON.
 
-    Calls that cannot be read stay as they are: the parser reports the error.
+    The JSON is repaired if possible. Otherwise the text of the arguments stays as it is, and the
+    parser reports the error.
     """
     if body[:1] not in ("{", "["):
         return []

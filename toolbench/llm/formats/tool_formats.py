@@ -40,7 +40,7 @@ def to_openai(
 
     Args:
         tool: The tool.
-        security_risk: Whether to ask the model to rate each call; never for a read-only tool.
+        security_risk: Whether to ask the model how risky a call is; ignored for a read-only tool.
         summary: Whether to ask the model for the purpose of each call, in one line.
         longest_description: The most characters of the description; a longer text is cut after a
             sentence.

@@ -218,7 +218,7 @@ _LIMITS = (
 
 
 def default(subject: Subject) -> Iterator[Finding]:
-    """Check that the text says what happens without an optional number."""
+    """Check that the text says what happens if an optional number is left out."""
     bare = [
         argument.path
         for argument in subject.outer

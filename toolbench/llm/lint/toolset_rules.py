@@ -25,7 +25,7 @@ _SAME = {
 
 
 def crowd(subjects: Sequence[Subject]) -> Iterator[Finding]:
-    """Check that a model gets at most a hundred tools, and at most 25,000 tokens of them."""
+    """Check that there are at most 100 tools, and that together they cost at most 25,000 tokens."""
     count, name = len(subjects), f"{len(subjects)} tools"
     if count > _MOST_TOOLS:
         message = f"{count} tools at once; models mix them up above {_MOST_TOOLS}."
@@ -37,7 +37,7 @@ def crowd(subjects: Sequence[Subject]) -> Iterator[Finding]:
 
 
 def names(subjects: Sequence[Subject]) -> Iterator[Finding]:
-    """Check that names differ by more than spelling."""
+    """Check that no two names are equal, or differ only in case, separators or a plural s."""
     first: dict[str, str] = {}
     for subject in subjects:
         folded = "_".join(word.removesuffix("s") for word in subject.words)

@@ -177,7 +177,10 @@ _CALLS = (
 def whole_answer(
     value: Any, provider: Provider, place: int, on_chunk: OnChunk | None
 ) -> Answer:
-    """Turn *value*, the complete answer to *place* messages, into an `Answer`; pass it to *on_chunk*."""
+    """Turn *value*, a complete answer, into an `Answer`, and pass the `Answer` to *on_chunk*.
+
+    *place* is the number of messages before the answer.
+    """
     answer = numbered(as_answer(value, provider), place)
     report(answer, on_chunk)
     return answer

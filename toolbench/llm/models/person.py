@@ -87,7 +87,7 @@ _asking_here: ContextVar[Answerer | None] = ContextVar("asking_here", default=No
 
 @contextmanager
 def asked_by(answerer: Answerer) -> Iterator[None]:
-    """Let *answerer* ask the person during the block: in this thread and in runs of this thread.
+    """Let *answerer* ask the person during the `with` block, also in runs that this thread starts.
 
     A model with its own answerer keeps this answerer.
     """
@@ -102,8 +102,8 @@ class PersonModel:
     """A model whose answers a person writes: you see each request and answer it.
 
     Without an *answerer* you are asked in the cell, by `input()`, or in the panel of the run:
-    first for the tool to call or a text, then for each argument of the tool. `answering` answers
-    in advance.
+    first for the tool to call or a text, then for each argument of the tool. The function
+    `answering` of `toolbench.runs.questions` gives the answers in advance.
 
     Args:
         answerer: A function that asks a person in another way, such as in a panel; it may be
@@ -154,7 +154,7 @@ class PersonModel:
 
 
 def ask_for_answer(request: PersonRequest, cancel: Cancellable) -> Answer:
-    """Ask for the answer like any question: in the cell, or in the panel of the run."""
+    """Ask the person for the answer to *request*: in the cell, or in the panel of the run."""
     names = request.tool_names
     chosen = _content_of(_choice(request.text, names))
     name, text = chosen.get("tool"), str(chosen.get("text") or "")

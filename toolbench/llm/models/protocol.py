@@ -163,7 +163,7 @@ def offered(tools: OfferedTools, provider: Provider) -> list[Json]:
 
 
 def copied(value: Any) -> Any:
-    """Return a deep copy of JSON *value*, which a model may change."""
+    """Return a deep copy of JSON *value*: a model may change the copy."""
     if isinstance(value, Mapping):
         return {key: copied(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

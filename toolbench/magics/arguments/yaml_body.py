@@ -29,7 +29,7 @@ _RULES = (
 
 
 class _Loader(yaml.SafeLoader):
-    """A loader that reads plain scalars by the rules above."""
+    """A YAML loader that reads plain scalars by `_RULES`."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own attribute
 
@@ -67,7 +67,7 @@ def read_yaml(text: str, schema: Any) -> Any:
 
 
 def _keep_text(whole: yaml.Node, schema_node: Node) -> None:
-    """Turn every key into text, and each plain scalar for which *schema_node* takes text."""
+    """Make all keys text, except `<<`; make plain scalars text where *schema_node* takes text."""
     todo, visited = [(whole, schema_node)], set[int]()
     while todo:
         node, schema_node = todo.pop()

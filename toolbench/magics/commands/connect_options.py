@@ -150,7 +150,10 @@ def roots_of(options: Namespace) -> list[str]:
 
 
 def _secrets_in(headers: list[str], names: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the secrets of the notebook in *headers*; an entry itself hides those of the environment."""
+    """Yield the secrets from variables of the notebook to which *headers* refer.
+
+    Secrets from the environment are left out: the entry of the server hides them itself.
+    """
     from toolbench.mcp.config.placeholders import names_in  # noqa: PLC0415 - loaded by now
 
     for name in names_in(headers):

@@ -119,10 +119,12 @@ def _total(changes: "list[Change]") -> str:
 
 
 def _other(other: str, name: str, server: Server) -> "Snapshot":
-    """Return the snapshot of *other*, a connected server or a file (of its server *name*).
+    """Return the snapshot in the file *other*, or of the connected server *other*.
+
+    If the file has several servers, the server *name* is used.
 
     Raises:
-        ServerError: If *other* is neither.
+        ServerError: If *other* is not a file and not a connected server.
     """
     from toolbench.mcp.recording.recording import offer_in  # noqa: PLC0415 - heavy
 
@@ -156,7 +158,10 @@ def _findings(snapshot: "Snapshot") -> list[str]:
 
 
 def _evals(before: "Snapshot", after: "Snapshot", cases: str, model: Any) -> list[str]:
-    """Return sentences about a model's answers to *cases* with both offers; no tool is called."""
+    """Return sentences that compare a model's answers to *cases* with the tools before and after.
+
+    No tool is called.
+    """
     from toolbench.evals import Cases, evaluate  # noqa: PLC0415 - heavy
     from toolbench.llm.models import as_model  # noqa: PLC0415 - the same
 

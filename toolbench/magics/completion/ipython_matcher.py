@@ -140,7 +140,7 @@ def _nothing() -> SimpleMatcherResult:
 
 
 def _value(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherResult:
-    """Offer values as words of the line, with the typed quote or the quotes they need.
+    """Offer values as words of the line, in the quotes that the person began or that a value needs.
 
     If the editor has closed the quotation, at the beginning of *rest*, no quote is added.
     """

@@ -78,7 +78,8 @@ def origin_of(address: str) -> str | None:
 def policy_of(network: AppNetwork) -> str:
     """Return the Content-Security-Policy of an app that may reach *network*, and no more.
 
-    `default-src` keeps frames from navigating.
+    There is no `frame-src`, so `default-src 'none'` applies: a frame inside a page with this policy
+    cannot go to another address.
     """
     sources = "".join(f" {origin}" for origin in network.resources)
     connect = "".join(f" {origin}" for origin in network.connect)

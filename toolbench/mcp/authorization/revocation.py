@@ -1,7 +1,7 @@
 """Ask an authorization server to revoke the tokens of a server. Source: RFC 7009.
 
 The tokens are sent only to the issuer with which the client was registered. If the server names
-another authorization server now, that one does not get the tokens.
+another authorization server now, the other server does not get the tokens.
 """
 
 from collections.abc import Iterator, Mapping

@@ -246,7 +246,10 @@ def _value(item: Mapping[str, Any], variable: str) -> str | None:
 
 
 def _filled(text: str, item: Mapping[str, Any]) -> str:
-    """Return *text* with each `{name}` of the item's variables as a reference."""
+    """Return *text* with each `{name}` replaced, if `name` is one of the item's variables.
+
+    The replacement is the variable's value, or a reference (`${NAME}`).
+    """
     variables = item.get("variables")
     known = variables if isinstance(variables, Mapping) else {}
 

@@ -77,7 +77,7 @@ class Connection:
         """Connect and negotiate the protocol, under the time limit of *call*.
 
         Raises:
-            Exception: Any error of the transport or the SDK; `sentence` explains it.
+            Exception: Any error of the transport or the SDK; the function `sentence` explains it.
         """
         from fastmcp import (  # noqa: PLC0415 - slow to load: on the first connect
             Client,

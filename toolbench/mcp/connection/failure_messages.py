@@ -158,7 +158,7 @@ def sentence(error: BaseException, *, call: Call | None = None) -> str:
 
 
 def _refusal(root: BaseException, call: Call | None) -> str:
-    """Return the refusal of the authorization or the HTTP server; empty if there is none."""
+    """Return a sentence about a failed authorization or HTTP request; empty if there is neither."""
     if _name(root).startswith(_AUTHORIZATION):
         return f"the authorization failed: {str(root).rstrip('.') or _name(root)}"
     if isinstance(root, ServerError) or call is None or call.http_failure is None:
@@ -177,7 +177,7 @@ def _plain(error: BaseException) -> str:
 
 
 def _short(words: str) -> str:
-    """Return the beginning of a server's *words* that a person or a model reads."""
+    """Return the beginning of a server's *words*; the limit keeps messages short."""
     is_long = len(words) > _LONGEST
     return f"{words[:_LONGEST].rstrip()}…" if is_long else words
 
@@ -251,7 +251,7 @@ def _rpc(error: Any, code: int) -> str:
 
 
 def required_pages(error: BaseException) -> list[dict[str, Any]]:
-    """Return the pages with a URL that the data of *error* names."""
+    """Return the pages in the data of *error* that have a URL."""
     data = getattr(error, "data", None)
     pages = data.get("elicitations") if isinstance(data, dict) else None
     return [
@@ -270,7 +270,10 @@ def broken(
     unfinished: str = "",
     is_process: bool = True,
 ) -> BrokenError:
-    """Return an error with *text*, and for a process its exit code, wrong lines on stdout and stderr."""
+    """Return an error with *text* and the last lines of stderr.
+
+    If the server is a process, its exit code and its wrong lines on stdout are added to *text*.
+    """
     lines = [text]
     if exit_code is not None:
         lines.append(f"Its process ended with {ending(exit_code)}.")

@@ -12,7 +12,10 @@ _SECONDS = 8.0  # the limit for all requests together
 
 
 class LastRequests:
-    """The requests of one connection for which its closing waits, in the background loop."""
+    """Requests of one connection. Before the connection closes, it waits until they are done.
+
+    The methods run in the background loop.
+    """
 
     def __init__(self) -> None:
         """Start without requests."""
@@ -32,7 +35,7 @@ class LastRequests:
             portal.is_closed(end.wait)
 
     async def are_sent(self) -> None:
-        """Wait for the end of the requests that are being sent, but not for ever."""
+        """Wait until the `with` blocks of `sending` have ended, at most `_SECONDS`."""
         with anyio.move_on_after(_SECONDS):
             for end in list(self._ends):
                 await end.wait()

@@ -75,7 +75,7 @@ class Call:
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Run the `with` block for at most *seconds*; time that waits for a person does not count.
+        """Run the `with` block for at most *seconds*; the limit pauses during a wait for a person.
 
         Raises:
             CallTimeoutError: If the time is up.
@@ -145,7 +145,10 @@ class OpenCalls:
 
     @contextmanager
     def reopen(self, call: Call) -> Iterator[None]:
-        """Register *call* again during the `with`, though it has its answer: its token finds it."""
+        """Add *call* again during the `with`, under its old token, although it has its answer.
+
+        Progress messages with the token can then still find the call.
+        """
         self._calls[call.token] = call
         try:
             yield
@@ -154,7 +157,7 @@ class OpenCalls:
 
     @contextmanager
     def about_task(self, task_id: object) -> Iterator[None]:
-        """Let `asking` find the call that became the task *task_id* during the `with`."""
+        """During the `with`, let `asking` return the call that became the task *task_id*."""
         calls = (c for c in self._calls.values() if task_id and c.task_id == task_id)
         if (call := next(calls, None)) is None:
             yield
@@ -166,7 +169,7 @@ class OpenCalls:
             _current.reset(token)
 
     def wake(self, task_id: object) -> None:
-        """Tell the calls that became the task *task_id* that its state changed."""
+        """Tell the calls that became the task *task_id* that the state of the task changed."""
         for call in self:
             if task_id and call.task_id == task_id:
                 call.on_task_change()

@@ -210,12 +210,14 @@ class ReconnectingConnection:
                 await connection.close()
 
     def soon(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do *work* in a moment; if this is called several times until then, do it once."""
+        """Do *work* in a task after a pause; do nothing if such a task is still running."""
         if self._later is None or self._later.done():
             self._later = asyncio.ensure_future(self._quietly(work))
 
     def renew(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do *work* soon, because a time limit is over; do nothing if the messages are recorded.
+        """Call `soon` with *work*, because an answer is not fresh any more.
+
+        Do nothing if the messages are recorded.
 
         Any thread may call this.
         """
@@ -264,7 +266,7 @@ class ReconnectingConnection:
 
         Raises:
             ServerError: If there is no connection and connecting fails.
-            Exception: Any error of the SDK; `sentence` explains it.
+            Exception: Any error of the SDK; the function `sentence` explains it.
         """
         connection = await self.live()
         try:

@@ -39,7 +39,7 @@ class Exchange:
 
     @property
     def subject(self) -> str:
-        """The method, and the subject of a request."""
+        """The method of the message, and for some methods a parameter, such as a tool's name."""
         message = self.message
         if message.kind == "noise":
             return f"no message: {message.text}"[:_LONGEST]

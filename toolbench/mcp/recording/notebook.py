@@ -19,7 +19,7 @@ def write_notebook(session: MCPServerSession, path: str | Path) -> Path:
     Args:
         session: The replay of a recording: the calls are made once now, and the notebook shows
             their results.
-        path: The file of the notebook. It has the relative path to the recording.
+        path: The file of the notebook. The notebook names the recording by a relative path.
 
     Raises:
         ServerError: If there is no recorded call, or the notebook cannot be written.

@@ -279,7 +279,7 @@ def _described(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def offer_in(path: str | Path, server: str | None = None) -> Snapshot:
-    """Return the offer of a server from a file, a snapshot or a recording.
+    """Return the offer of a server from a file. The file is a snapshot or a recording.
 
     Args:
         path: The file, of any name.

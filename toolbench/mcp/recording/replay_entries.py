@@ -18,7 +18,7 @@ def is_replaying() -> bool:
 
 
 def replay_entry(recording: Recording, server: str | None = None) -> ServerEntry:
-    """Return the entry of *server*. If the recording has only one server, any name means it.
+    """Return the entry of *server*. If the recording has only one server, *server* may be any name.
 
     Raises:
         ServerError: If *server* is not in the recording.

@@ -47,7 +47,10 @@ def is_plain(text: str, redactor: Redactor) -> bool:
 
 
 def _has_neighbours(text: str) -> bool:
-    """Tell whether *text*, JSON without escapes, has neighbouring texts that form one text."""
+    """Tell whether *text*, JSON without escapes, may have a secret spread over several texts.
+
+    It may if texts stand next to each other in a list, or if it has two keys `text`.
+    """
     if _NEIGHBOURS.search(text) is not None:
         return True
     return len(list(islice(_TEXT.finditer(text), 2))) == 2

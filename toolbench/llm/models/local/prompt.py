@@ -97,7 +97,8 @@ def _call_schema(tool: Json) -> Json:
 def _reduced(node: Node, above: tuple[str, ...] = ()) -> Json:
     """Return *node* with only the keywords that a grammar supports; the rest is checked later.
 
-    *above* are the references around *node*: a recursive part accepts any value.
+    *above* are the names of the definitions around *node*. A part that is inside its own
+    definition, or too deep, becomes a schema that accepts any value.
     """
     if len(above) > _DEEPEST or (node.definition and node.definition in above):
         return {}

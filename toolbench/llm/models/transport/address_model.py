@@ -55,7 +55,7 @@ class AddressModel(StreamedModel):
         name: The name for people; the name of the model if left out.
         provider: "openai" (chat completions) or "responses".
         api_key_env: The environment variable with the key. No other key is ever sent.
-        api_key: A key that the program made itself.
+        api_key: The key of a server that this program started; *api_key_env* has priority.
         options: Fields sent with every request, such as `temperature`.
         price: The price of tokens.
 

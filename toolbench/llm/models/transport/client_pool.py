@@ -39,7 +39,10 @@ class Pooled(Generic[T]):
 
 
 class _Clients:
-    """The client of one loop, and the function that closes it; it has no reference to `Pooled`."""
+    """The client of one loop, and the function that closes the client.
+
+    This object has no reference to `Pooled`, so that an unused `Pooled` can be collected.
+    """
 
     def __init__(self, close: Close | None) -> None:
         self._close = close
@@ -53,7 +56,7 @@ class _Clients:
         return self._open[0][1]
 
     def close_soon(self, within: float | None = None) -> None:
-        """Close the client from any thread, and wait at most *within* seconds for the end."""
+        """Close the client from any thread; wait at most *within* seconds until it is closed."""
         if not self._open or self._close is None or not self._open[0][0].is_running():
             self._open.clear()
             return

@@ -1,6 +1,7 @@
-"""Send answers to calls that the model wrote as text, which providers refuse as results.
+"""Send the answers to calls that a model wrote as text.
 
-The provider does not know such a call: the answer is sent as a text of the user.
+A provider does not know such a call and refuses a tool result for it. So the answer is sent as a
+text of the user.
 """
 
 from collections.abc import Iterator, Mapping

@@ -21,7 +21,7 @@ class SecretPlaces:
         self._forms: dict[Path, Secrecy] = {}
 
     def note(self, message: Mapping[str, Any]) -> None:
-        """Keep the forms in *message*, which the server sent."""
+        """Keep the forms that *message*, from the server, asks a person to fill in."""
         if message.get("method") == _FORM:
             self._keep(("", str(message.get("id"))), params_of(message))
             return
