@@ -28,7 +28,7 @@ def split_pattern(pattern: str) -> Pattern:
 
 
 def place_of(path: str | None, working_dir: Path) -> Path:
-    """Return the file or directory at *path*, links followed.
+    """Return *path* with its links followed; *working_dir* if *path* is None or empty.
 
     Raises:
         RunError: If *path* does not exist.

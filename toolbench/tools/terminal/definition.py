@@ -92,7 +92,7 @@ class CmdOutputMetadata(BaseModel):
 
 
 class TerminalObservation(Observation):
-    """The output of a command, and how it ended."""
+    """The output of a command, and how the command ended."""
 
     command: str | None = Field(
         default=None, description="The command; None where the call had none."
@@ -124,7 +124,7 @@ class TerminalObservation(Observation):
 
     @property
     def visualize(self) -> RenderableType:
-        """The output, followed by the end of the command in grey; nothing is read as markup."""
+        """The output, and below it how the command ended; nothing is read as markup."""
         view = Text()
         if self.is_error:
             view.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")

@@ -197,7 +197,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return self._run(call) if action.command.strip() else self._between(shell)
 
     def _start_over(self, call: _Call) -> TerminalObservation:
-        """Check the command, end the shell, and run the command in a new one."""
+        """Check the command, end the shell, and run the command in a new shell."""
         command = call.action.command
         if is_control(command):
             msg = (
@@ -352,7 +352,7 @@ def _check_wanted(call: _Call) -> None:
 
 
 def _encoded(text: str) -> bytes:
-    """Return *text* as bytes. A byte of a file name that Python escaped becomes the byte again."""
+    """Return *text* as bytes. A byte that Python escaped, as in file names, is restored."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:

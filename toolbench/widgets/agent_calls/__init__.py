@@ -1,1 +1,1 @@
-"""The live view of tools served to agents: each call that waits, runs or has ended."""
+"""The live view of tools served to agents: calls that wait for a person, run or have ended."""

@@ -165,8 +165,8 @@ class CopyButton:
 class HistoryView(View):
     """The earlier runs of the tool; each can be shown and put back in the form.
 
-    With our JavaScript module, a click on a row of the table chooses the run, and the list is
-    hidden; without it, the list is used.
+    With our JavaScript module, a person chooses a run by a click on a row of the table. Without the
+    module, a person chooses a run from a list, which is hidden otherwise.
     """
 
     def __init__(self, panel: Panel) -> None:

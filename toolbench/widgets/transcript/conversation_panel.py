@@ -169,7 +169,7 @@ class ConversationPanel(w.VBox):
 
     @contextmanager
     def _here(self) -> Iterator[None]:
-        """Show the questions of the `with` block in this panel."""
+        """Show the questions and the arriving text of the `with` block in this panel."""
         loop = self._loop
         with ExitStack() as undo:
             undo.callback(setattr, loop.calls, "asker", loop.calls.asker)
