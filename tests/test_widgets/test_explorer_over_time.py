@@ -143,7 +143,7 @@ class TestChanges:
         click(buttons(pane.widget)["Compare"])
         words = (
             "Enter a file or a server to compare with",
-            "is no file",
+            "is not a file",
             "is not a snapshot",
         )
         until(lambda: any(word in page(pane.widget) for word in words))
