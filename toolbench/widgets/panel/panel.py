@@ -229,4 +229,8 @@ class ToolPanel(w.VBox):
 
 def _head_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None) -> Html:
     """Return the head of *tool*, with the number of its tokens for a model."""
-    return tool_html(tool, risk, cost=str(quick_count(offer_of(tool))))
+    try:
+        cost = str(quick_count(offer_of(tool)))
+    except Exception:  # noqa: BLE001 - a tool's own export; the Schema tab shows its error
+        cost = ""
+    return tool_html(tool, risk, cost=cost)
