@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
 from browser.axe import THEMES, use_theme, violations
 from browser.form_page import FORM_AT, FormPage
@@ -92,7 +92,9 @@ FIRST_SEEN = """
           .filter(input => input.isConnected && !before.has(input));
         if (inputs.length === 0) return;
         watch.disconnect();
-        resolve(inputs.map(input => input.getAttribute("aria-describedby")));
+        requestAnimationFrame(() => {
+          resolve(inputs.map(input => input.getAttribute("aria-describedby")));
+        });
       });
       const before = new Set(document.querySelectorAll(".tb-form .tb-field input"));
       watch.observe(document.body, {childList: true, subtree: true});
@@ -110,6 +112,7 @@ class TestAccessibility:
         """The page changes a form no more after the frame that shows it."""
         at = FormPage(lab, nbroot / "helped.ipynb", HELPED)
         lab.show(FORM_AT)
+        expect(at.page.locator("html.toolbench-live")).to_have_count(1)
         descriptions = at.page.evaluate(FIRST_SEEN, FORM_AT)
         assert len(descriptions) == 2
         assert all(descriptions)
