@@ -40,9 +40,14 @@ class Row:
     work: str
     ours: str
     peer: str
-    ratio: float
+    ratio: float | None
     goal: str
     verdict: str
+
+    @property
+    def ratio_text(self) -> str:
+        """The ratio; nothing where the limit is "none", such as threads that are left."""
+        return "" if self.ratio is None else f"{self.ratio:g}"
 
     @property
     def is_missed(self) -> bool:
@@ -81,7 +86,8 @@ def _rows(text: str) -> list[Row]:
             is_table = True
         elif is_table and line.startswith("|") and not line.startswith("|--"):
             work, ours, peer, ratio, goal, verdict = cells
-            rows.append(Row(_plain(work), ours, peer, float(ratio), goal, verdict))
+            number = float(ratio) if ratio else None
+            rows.append(Row(_plain(work), ours, peer, number, goal, verdict))
     return rows
 
 
@@ -105,11 +111,12 @@ def _chart(title: str, rows: list[Row]) -> str:
 
 
 def _bar(row: Row, top: int) -> str:
-    one, end = _x(1.0), _x(row.ratio)
+    ratio = 1.0 if row.ratio is None else row.ratio  # no bar without a ratio
+    one, end = _x(1.0), _x(ratio)
     left, length = min(one, end), max(abs(end - one), 1)
-    kind = "more" if row.ratio > 1 and not row.goal.startswith("≥") else "bar"
+    kind = "more" if ratio > 1 and not row.goal.startswith("≥") else "bar"
     label = row.work if len(row.work) <= LONGEST else f"{row.work[: LONGEST - 1]}…"
-    remark = f"{row.ratio:g}{' missed' if row.is_missed else ''}"
+    remark = f"{row.ratio_text or row.ours}{' missed' if row.is_missed else ''}"
     middle = top + ROW - 7
     return (
         f'<text x="{LABEL - 10}" y="{middle}" text-anchor="end">{escape(label)}</text>'
@@ -130,7 +137,7 @@ def _table(rows: list[Row]) -> str:
         "|---|--:|--:|--:|--:|---|",
     ]
     body = [
-        f"| {row.work.replace('*', chr(92) + '*')} | {row.ours} | {row.peer} | {row.ratio:g} | {row.goal} | {row.verdict} |"
+        f"| {row.work.replace('*', chr(92) + '*')} | {row.ours} | {row.peer} | {row.ratio_text} | {row.goal} | {row.verdict} |"
         for row in rows
     ]
     return "\n".join([*head, *body])

@@ -19,7 +19,9 @@ def test_every_comparison_has_a_bar_and_a_row():
     rows = [row for _, part in bench_charts.sections(RESULTS) for row in part]
     assert len(rows) == len(goals) > 100
     assert PAGE.count("<rect") == len(rows)
-    assert all(f"| {row.ours} | {row.peer} | {row.ratio:g} |" in PAGE for row in rows)
+    assert all(
+        f"| {row.ours} | {row.peer} | {row.ratio_text} |" in PAGE for row in rows
+    )
 
 
 def test_missed_goals_are_named_in_the_chart():
@@ -32,7 +34,7 @@ def test_missed_goals_are_named_in_the_chart():
 def test_date_and_machine_stand_above():
     """A reader sees first when and where it was measured."""
     head = PAGE.partition("##")[0]
-    assert re.search(r"^- Date: \d{4}-\d\d-\d\d$", head, re.M)
+    assert re.search(r"^- Date: \d{4}-\d\d-\d\d; commit: [0-9a-f]+$", head, re.M)
     assert re.search(r"^- Processor: .+memory", head, re.M)
 
 
