@@ -56,5 +56,8 @@ _INTEGER = frozenset({"integer", "number"})
 
 
 def with_properties(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the object *schema* with the key `properties`: OpenAI needs it, even if it is empty."""
+    """Return *schema*, the schema of an object, with the key `properties`, which may be empty.
+
+    OpenAI requires this key.
+    """
     return {**schema} if "properties" in schema else {**schema, "properties": {}}

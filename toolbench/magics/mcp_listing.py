@@ -51,7 +51,10 @@ def tools(session: "MCPServerSession") -> Listing:
 
 
 def summary(session: "MCPServerSession") -> str:
-    """Return the number of tools, the number with undeclared effect, and the tokens of all."""
+    """Return a summary of the tools: their number and their cost in tokens.
+
+    Tools whose effect is not declared are also counted.
+    """
     from toolbench.llm.lint import cost_of  # noqa: PLC0415 - heavy
 
     offered = list(session.tools)

@@ -368,7 +368,7 @@ def _is_server(value: Any) -> bool:
 
 
 def saved_config(sessions: "Iterable[MCPServerSession]") -> tuple[str, list[str]]:
-    """Return the configuration of *sessions* as a text, and sentences about it."""
+    """Return the configuration of *sessions* as a text, and sentences about the configuration."""
     from toolbench.mcp.config.writer import write_config  # noqa: PLC0415 - as above
 
     written = write_config(sessions)

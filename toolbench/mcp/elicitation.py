@@ -77,7 +77,7 @@ class FormQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class UrlQuestion(Question):
-    """A page that the person visits before accepting. Never open it unasked.
+    """A page that the person visits before accepting. Never open the page without asking.
 
     Source: MCP, elicitation in URL mode.
     """

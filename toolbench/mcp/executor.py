@@ -42,7 +42,7 @@ _CANCELLED = "The call was cancelled, also at the server."
 
 
 class Caller(Protocol):
-    """An object that sends calls to a server; a session is one."""
+    """An object that sends calls to a server, such as a session."""
 
     name: str
     """The name of the server here."""

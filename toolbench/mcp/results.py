@@ -145,7 +145,7 @@ class MCPToolObservation(MCPObservation):
     """The `_meta` of the result."""
 
     def _items_for(self, reader: Reader) -> list[tuple[Mapping[str, Any], Content]]:
-        """Return the blocks for *reader*: highest priority first, else in the server's order."""
+        """Return the blocks for *reader* by priority; blocks of equal priority keep their order."""
         items = super()._items_for(reader)
         return sorted(items, key=lambda item: priority_of(item[0]), reverse=True)
 

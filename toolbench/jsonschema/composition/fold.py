@@ -65,7 +65,10 @@ class Folded:
 
 
 def guess_type(schema: Json) -> tuple[Json, Any]:
-    """Return *schema* with the known `type` it has or implies; return an unknown `type` apart."""
+    """Return *schema* with the `type` that it has or implies, and the `type` that was not known.
+
+    The second value is None if *schema* had a known `type`, or none.
+    """
     first = schema.get("items")
     if isinstance(first, list):  # a tuple, as drafts before 2020 write it
         schema = {**schema, "prefixItems": first, "items": True}

@@ -93,7 +93,7 @@ def from_text(
 
 
 def looks_like_json(text: str) -> bool:
-    """Tell whether a body of unknown form is JSON, or the beginning of JSON."""
+    """Tell whether a body of unknown format is JSON, or the beginning of JSON."""
     return text.lstrip()[:1] == "{"
 
 

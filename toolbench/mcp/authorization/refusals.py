@@ -43,7 +43,7 @@ def refusal(
 
 
 def _is_past(authorization: str) -> bool:
-    """Tell whether the token in *authorization* is a JWT whose own time (`exp`) is over."""
+    """Tell whether the token in *authorization* is a JWT that has expired, by its `exp`."""
     parts = authorization.rpartition(" ")[2].split(".")
     if len(parts) != 3:
         return False

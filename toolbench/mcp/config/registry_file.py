@@ -176,7 +176,7 @@ def _identifier(package: Mapping[str, Any], mark: str) -> str:
 
 
 def _word(value: Any) -> str:
-    """Return *value* if it is one word that a program does not take for an option."""
+    """Return *value*; raise if it is not one word, or if a program may take it for an option."""
     if isinstance(value, str) and _NAME.fullmatch(value) and not value.startswith("-"):
         return value
     _refuse(
