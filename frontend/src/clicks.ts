@@ -23,7 +23,7 @@ interface View {
 /** The widget manager of a kernel: all its models, by id. */
 export interface Models {
   _models?: Record<string, Promise<Model>>;
-  kernel?: { status?: string; connectionStatus?: string };
+  kernel?: { status?: string; connectionStatus?: string; isDisposed?: boolean } | null;
 }
 
 const BUTTON = ".widget-button";
@@ -105,6 +105,7 @@ async function answered(models: Model[], element: Element, kernel: Models): Prom
 }
 
 function isAlive({ kernel }: Models): boolean {
+  if (kernel === null || kernel?.isDisposed) return false; // it may go without a last status
   return !GONE.includes(kernel?.status ?? "") && !GONE.includes(kernel?.connectionStatus ?? "");
 }
 
