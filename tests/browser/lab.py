@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
 from browser.polling import poll
 from browser.server import JupyterServer
@@ -29,6 +29,10 @@ class Hands:
         self.tab = tab
         self.server = server
         self._screenshots = screenshots
+
+    def wait_for_module(self) -> None:
+        """Wait until the page has our front-end module."""
+        expect(self.tab.page.locator("html.toolbench-live")).to_have_count(1)
 
     def type_into(
         self, label: str, text: str, *, within: Locator | None = None

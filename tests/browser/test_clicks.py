@@ -63,7 +63,7 @@ def typed_ahead(page: Hands, gates: Gates, notebook: Path) -> Locator:
     write_notebook(notebook, f"GATES = {str(gates.folder)!r}\n{TOOL}")
     page.open(notebook.name)
     page.run_all()
-    expect(page.tab.page.locator("html.toolbench-live")).to_have_count(1)
+    page.wait_for_module()
     field = page.tab.page.get_by_label("text", exact=True)
     field.press_sequentially("84")
     return field

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator
 
 from browser.axe import THEMES, use_theme, violations
 from browser.form_page import FORM_AT, FormPage
@@ -112,7 +112,7 @@ class TestAccessibility:
         """The page changes a form no more after the frame that shows it."""
         at = FormPage(lab, nbroot / "helped.ipynb", HELPED)
         lab.show(FORM_AT)
-        expect(at.page.locator("html.toolbench-live")).to_have_count(1)
+        lab.wait_for_module()
         descriptions = at.page.evaluate(FIRST_SEEN, FORM_AT)
         assert len(descriptions) == 2
         assert all(descriptions)

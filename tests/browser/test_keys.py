@@ -96,7 +96,7 @@ def test_no_key_changes_the_notebook(
     output = page.output(0)
     output.get_by_role("option", name="greet").click()
     expect(output.get_by_label("name")).to_be_visible()
-    live(page)
+    page.wait_for_module()
     before = sources(page)
     assert press_on_each(output) >= 6
     assert sources(page) == before
@@ -107,17 +107,12 @@ def sources(page: NotebookPage) -> list[str]:
     return ["".join(cell["source"]) for cell in cells]
 
 
-def live(page: NotebookPage | ClassicPage) -> None:
-    """Wait until the page has the front-end module."""
-    expect(page.tab.page.locator("html.toolbench-live")).to_have_count(1)
-
-
 def opened(lab: NotebookPage, path: Path, *cells: str) -> Locator:
     """Run a notebook of *cells* in a page that has the module; return the first output."""
     write_notebook(path, *cells)
     lab.open(path.name)
     lab.run_all()
-    live(lab)
+    lab.wait_for_module()
     return lab.output(0)
 
 
@@ -127,7 +122,7 @@ def test_no_key_changes_a_classic_notebook(nbclassic: ClassicPage, nbroot: Path)
     nbclassic.open("keys-classic.ipynb")
     nbclassic.run_all()
     page = nbclassic.tab.page
-    live(nbclassic)
+    nbclassic.wait_for_module()
     before = page.evaluate("Jupyter.notebook.get_cells().map(c => c.get_text())")
     assert press_on_each(page.locator("body")) >= 4
     assert (

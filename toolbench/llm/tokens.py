@@ -40,7 +40,7 @@ def count_tokens(text: str, encoding: str = "o200k_base") -> TokenCount:
     try:
         toktok = import_module("toktok")
     except ImportError:
-        return TokenCount(estimate_tokens(text), exact=False)
+        return _estimate(text)
     return TokenCount(toktok.batch_count([text], encoding, threads=1)[0], exact=True)
 
 
@@ -49,12 +49,11 @@ def quick_count(text: str) -> TokenCount:
 
     To load one takes half a second, too long for a view that only mentions the number.
     """
-    is_loaded = "toktok" in sys.modules
-    return (
-        count_tokens(text)
-        if is_loaded
-        else TokenCount(estimate_tokens(text), exact=False)
-    )
+    return count_tokens(text) if "toktok" in sys.modules else _estimate(text)
+
+
+def _estimate(text: str) -> TokenCount:
+    return TokenCount(estimate_tokens(text), exact=False)
 
 
 def offer_of(

@@ -17,6 +17,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
 from toolbench.plain import sentence
 from toolbench.runs.background import active
+from toolbench.runs.cancellation.cancellation import INTERRUPTED
 from toolbench.runs.engine import call_of, execute, perform
 from toolbench.runs.progress.cell_progress import EVERY
 from toolbench.runs.questions import Answer, Asker, Question
@@ -104,7 +105,7 @@ def perform_together(
                     job.run.hide_progress()
     except BaseException:  # mostly KeyboardInterrupt: no run may continue
         for job in running:
-            active.stop(job.run, "interrupted")
+            active.stop(job.run, INTERRUPTED)
         raise
 
 

@@ -31,6 +31,7 @@ from toolbench.llm.calls.tool_call import ToolCall
 from toolbench.llm.models import Usage
 from toolbench.plain import plain
 from toolbench.runs.cancellation.cancel_token import CancelToken
+from toolbench.runs.cancellation.cancellation import INTERRUPTED
 from toolbench.runs.engine import stop
 from toolbench.runs.output.exception_text import sentence_of
 from toolbench.runs.output.redirect import redirect_to
@@ -119,7 +120,7 @@ class Calls:
         if (token := self._token) is not None:
             token.cancel("the conversation was interrupted")
         for run in tuple(self._running):
-            stop(run, "interrupted")
+            stop(run, INTERRUPTED)
 
     def run(self, current: Round, stopping: Flag, chosen: Chosen = None) -> None:
         """Run and answer the waiting calls of *current*.

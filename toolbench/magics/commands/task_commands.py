@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 from toolbench.magics.table import Listing
-from toolbench.runs.shell import running_shell
+from toolbench.runs.shell import has_kernel
 
 if TYPE_CHECKING:
     from toolbench.mcp.session import MCPServerSession
@@ -45,7 +45,7 @@ def _tasks(options: Namespace, server: "Callable[[str], MCPServerSession]") -> A
         return task.result()
     if options.cancel:
         return listing(session, [task.cancel()])
-    if not hasattr(running_shell(), "kernel"):  # a terminal shows no widgets
+    if not has_kernel():
         return listing(session, [task])
     from toolbench.widgets.panel.panel import ToolPanel  # noqa: PLC0415 - only for a view
 

@@ -16,7 +16,7 @@ from toolbench.runs.run import ENDED, Run
 from toolbench.threads import daemon_thread, have_threads
 
 INTERRUPTED = "interrupted"
-"""The reason of a cancel by Kernel > Interrupt, which comes also before a kernel ends."""
+"""The reason of a stop by an interrupt of the kernel, which comes also before it ends, or of an agent."""
 GRACE = 1.0  # seconds between asking and the first use of force
 PATIENCE = 3  # uses of force before the run is given up
 CALLBACK_SECONDS = (

@@ -6,7 +6,7 @@ Source: jupyter_client, `KernelManager.shutdown_kernel`. A restart calls it too.
 from asyncio import sleep
 
 from toolbench.core.background_loop import portal
-from toolbench.runs.shell import running_shell
+from toolbench.runs.shell import has_kernel, running_shell
 
 _LOOKS, _PAUSE = 40, 0.05  # two seconds: a busy machine takes long to ask for the end
 
@@ -18,7 +18,7 @@ async def kernel_ends() -> bool:
     up to about two seconds for that request. Await this in the background loop.
     """
     shell = running_shell()
-    for _ in range(_LOOKS if hasattr(shell, "kernel") else 0):
+    for _ in range(_LOOKS if has_kernel() else 0):
         # `exit_now` is set by ipykernel when it is asked to end
         if portal.is_closing or getattr(shell, "exit_now", False):
             return True

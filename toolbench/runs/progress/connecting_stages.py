@@ -11,7 +11,7 @@ from toolbench.core.background_loop import portal
 from toolbench.display.escape import visible
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.progress.cell_progress import SOON, line
-from toolbench.runs.shell import running_shell
+from toolbench.runs.shell import has_kernel
 
 _STAGES = {
     "initialize": "waiting for its first answer",
@@ -55,7 +55,7 @@ def _drawer(sessions: Collection[Any]) -> Callable[[], None]:
                 line.put(session, f"{session.name}: authorize in the browser:", page)
             elif is_watched and seconds >= SOON:
                 line.put(session, f"{session.name}: {stage(session)}, {seconds:.0f} s")
-            if page and page not in printed and not hasattr(running_shell(), "kernel"):
+            if page and page not in printed and not has_kernel():
                 printed.add(page)
                 text = f"{session.name}: authorize in the browser: {page}"
                 sys.stderr.write(f"{visible(text)}\n")

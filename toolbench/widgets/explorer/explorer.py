@@ -14,7 +14,7 @@ from toolbench.display.page import badge, notice
 from toolbench.display.servers import client_bundle, server_bundle
 from toolbench.mcp.client import MCPClient
 from toolbench.mcp.session import MCPServerSession
-from toolbench.runs.shell import running_shell
+from toolbench.runs.shell import has_kernel
 from toolbench.widgets.explorer.server_card import TONES, status_words
 from toolbench.widgets.explorer.server_page import ServerPage
 from toolbench.widgets.explorer.updates import PendingUpdates
@@ -175,22 +175,17 @@ class Explorer(w.VBox):
 
 def client_view(client: MCPClient, **options: Any) -> Any:
     """Return the mime bundle of a client: its explorer, and HTML that needs no kernel."""
-    if not _has_widgets():
+    if not has_kernel():
         return client_bundle(client)
     return Explorer(client)._repr_mimebundle_(**options)
 
 
 def server_view(session: Any, **options: Any) -> Any:
     """Return the mime bundle of one server: its explorer, and HTML that needs no kernel."""
-    if not _has_widgets():
+    if not has_kernel():
         return server_bundle(session)
     bundle = Explorer({session.name: session})._repr_mimebundle_(**options)
     return {**bundle, **server_bundle(session)}
-
-
-def _has_widgets() -> bool:
-    """Return whether Python runs in a kernel. A terminal cannot show widgets."""
-    return hasattr(running_shell(), "kernel")
 
 
 def _head_html(session: MCPServerSession) -> Html:

@@ -7,7 +7,7 @@ and loaded through anywidget. If it cannot be loaded, everything still works, in
 from threading import Lock
 from typing import Any
 
-from toolbench.runs.shell import running_shell
+from toolbench.runs.shell import has_kernel
 
 
 class FrontEnd:
@@ -20,7 +20,7 @@ class FrontEnd:
 
     def load(self) -> None:
         """Send the module to the page, unless it is loaded or there is no kernel."""
-        if not hasattr(running_shell(), "kernel"):
+        if not has_kernel():
             return
         with self._lock:
             if self._widget is None or self._widget.comm is None:
