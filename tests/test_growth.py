@@ -126,6 +126,7 @@ def check(work: Callable[[], object], wire: Wire, *, first: int = 5) -> None:
         pytest.fail(f"After {TIMES} times more there is {last[-1]}.")
 
 
+@pytest.mark.long
 class TestRuns:
     @pytest.mark.parametrize("what", ["add", "fail"])
     def test_from_cells(self, what, wire):
@@ -152,6 +153,7 @@ class TestRuns:
         assert len(history()) == 1_000
 
 
+@pytest.mark.long
 class TestPanels:
     def test_opened_and_closed(self, wire):
         """All widgets of a panel go with it."""
@@ -174,6 +176,7 @@ class TestPanels:
 
 
 class TestServers:
+    @pytest.mark.long
     def test_connected_and_disconnected(self, wire):
         """A server's process, its threads, its pipes and its tools go with the connection."""
         client = MCPClient(timeout=60)

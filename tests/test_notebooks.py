@@ -23,6 +23,7 @@ def binder():
     return home
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_runs_on_binder(binder, name, tmp_path):
     """Nbconvert runs every notebook from top to bottom with no other package there."""

@@ -37,6 +37,7 @@ class TestWhatIsWritten:
         done = run(project.folder, "ruff", "check", "--isolated", ".")
         assert done.returncode == 0, done.stdout
 
+    @pytest.mark.long
     def test_mypy_has_nothing_to_say(self, project):
         """The package shows how a tool is typed."""
         done = run(project.folder, "mypy", "--strict", "word_count")

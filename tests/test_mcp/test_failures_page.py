@@ -11,6 +11,8 @@ from test_mcp.peers import MISBEHAVING
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "mcp-failures.md"
+IN_EVERY_RUN = ("stdio (newer)", "HTTP")
+"""Both transports and both eras. `make long` tests the other two pairs."""
 
 pytestmark = pytest.mark.skipif(
     not MISBEHAVING.is_file(), reason=f"NOT TESTED: {MISBEHAVING} is missing"
@@ -33,7 +35,13 @@ def row(name):
 
 
 @pytest.mark.parametrize("look", [seen.modes_seen, seen.tools_seen])
-@pytest.mark.parametrize("way", seen.WAYS)
+@pytest.mark.parametrize(
+    "way",
+    [
+        way if way in IN_EVERY_RUN else pytest.param(way, marks=pytest.mark.long)
+        for way in seen.WAYS
+    ],
+)
 def test_the_page_says_what_is_seen(look, way):
     """Over stdio and HTTP, in both eras; `python scripts/mcp_failures.py` writes the page."""
     wrong = {}

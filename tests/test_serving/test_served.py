@@ -271,6 +271,7 @@ class TestFile:
 
 
 class TestEnd:
+    @pytest.mark.long
     @pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="needs /proc")
     def test_leaves_no_thread_and_no_socket(self, mode):
         """However often, and whatever was open."""

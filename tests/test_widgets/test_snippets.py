@@ -124,6 +124,7 @@ class TestInAFile:
         code = as_pytest(notebook.user_ns["add"], arguments)
         assert passes(tmp_path, code)
 
+    @pytest.mark.long
     @pytest.mark.parametrize("arguments", [{"a": 1}, ODD])
     def test_holds_the_cells_it_needs(self, notebook, tmp_path, arguments):
         """Pasted into an empty folder it runs: with what defines the tool, and nothing else."""
@@ -142,11 +143,13 @@ class TestInAFile:
         assert "nowhere" not in code
         assert passes(tmp_path, code)
 
+    @pytest.mark.long
     def test_defines_a_tool_of_a_class(self, notebook, tmp_path):
         """A ToolDefinition of the notebook is made as its cell makes it."""
         notebook.run_cell(CLASS, store_history=True).raise_error()
         assert passes(tmp_path, as_pytest(notebook.user_ns["double"], {"n": 2}))
 
+    @pytest.mark.long
     def test_connects_the_server(self, notebook, tmp_path):
         """A tool of a server that is started runs with that server, started anew."""
         notebook.run_line_magic("mcp", TIME).rows  # noqa: B018
@@ -159,6 +162,7 @@ class TestInAFile:
         code = as_pytest(tool, arguments)
         assert passes(tmp_path, code)
 
+    @pytest.mark.long
     def test_defines_the_server(self, notebook, tmp_path):
         """A server that is an object of the notebook is defined by its cells."""
         notebook.run_cell(SERVER, store_history=True).raise_error()
@@ -169,6 +173,7 @@ class TestInAFile:
             code = as_pytest(client["find"], {"title": "emma"})
         assert passes(tmp_path, code)
 
+    @pytest.mark.long
     def test_of_a_runtime_tool_runs_alone(self, tmp_path):
         """Nothing has to be saved beside it."""
         (tmp_path / "x.txt").write_text("hello\n")

@@ -125,7 +125,9 @@ class Line:
         if text == self._text:
             return
         parts = [escape(line), *(link(page, escape(page)) for page in pages)]
-        html = f"<div {NO_MATHS}>{'<br>'.join(parts)}</div>" if text else ""
+        inner = "<br>".join(parts)
+        style = "overflow-wrap:anywhere"  # addresses are long and have no spaces
+        html = f'<div {NO_MATHS} style="{style}">{inner}</div>' if text else ""
         known, self._display = bool(self._display), self._display or uuid4().hex
         self._text = text
         with suppress(Exception):  # a line that cannot be shown must not fail the work
