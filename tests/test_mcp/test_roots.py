@@ -9,6 +9,7 @@ from test_mcp.peers import eventually
 from test_mcp.test_questions import curious
 from toolbench.errors import ToolbenchError
 from toolbench.mcp import MCPClient
+from toolbench.mcp.client_features import root_url
 
 ASKING = Path(__file__).parent / "servers" / "asks_roots.py"
 CHANGED = "notifications/roots/list_changed"
@@ -83,3 +84,14 @@ def test_what_is_no_folder_changes_nothing(client, tmp_path, root):
     assert session.roots == [tmp_path.as_uri()]
     with pytest.raises(ToolbenchError, match="A root is a folder"):
         client.connect("other", asking(), roots=[root])
+
+
+def test_a_root_is_the_absolute_url_of_its_folder(tmp_path, monkeypatch):
+    """A relative path, a home and a link mean the folder that they mean in the kernel."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "work")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    urls = [root_url(each) for each in ("work", Path("work/.."), "~/work", "link")]
+    work, home = (tmp_path / "work").resolve().as_uri(), tmp_path.resolve().as_uri()
+    assert urls == [work, home, work, work]

@@ -1,11 +1,12 @@
 """What a server's tools cost a model: per tool and in all, in lines and in the explorer."""
 
+import sys
 from threading import RLock
 
 import pytest
 
 from test_mcp.peers import light, scripted
-from toolbench.llm.lint import cost_of
+from toolbench.llm.lint import cost_of, lint_tool
 from toolbench.magics import mcp_listing
 from toolbench.mcp.token_bill import TokenBill
 from toolbench.widgets.explorer.panes.tools import ToolsPane
@@ -45,6 +46,18 @@ class TestBill:
         scripted(tmp_path / "script", {"tools/list": answer})
         session.refresh()
         assert TokenBill.of(session.tools).total.tokens < before
+
+    def test_estimates_as_the_lint_does(self, client, tmp_path, monkeypatch):
+        """Without a tokenizer, both say the same number of the same tool."""
+        monkeypatch.setitem(sys.modules, "toktok", None)
+        dear = {**LONG, "description": "wörd " * 3_000}
+        answer = [{"result": {"tools": [dear]}}]
+        entry = scripted(tmp_path / "script", {"tools/list": answer})
+        tool = client.connect("s", entry).tool("long<b>")
+        bill = TokenBill.of([tool])
+        assert not bill.total.exact
+        (message,) = [f.message for f in lint_tool(tool) if f.rule == "tool-tokens"]
+        assert f"about {bill.total.tokens:,} tokens" in message
 
 
 class TestViews:
