@@ -123,7 +123,10 @@ class ModelConnectionError(ModelError, ConnectionError):
 
 
 class ModelDriftError(ModelError, LookupError):
-    """A recording has no answer to a request; the message compares it with the nearest one."""
+    """A recording has no answer to a request.
+
+    The message compares the request with the most similar recorded request.
+    """
 
 
 class ModelScriptError(ModelError, LookupError):

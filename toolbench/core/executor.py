@@ -151,7 +151,7 @@ def innermost(function: Callable[..., Any]) -> Any:
 
 
 def home_of(executor: Any) -> str:
-    """Return the place where the function of *executor* is defined: its module and qualified name."""
+    """Return the module and qualified name of *executor*'s function, or else of its class."""
     is_function = isinstance(executor, FunctionExecutor)
     does = _function_or_class(executor.function) if is_function else type(executor)
     return f"{does.__module__}.{does.__qualname__}"

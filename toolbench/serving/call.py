@@ -93,7 +93,7 @@ class ServedRun(Run):
         self._call_of_agent.tell()
 
     def give_up(self) -> None:
-        """Stop waiting for the run, and send the agent an error as its result."""
+        """Stop waiting for the run, and send the agent an error in place of the run's result."""
         super().give_up()
         text = f"{self.tool.name} was stopped, but does not end."
         outcome = Observation.from_text(text, is_error=True)

@@ -26,7 +26,7 @@ _KEYS = frozenset({"inlineData", "inline_data", "fileData", "file_data"})
 
 
 def without_images(message: Json, provider: Provider) -> tuple[Json, int]:
-    """Return a user's or tool's *message* without its images, and the number of images."""
+    """Return a user's or tool's *message* with a note in place of its images, and their number."""
     count = 0
 
     def part(value: Any) -> Any:

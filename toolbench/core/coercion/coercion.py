@@ -197,14 +197,16 @@ class ResultObservation(Observation):
 def observation_of(
     result: Any, observation_type: type[Observation] | None, tool: str
 ) -> Observation:
-    """Return *result* as an observation of the class *observation_type*, if it is not None.
+    """Return *result* as an observation: of *observation_type*, or of a general class for None.
 
-    A dict, a model or a dataclass gives the fields of the class. Without a class, a dict with the
-    keys of an observation becomes an observation. A dict from `to_dict` becomes an object of the
-    class that its `kind` names.
+    An observation is returned unchanged. A dict from `to_dict` becomes an object of the class
+    that its `kind` names, unless `kind` is a field of *observation_type*. The values of another
+    dict, a model or a dataclass fill the fields of *observation_type*. Without a class, a dict with
+    the keys of an observation becomes an `Observation`.
 
-    All other values become content: a str becomes text, an image (bytes, PIL, matplotlib) becomes
-    an image block, any other value becomes JSON. A list of content blocks is kept.
+    Any other value becomes content: a str becomes text, an image (bytes, PIL, matplotlib) an image
+    block, a pandas table CSV. None and other bytes become a short note, other values JSON. A list
+    of content blocks is kept.
 
     Raises:
         TypeError: If *result* cannot become an observation of that class.

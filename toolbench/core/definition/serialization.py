@@ -1,4 +1,4 @@
-"""Save a tool as JSON and load it again, without its executor and without secrets."""
+"""Save a tool as JSON and load it again, without its executor and the secrets in it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Self

@@ -123,7 +123,11 @@ def _fold_all_of(schema: Json, resolve: Resolve, visited: set[int], fuel: int) -
 
 
 def fold_alternatives(schema: Json, resolve: Resolve) -> Folded:
-    """Remove `null` from the alternatives of *schema*, and merge similar alternatives."""
+    """Remove `null` from the alternatives of *schema*, and merge what can be merged.
+
+    Constants, texts and numbers are merged with others of their kind. If *schema* has `properties`,
+    the properties of all alternatives are added to it.
+    """
     schema, nullable = _without_null_type(with_values_of_its_types(schema))
     key = next((k for k in ALTERNATIVES if isinstance(schema.get(k), list)), None)
     if key is None:

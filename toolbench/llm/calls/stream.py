@@ -32,7 +32,8 @@ class ToolCallAccumulator:
         """Add the next chunk or event: a dict, or an object of the provider's SDK.
 
         Raises:
-            BodyError: If no known provider streams such a chunk; earlier chunks are kept.
+            BodyError: If the chunk cannot be read as one of a known provider; earlier chunks are
+                kept. An event with an unknown `type` is ignored.
         """
         data = plain(chunk)
         joiner = self._joiner or _joiner_of(data)

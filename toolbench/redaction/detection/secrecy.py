@@ -347,7 +347,7 @@ def put_back(value: Any, secrets: SecretsByPath, path: tuple[Any, ...] = ()) -> 
 
 
 def hidden_in(value: Any, masked: Any, path: tuple[Any, ...] = ()) -> SecretsByPath:
-    """Return the secrets of *value* that *masked* hides, by their paths."""
+    """Return the parts of *value* that are a mark in its copy *masked*, by their paths."""
     if isinstance(masked, str):
         return {path: value} if masked == MARK != value else {}
     pairs: Iterable[tuple[Any, Any, Any]] = ()

@@ -1,1 +1,1 @@
-"""Stop a run: its token, the interrupt of the kernel, its threads and processes."""
+"""Stop a run: by its cancel token, by an interrupt, or by force on its threads and processes."""

@@ -152,5 +152,8 @@ _history = RunHistory()
 
 
 def history() -> RunHistory:
-    """Return the runs of this session, newest last; `.clear()` forgets them."""
+    """Return the runs of this session, newest last, and those that `persist` loaded.
+
+    `.clear()` removes them.
+    """
     return _history

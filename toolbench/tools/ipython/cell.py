@@ -91,9 +91,10 @@ async def _evaluate_async(shell: Any, codes: list[CodeType]) -> Any:
 
 
 def explain(error: BaseException, name: str) -> str:
-    """Return the traceback of *error* from the cell called *name* on.
+    """Return the traceback of *error*, beginning with the first line in the cell *name*.
 
-    If the traceback has no line of the cell, or a magic was used wrongly, return only the message.
+    If no line of the traceback is in the cell, or a magic was used wrongly, return only the type
+    and message of the error.
     """
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != name:

@@ -125,10 +125,11 @@ def origin_of(base: Path, top: Path) -> Path:
 
 
 def rules_above(origin: Path, parts: Sequence[str]) -> list[IgnoreFile]:
-    """Return the rules of the directories above the directory *parts*, from *origin* down.
+    """Return the rules of each .gitignore from *origin* down to the parent of a directory.
 
-    If one of these directories or *parts* itself is ignored, return no rules, because the caller
-    asked for the files in *parts*.
+    *parts* is the path of this directory, relative to *origin*. If the rules ignore it, or a
+    directory above it, return no rules: the caller asked for the files of an ignored directory,
+    so these rules must not hide them.
     """
     rules: list[IgnoreFile] = []
     for depth, name in enumerate(parts):

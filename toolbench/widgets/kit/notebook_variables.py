@@ -1,6 +1,5 @@
 """Read and set variables of the notebook, so that cells can use a panel's values."""
 
-import re
 import sys
 from collections.abc import MutableMapping
 from itertools import count
@@ -8,8 +7,6 @@ from keyword import iskeyword
 from typing import Any
 
 from toolbench.runs.shell import running_shell
-
-_NOT_OF_A_NAME = re.compile(r"\W")
 
 
 class Variables:
@@ -57,5 +54,6 @@ class Variables:
 
 def variable_name(text: str) -> str:
     """Turn *text*, such as the name of a tool, into the name of a variable."""
-    name = _NOT_OF_A_NAME.sub("_", text)
+    letters = (letter if f"_{letter}".isidentifier() else "_" for letter in text)
+    name = "".join(letters)
     return name if name.isidentifier() and not iskeyword(name) else f"_{name}"
