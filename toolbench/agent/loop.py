@@ -102,7 +102,7 @@ class Loop:
         self.log.tell(event)
 
     def step(self) -> list[Event]:
-        """Let the model answer once and run all its calls; waiting calls run first."""
+        """Let the model answer once and run all its calls; if calls wait, only run these calls."""
         with self._at_work(), self._stoppable():
             place = len(self.log)
             if not self._stops(self._why_stop(steps=0)):

@@ -141,7 +141,10 @@ class Conversation:
         self.loop.send_message(message)
 
     def step(self) -> Sequence[ConversationEvent]:
-        """Ask the model once, run all its calls, and return the new events."""
+        """Ask the model once and run all its calls; return the new events.
+
+        If calls wait, only run these calls.
+        """
         return self.loop.step()
 
     def run(self) -> str:

@@ -33,7 +33,7 @@ class Server(Protocol):
 
     @property
     def error(self) -> str | None:
-        """The reason why the server could not be reached."""
+        """The reason why the server cannot be reached or lists no tools; else None."""
 
     @property
     def protocol_version(self) -> str | None:

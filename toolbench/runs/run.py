@@ -279,6 +279,8 @@ class Run:
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
         """Call *callback* in another thread when the run has to stop.
 
+        If the run has to stop already, call *callback* at once in this thread.
+
         Returns:
             A function that removes the callback.
         """

@@ -64,7 +64,7 @@ Hide = Callable[[Json], Json]
 
 @dataclass(frozen=True)
 class Turn:
-    """Messages that are kept or condensed together: one message, or calls with all answers."""
+    """Messages that are kept or condensed together: one message, or calls with all their answers."""
 
     messages: tuple[Json, ...]
     event_ids: tuple[int, ...] = ()

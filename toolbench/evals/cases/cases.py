@@ -89,13 +89,13 @@ class Cases(MutableSequence[Case]):
     ) -> "Cases":
         """Return proposals of cases, made from the schemas of *tools* without a model.
 
-        Each case has the tag "proposal" until `Case.confirmed()`: the prompt only lists values from
-        the schema, and a person should write it in natural words. A tool for which nothing can
+        Each case has the tag "proposal" until `Case.confirmed()`: its prompt only lists values that
+        fit the schema, and a person should write it in natural words. A tool for which nothing can
         be proposed, for example because of a pattern, is named in a warning.
 
         Args:
             tools: The tools, or the names of registered tools.
-            each: The number of calls for each tool; one case without a call is added.
+            each: The number of cases for each tool. At the end, one case without a call is added.
             seed: Another number gives other values.
         """
         tool_list = [

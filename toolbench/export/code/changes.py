@@ -79,7 +79,10 @@ def effect_now(node: ast.stmt) -> Effect:
 
 
 def effects_later(node: ast.stmt) -> dict[str, Effect]:
-    """Return the effects of the function *node*, or of each method of the class *node*."""
+    """Return the effects of a call of the function *node*, or of each method of the class *node*.
+
+    The keys are the names of the functions.
+    """
     functions = [node, *(node.body if isinstance(node, ast.ClassDef) else ())]
     return {
         part.name: _effect([inner for inner, later in _walk(part) if later], part.args)

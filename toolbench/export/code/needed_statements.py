@@ -16,7 +16,7 @@ _KNOWN = frozenset({*dir(builtins), "display", MAGIC})
 
 @dataclass(frozen=True)
 class Missing:
-    """A name without a definition, or with a definition that cannot be in a file."""
+    """A used name that no cell or file defines, or whose definition cannot be exported."""
 
     name: str
     used_by: str

@@ -65,9 +65,10 @@ class Folded:
 
 
 def guess_type(schema: Json) -> tuple[Json, Any]:
-    """Return *schema* with the `type` that it has or implies, and the `type` that was not known.
+    """Return *schema* with its own `type`, or with the type that its other keywords imply.
 
-    The second value is None if *schema* had a known `type`, or none.
+    The second value is the `type` of *schema* if it is unknown, else None. An unknown type is
+    replaced or left out. A list in `items` becomes `prefixItems`.
     """
     first = schema.get("items")
     if isinstance(first, list):  # a tuple, as drafts before 2020 write it

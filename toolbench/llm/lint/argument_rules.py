@@ -94,7 +94,7 @@ def undescribed(subject: Subject) -> Iterator[Finding]:
 
 
 def misnamed(subject: Subject) -> Iterator[Finding]:
-    """Check that every argument the docstring describes exists."""
+    """Check that the function has every argument that its docstring describes."""
     executor = subject.tool.executor
     for name in executor.misnamed() if isinstance(executor, FunctionCall) else ():
         near = did_you_mean(name, (argument.name for argument in subject.outer))

@@ -1,4 +1,4 @@
-"""%mcp logout: revoke the tokens of a server and delete them."""
+"""%mcp logout: disconnect a server, revoke its tokens where possible, and delete them."""
 
 from argparse import Namespace
 from collections.abc import Callable

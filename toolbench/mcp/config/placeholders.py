@@ -25,7 +25,7 @@ class Reference(NamedTuple):
 
 
 def reference(text: str) -> Reference | None:
-    """Return the reference that *text* is; None if it is none, or more than that."""
+    """Return *text* as a `Reference`; None unless *text* is exactly one reference."""
     match = _REFERENCE.fullmatch(text)
     return None if match is None else _read(match)
 

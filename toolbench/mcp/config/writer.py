@@ -15,7 +15,7 @@ _MILLISECONDS = 1000
 
 
 class Reached(Protocol):
-    """The parts of a session that are written."""
+    """The parts of a session that `write_config` reads: its name and its entry."""
 
     name: str
     entry: ServerEntry

@@ -169,7 +169,7 @@ class OpenCalls:
             _current.reset(token)
 
     def wake(self, task_id: object) -> None:
-        """Tell the calls that became the task *task_id* that the state of the task changed."""
+        """Call `on_task_change` of each call that became the task *task_id*: the task changed."""
         for call in self:
             if task_id and call.task_id == task_id:
                 call.on_task_change()

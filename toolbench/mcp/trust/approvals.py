@@ -63,10 +63,13 @@ class Approvals:
         return self._folder or user_state_path("toolbench") / "approved-servers"
 
     def of(self, server: str) -> Mapping[str, Any] | None:
-        """Return the approved offer of *server*, a key of `server_key`; None if not approved.
+        """Return the approved offer of a server, or None if no offer was approved.
+
+        Args:
+            server: The key of the server, from `server_key`.
 
         Raises:
-            ServerError: If the file exists but cannot be read.
+            ServerError: If the file of the approval exists but cannot be read.
         """
         path = self._file(server)
         try:

@@ -1,4 +1,4 @@
-"""The processes a run started, so that they end with it."""
+"""Note the processes that a run starts, to kill them if the run must be stopped by force."""
 
 from collections.abc import Iterator
 from contextlib import suppress

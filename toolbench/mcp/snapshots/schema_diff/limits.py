@@ -28,7 +28,7 @@ _LONGEST = 10_000  # characters or items of an example
 
 
 def number_limits(before: Node, after: Node) -> Iterator[Difference]:
-    """Yield the differences in the limits of two numbers."""
+    """Yield the differences between the limits that two schemas set for a number."""
     for lower in (True, False):
         old, new = end_of(before, lower=lower), end_of(after, lower=lower)
         if old.strictness != new.strictness:
@@ -45,7 +45,7 @@ def number_limits(before: Node, after: Node) -> Iterator[Difference]:
 
 
 def text_limits(before: Node, after: Node) -> Iterator[Difference]:
-    """Yield the differences in the lengths and patterns of two texts."""
+    """Yield the differences between the lengths and patterns that two schemas allow a text."""
     yield from _counts(
         before, after, "minLength", "maxLength", partial(_of_length, before, after)
     )
@@ -55,7 +55,10 @@ def text_limits(before: Node, after: Node) -> Iterator[Difference]:
 def list_limits(
     before: Node, after: Node, items: Callable[[Node, int], list[Any]]
 ) -> Iterator[Difference]:
-    """Yield the differences in the lengths of two lists; *items* makes a list of n items."""
+    """Yield the differences between the lengths that two schemas allow a list.
+
+    *items* makes a list of n items.
+    """
     yield from _counts(
         before, after, "minItems", "maxItems", lambda n: [items(before, n)]
     )
@@ -77,7 +80,10 @@ def list_limits(
 def key_limits(
     before: Node, after: Node, keys: Callable[[int], dict[str, Any]]
 ) -> Iterator[Difference]:
-    """Yield the differences in the key counts of two objects; *keys* makes n keys."""
+    """Yield the differences between the numbers of keys that two schemas allow an object.
+
+    *keys* makes n keys.
+    """
     yield from _counts(
         before, after, "minProperties", "maxProperties", lambda n: [keys(n)]
     )
