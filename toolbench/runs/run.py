@@ -277,9 +277,7 @@ class Run:
             self._turn("waiting", "running")
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
-        """Call *callback* in another thread when the run has to stop.
-
-        If the run has to stop already, call *callback* at once in this thread.
+        """Call *callback* when the run has to stop: in another thread, or here if it has to now.
 
         Returns:
             A function that removes the callback.
