@@ -15,9 +15,9 @@ def write_whole(
     Args:
         path: The file; its folder must exist. If writing fails, the old content stays.
         text: The new content of the file.
-        is_private: Whether only its owner can read the file. If not, the permissions of an old
-            file stay, and a new file gets the usual permissions of this process.
-        errors: How to treat characters without bytes in UTF-8, as in `str.encode`.
+        is_private: Whether only the owner of the file can read it. If not, an old file keeps its
+            permissions, and a new file gets the usual permissions of this process.
+        errors: How to treat characters that UTF-8 cannot encode; see `str.encode`.
 
     Raises:
         OSError: If the file cannot be written; no temporary file is left.
@@ -40,7 +40,8 @@ def write_whole(
 def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
     """Append *text* to the file at *path*, completely or not at all.
 
-    Only its owner can read a new file. Other programs may write to the file at the same time.
+    If the file is new, only its owner can read it. Other programs may append to the file at the
+    same time.
 
     Raises:
         OSError: If the text cannot be written; the file is unchanged.

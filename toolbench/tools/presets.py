@@ -74,7 +74,7 @@ def default_tools(
         finish: Ends the task.
         request_condensation: Asks for a summary of the conversation.
         ask_human: Asks the person.
-        edit_file: Edits files by drafts, which *llm* applies.
+        edit_file: Edits files: the agent's model writes a draft, and *llm* applies the draft.
         llm: The model that applies drafts: anything that `as_model` takes.
         **enable: The switches of OpenHands: `enable_cmd`, `enable_editor`, `enable_llm_editor`,
             `enable_jupyter`, `enable_browsing`, `enable_think`, `enable_finish`,
@@ -152,7 +152,7 @@ def _tools_of(name: str, conv_state: Any, llm: Any) -> list[ToolDefinition[Any, 
 
 
 def _aliases(package: str) -> list[str]:
-    """Return the other names of the tool: the name of its class, and its older names."""
+    """Return the other names of the tool in *package*: the name of its class, and older names."""
     return [f"{STEMS[package]}Tool", *_OLDER.get(package, ())]
 
 

@@ -64,7 +64,11 @@ def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> 
 def _awaited(
     outcome: SimpleQueue[_Outcome], is_alive: Callable[[], object]
 ) -> _Outcome:
-    """Return the next item of *outcome*; raise an error if the thread died without an item."""
+    """Return the next item of *outcome*.
+
+    Raises:
+        MemoryError: If the thread died without an item.
+    """
     while True:
         with suppress(Empty):
             return outcome.get(timeout=LOOK_AGAIN)

@@ -81,7 +81,8 @@ def lines_of(text: Text, first: int, last: int) -> Lines:
 class _State(NamedTuple):
     """Facts about a file that identify its content.
 
-    No program can change the file without a new time `changed`, except very soon after that time.
+    Each change of the file also changes the time `changed`. Only two changes in quick succession
+    can have the same time.
     """
 
     device: int
@@ -97,7 +98,7 @@ class _State(NamedTuple):
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether the last change is so old that the next change will have another time."""
+        """Whether the last change is so old that the next change will have a different time."""
         return time.time_ns() - max(self.modified, self.changed) > _AT_REST
 
 
@@ -136,10 +137,11 @@ class KnownFiles:
         return index.lines(AsciiText(data), first, last, begin), traits
 
     def add(self, entry: Entry, text: Text, traits: str) -> LineIndex | None:
-        """Return the line index of *text*, just read from *entry*; None if small or not ASCII.
+        """Return the line index of *text*, which was read from *entry* a moment ago.
 
-        The index is kept for the next `look`, unless the file was changed just before. Then the
-        next change may have the same time, and `look` would not notice it.
+        Return None if *text* is small or not ASCII. The index is kept for the next `look`, unless
+        the file was changed a moment ago. In this case the next change may have the same time, so
+        `look` would not notice the change.
         """
         if not isinstance(text, AsciiText) or len(text) < _LARGE:
             return None

@@ -183,12 +183,14 @@ def put_in_place(beside: Entry, entry: Entry, *, is_new: bool) -> None:
 
 
 def write_in_place(entry: Entry, data: bytes, beside: Entry) -> None:
-    """Write *data* to the file at *entry* in place; during the write, *beside* has the old text.
+    """Write *data* into the existing file at *entry*, without a rename.
+
+    During the write, the file at *beside* has the old content.
 
     Raises:
-        OSError: If writing fails; the file has its old content again.
-        RunError: If restoring the old content fails too; the message names a file with the old
-            content.
+        OSError: If the write fails. Then the file has its old content again.
+        RunError: If the old content cannot be restored either. The message names a file that has
+            the old content.
     """
     with entry.opened(os.O_RDWR) as file:
         old = _all_of(file, readable(str(entry.raw_path)))
@@ -237,7 +239,7 @@ def check_size(data: bytes) -> None:
     """Check that *data* is not larger than MAX_BYTES.
 
     Raises:
-        RunError: If it is larger.
+        RunError: If *data* is larger.
     """
     if len(data) > MAX_BYTES:
         msg = f"Nothing was written: {counted(len(data), 'byte')} are more than the limit of {MAX_BYTES:,}."
@@ -245,7 +247,9 @@ def check_size(data: bytes) -> None:
 
 
 def check_writable(entry: Entry) -> None:
-    """Check that this user may write *entry*, if it exists: a rename does not check this.
+    """Check that this user may write the file at *entry*, if the file exists.
+
+    This is needed because a rename does not check it.
 
     Raises:
         PermissionError: If this user may not write *entry*.
@@ -257,10 +261,12 @@ def check_writable(entry: Entry) -> None:
 
 
 def check_unchanged(entry: Entry, expected: Stamp | None) -> None:
-    """Check that the file at *entry* has the stamp *expected* (`None`: the file does not exist).
+    """Check that the file at *entry* still has the stamp *expected*.
+
+    If *expected* is `None`, check that the file does not exist.
 
     Raises:
-        RunError: If the stamp differs.
+        RunError: If the file has another stamp, or exists although *expected* is `None`.
     """
     if Stamp.of(entry) != expected:
         msg = (

@@ -1,4 +1,4 @@
-"""A name in an open directory. It means the same file even if links in the path change."""
+"""A name in an open directory. The name means the same file even if links in the path change."""
 
 import errno
 import os
@@ -126,7 +126,7 @@ class Entry:
         return info is not None and stat.S_ISDIR(info.st_mode)
 
     def open(self, flags: int, mode: int = 0o600) -> int:
-        """Open the file and return its descriptor, without following a link or waiting."""
+        """Open the file and return its descriptor. Do not follow a link, and do not wait."""
         return os.open(self.name, flags | _SAFE, mode, dir_fd=self.directory)
 
     @contextmanager
@@ -194,7 +194,7 @@ class _Walk:
 
     @property
     def trail(self) -> list[Identity]:
-        """All directories from the root of the file system to the present one."""
+        """All directories from the root of the file system to the present directory."""
         return [self._top, *(directory.identity for directory in self._names)]
 
     @property
@@ -275,10 +275,10 @@ class _Walk:
         return self._root is None or self._root in self.trail
 
     def _safe_error(self, error: OSError) -> Exception:
-        """Return *error*, or an error without its details if the walk is outside the root."""
+        """Return *error*. If the walk is outside the root, return an error without details."""
         return error if self._is_inside() else OutsideError()
 
 
 def identity_of(info: os.stat_result) -> Identity:
-    """Return the identity of the file or directory with *info*."""
+    """Return the identity of a file or directory; *info* is its `stat`."""
     return info.st_dev, info.st_ino

@@ -1,4 +1,4 @@
-"""Lock files for an edit: keep out other threads and, where `flock` works, other processes."""
+"""Lock the files of an edit against other threads and, if `flock` works, other processes."""
 
 import os
 import sys
@@ -66,7 +66,11 @@ def _files_locked(paths: list[Path]) -> Iterator[None]:
 
 
 def _locked_elsewhere(paths: Iterable[Path], stack: ExitStack) -> Path | None:
-    """Lock the files at *paths* until *stack* ends; return the first that is locked already."""
+    """Lock the files at *paths* until *stack* ends.
+
+    Return the first path that cannot be locked, because another process locks or has replaced the
+    file. Return None if there is no such path.
+    """
     ours: set[tuple[int, int]] = set()
     for path in paths:
         with suppress(OSError):  # no file, or no permission: the edit reports it

@@ -11,9 +11,10 @@ from toolbench.tools.files.entry import Entry, Identity, OutsideError, identity_
 
 
 def working_dir_of(conv_state: Any, folder: str | Path | None = None) -> Path:
-    """Return the working directory: *folder*, that of *conv_state*, or the current directory.
+    """Return *folder*; if it is None, return the working directory of *conv_state*.
 
-    *conv_state* may also be a path, as in the executors of the OpenHands SDK.
+    If both are None, return the current directory. *conv_state* may also be the path of the working
+    directory, as in the executors of the OpenHands SDK.
 
     Raises:
         ValueError: If the path of the directory has characters that no path can have.
@@ -112,7 +113,7 @@ class Places:
             raise run_error(error, f"open the workspace {self.root}") from None
 
     def missing(self, path: Path) -> RunError:
-        """Return the error that *path* does not exist; it names similar paths that exist."""
+        """Return an error that says that *path* does not exist, and names similar paths that do."""
         near = [
             readable(str(candidate))
             for candidate in (

@@ -14,7 +14,7 @@ def open_regular(path: str) -> int:
     """Return a descriptor to read the file at *path*; links are followed.
 
     Raises:
-        OSError: If the file cannot be opened, or is not a regular file. A pipe may never end.
+        OSError: If the file cannot be opened, or is not a regular file: a pipe may never end.
     """
     file = os.open(path, os.O_RDONLY | WAITS_FOR_NOTHING)
     try:
@@ -30,7 +30,7 @@ def read_regular(path: str, most: int) -> bytes:
     """Return the content of the file at *path*, which may have up to *most* bytes.
 
     Raises:
-        OSError: If the file cannot be opened or read, is not a regular file, or is larger.
+        OSError: If the file cannot be opened or read, is not a regular file, or has more bytes.
     """
     file = open_regular(path)
     try:
@@ -45,8 +45,9 @@ def read_regular(path: str, most: int) -> bytes:
 def read_up_to(file: int, most: int) -> bytes:
     """Return the rest of the open *file*, at most *most* bytes.
 
-    The first read is as large as the size that the file reports, so memory is used only once. Files
-    of /proc report no size, and some have no end, so more is read in parts.
+    The first read takes as many bytes as the size that the system reports, so usually nothing is
+    copied. For files of /proc the system reports no size, and some have no end. So the rest is read
+    in parts.
 
     Raises:
         OSError: If the file cannot be read.

@@ -76,7 +76,7 @@ def newline_of(text: Text) -> str:
 
 
 def to_show(data: bytes) -> tuple[Text, str]:
-    """Return *data* as a text whose lines can be shown, and its traits (see `TextFile.traits`).
+    """Return *data* as a text whose lines can be shown, and the traits (see `TextFile.traits`).
 
     Most files are ASCII. An ASCII file is not decoded as a whole: for 9 MB, decoding takes longer
     than finding the lines.
@@ -132,7 +132,10 @@ def _guessed(data: bytes) -> TextFile:
 
 
 def _guess(data: bytes) -> str:
-    """Return the likeliest encoding of *data*. If it does not contain ASCII, return latin-1."""
+    """Return the likeliest encoding of *data*.
+
+    The encoding always writes ASCII characters as ASCII bytes. If a guess does not, return latin-1.
+    """
     from charset_normalizer import (  # noqa: PLC0415 - slow to import, seldom needed
         from_bytes,
     )
@@ -149,6 +152,6 @@ def _guess(data: bytes) -> str:
 
 
 def _is_sprinkled(data: bytes) -> bool:
-    """Tell whether *data* is ASCII with a few other letters, at most two in a row."""
+    """Tell whether *data* is ASCII except for a few bytes, at most two of them in a row."""
     runs = _HIGH.findall(data)
     return len(runs) < _FEW and max(map(len, runs), default=0) <= 2

@@ -11,9 +11,9 @@ from toolbench.tools.files.entry import Entry
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A change of a file: its new data (`None` removes the file), and its old stamp.
+    """A change of a file: the new content `data`, and the old stamp `expected`.
 
-    The stamp `expected` is `None` if the file must not exist yet.
+    If `data` is `None`, the file is removed. If `expected` is `None`, the file must not exist yet.
     """
 
     entry: Entry

@@ -26,7 +26,11 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
     def __init__(
         self, conv_state: Any = None, *, working_dir: str | Path | None = None
     ) -> None:
-        """Make an executor. Calls without a path search *working_dir*, or that of *conv_state*."""
+        """Make an executor. A call without a path searches *working_dir*.
+
+        If *working_dir* is None, such a call searches the working directory of *conv_state*; if
+        both are None, the current directory.
+        """
         self.working_dir = working_dir_of(conv_state, working_dir)
         self._interrupts = Interrupts()
 

@@ -31,7 +31,7 @@ class GrepAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The pattern, the directory and the glob for files."""
+        """The pattern, the directory to search, and the glob that the files must match."""
         view = Text.assemble(("grep ", "bold"), (self.pattern, "cyan"))
         for word, value in (("in", self.path), ("of", self.include)):
             if value:

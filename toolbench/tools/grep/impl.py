@@ -25,7 +25,11 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
     def __init__(
         self, conv_state: Any = None, *, working_dir: str | Path | None = None
     ) -> None:
-        """Make an executor. Calls without a path search *working_dir*, or that of *conv_state*."""
+        """Make an executor. A call without a path searches *working_dir*.
+
+        If *working_dir* is None, such a call searches the working directory of *conv_state*; if
+        both are None, the current directory.
+        """
         self.working_dir = working_dir_of(conv_state, working_dir)
         self._interrupts = Interrupts()
         self._ripgrep = Ripgrep()
@@ -85,7 +89,8 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
     ) -> tuple[list[str], int]:
         """Return the newest matching files, and the number of directories that cannot be read.
 
-        One file more than `CAP` is returned, so that the caller notices that there are more.
+        At most `CAP` + 1 files are returned. If the last one is there, the caller knows that not
+        all matching files can be shown.
         """
         if place.is_file():
             return [path for path in (str(place),) if line_pattern.accepts(path)], 0

@@ -107,7 +107,10 @@ class LinePattern:
         return self.needed is None or self.needed.may_be_in(data)
 
     def _in_lines(self, data: bytes) -> bool:
-        """Tell whether a line of *data* matches; *data* contains the needed text."""
+        """Tell whether a line of *data* matches.
+
+        The caller has checked that *data* contains the text without which no line can match.
+        """
         if self.needed and self.needed.is_all and data.isascii():
             return True
         return self._in_text(data.decode(errors="surrogateescape"))
@@ -144,8 +147,8 @@ class LinePattern:
         """Tell whether *line* matches.
 
         After each attempt without a result, the search checks for an interrupt. Later attempts get
-        more time. A line that is too short for a long search gets no time limit, because the limit
-        would take three times as long as the search itself.
+        more time. In a short line the search cannot take long. So a short line gets no time limit:
+        the limit would take three times as long as the search itself.
 
         Raises:
             RunError: If the search takes too long, or was interrupted.
@@ -167,7 +170,10 @@ class LinePattern:
 
 
 def _whole_lines(file: int, data: bytes) -> Iterator[bytes]:
-    """Yield *data* and the rest of *file* in blocks of whole lines; lines over 10 MB are cut."""
+    """Yield *data* and the rest of *file* in blocks of whole lines.
+
+    A line that is longer than MAX_BYTES is cut.
+    """
     while more := os.read(file, max(_BLOCK, len(data))):
         cut = data.rfind(b"\n") + 1 or len(data) * (len(data) > MAX_BYTES)
         if cut:
@@ -199,7 +205,7 @@ def _compiled(pattern: str) -> "regex.Pattern[str]":
 
 
 def _as_in_re(part: re.Match[str]) -> str:
-    """Escape *part*, such as `{e<=1}` or `[[:alpha:]]`: it is special in `regex`, not in `re`."""
+    """Escape *part*, such as `{e<=1}` or `[[:alpha:]]`: only `regex` gives it a special meaning."""
     text = part[0]
     if part["brace"]:
         return r"\{"

@@ -40,7 +40,7 @@ _Process = subprocess.Popen[bytes]
 
 
 def ripgrep() -> str | None:
-    """Return the path of ripgrep, on the PATH or in this Python's folder; None if not installed."""
+    """Return the path of ripgrep; None if ripgrep is neither on the PATH nor beside this Python."""
     return which("rg") or which("rg", path=str(Path(sys.executable).parent))
 
 
@@ -64,8 +64,8 @@ class Ripgrep:
     ) -> Iterator[Callable[[], set[str] | None]]:
         """Search the files of *walk* for a text, at the same time as the walk.
 
-        If .gitignore rules count, the search begins after the walk: then the walk knows which
-        directories to leave out.
+        If there are .gitignore rules, the search begins when the walk has ended, because only then
+        are the directories known that the search must leave out.
 
         Args:
             walk: The walk through the files.
@@ -73,9 +73,10 @@ class Ripgrep:
             include: A glob that the files must match.
 
         Yields:
-            A function to call when the walk has ended. It returns the paths of all files that
-            contain the needed text, perhaps also of ignored files. It returns None if ripgrep is
-            not installed or cannot do this search. It raises RunError if the search takes too long.
+            A function to call when the walk has ended. The function returns the paths of all files
+            that contain the needed text. Some of these files may be ignored files. The function
+            returns None if ripgrep is not installed or cannot do this search, and raises RunError
+            if the search takes too long.
         """
         process = None if walk.has_rules else self._start(walk, needed, include)
 

@@ -1,7 +1,7 @@
-"""Find a text that every matching file must contain: as a regex for ripgrep, and as a literal.
+"""Find a text that every matching file must contain, as a regex for ripgrep and as a literal.
 
-The regex and the literal may select too many files, but never too few. After that Python matches
-the pattern itself, so the result is the same with and without ripgrep.
+The regex and the literal may select too many files, but never too few. Python matches the pattern
+itself in the selected files, so the result is the same with and without ripgrep.
 """
 
 import re

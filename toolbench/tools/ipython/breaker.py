@@ -31,7 +31,10 @@ class Breaker(Interruptible):
 
     @contextmanager
     def breakable(self, timeout: float | None) -> Iterator[None]:
-        """Let `break_off` stop the work in the `with` block; *timeout* is its limit in seconds."""
+        """Let `break_off` stop the work in the `with` block.
+
+        The work is also stopped after *timeout* seconds, unless *timeout* is None.
+        """
         self.reason, self._timer, self._future = "", None, None
         try:
             self.begin()
@@ -49,7 +52,11 @@ class Breaker(Interruptible):
             self.end()
 
     def _listen(self) -> None:
-        """Handle SIGINT, to know if a KeyboardInterrupt may come from outside the work."""
+        """Find out in `interrupted` whether a KeyboardInterrupt may come from outside the work.
+
+        In the main thread, handle SIGINT for this. If other code handles SIGINT already, any
+        KeyboardInterrupt may come from outside.
+        """
         self.interrupted = False
         if threading.current_thread() is threading.main_thread():
             if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -106,7 +113,7 @@ class Breaker(Interruptible):
             signal.pthread_kill(thread, signal.SIGINT)  # also ends a sleep
 
     def _is_signalled(self) -> bool:
-        """Tell whether a SIGINT would raise KeyboardInterrupt in the thread."""
+        """Tell whether a SIGINT would raise KeyboardInterrupt in the thread of the work."""
         return (
             self._thread == threading.main_thread().ident
             and signal.getsignal(signal.SIGINT) is self._signalled
@@ -115,6 +122,6 @@ class Breaker(Interruptible):
 
 
 def _note(breaker: Breaker, number: int, frame: Any) -> None:
-    """Handle SIGINT: note whether it came from outside, and raise KeyboardInterrupt."""
+    """Handle SIGINT: note whether the signal came from outside, and raise KeyboardInterrupt."""
     breaker.interrupted = not breaker.reason
     signal.default_int_handler(number, frame)

@@ -42,7 +42,7 @@ class Captured:
 
 @contextmanager
 def captured(shell: Any) -> Iterator[Captured]:
-    """Collect the output in *shell* of this thread and of the threads that it starts."""
+    """Collect what this thread, and the threads that it starts, print and display in *shell*."""
     result = Captured()
     with _one_at_a_time, redirect_to(result, shell):
         yield result
@@ -84,7 +84,11 @@ def _image(bundle: Mapping[str, Any]) -> ImageContent | None:
 
 
 def _text(bundle: Mapping[str, Any]) -> str:
-    """Return the plain text of *bundle*; if it is only a repr (`<... object>`), a richer text."""
+    """Return the plain text of *bundle*.
+
+    If there is no plain text, or only a repr (`<... object>`), return another text of *bundle*,
+    such as its HTML, if there is one.
+    """
     plain = str(bundle.get("text/plain", ""))
     if plain and not (plain.startswith("<") and plain.endswith(" object>")):
         return _cut(plain)

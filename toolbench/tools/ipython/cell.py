@@ -39,13 +39,16 @@ def _lines(name: str, source: str) -> tuple[int, None, list[str], str]:
 
 
 def run_cell(shell: Any, code: str, name: str, wait: Await) -> Any:
-    """Run *code* and return the value of its last expression; None if there is none.
+    """Run *code* and return the value of the expression at its end.
+
+    Return None if *code* does not end with an expression, or ends with a semicolon.
 
     Args:
         shell: The IPython shell.
         code: The code, which may contain magics.
         name: The name of the cell in tracebacks.
-        wait: A function that waits for a coroutine, for cells with an `await` at top level.
+        wait: A function that runs a coroutine and returns its result. It is used for cells with an
+            `await` outside of a function.
 
     Raises:
         BaseException: Any error of the code.

@@ -26,7 +26,7 @@ class FreshShell:
     """An IPython shell with its own namespace and no history."""
 
     def __init__(self) -> None:
-        """Make the shell. If the process has no IPython shell, this becomes the process's shell."""
+        """Make the shell. If the process has no IPython shell yet, it gets this shell."""
         config = Config(HistoryManager={"enabled": False}, colors="nocolor")
         self._is_the_one = not InteractiveShell.initialized()
         make = InteractiveShell.instance if self._is_the_one else InteractiveShell
@@ -96,7 +96,7 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
     def _run(
         self, shell: Any, action: IPythonAction, name: str, output: Any
     ) -> tuple[BaseException | None, str]:
-        """Run the cell; return its error, if any, and a text about the error."""
+        """Run the cell. Return its error (None if there is none), and a text about the error."""
         try:
             with self._breaker.breakable(action.timeout):
                 value = run_cell(shell, action.code, name, self._wait)

@@ -19,7 +19,7 @@ _Rules = tuple[IgnoreFile, ...]
 
 
 class Walk:
-    """An iterable of the files below a directory: relative paths, in no fixed order."""
+    """An iterable over the files below a directory. It yields relative paths in no fixed order."""
 
     def __init__(
         self,
@@ -36,13 +36,14 @@ class Walk:
         """Walk from *base*.
 
         Args:
-            base: The directory to begin with, links resolved; it may be hidden or ignored.
+            base: The directory to begin with, without links. It may be hidden or ignored.
             top: The highest directory whose .gitignore counts, if *base* is not in a repository.
-            only_path: A regex that must match the whole path of a file; all files if left out.
-            only_name: A function that tests a file's name; used instead of *only_path*.
+            only_path: A regex that must match the whole path of a file. If left out, all files are
+                included.
+            only_name: A function that tests a file's name. It is used instead of *only_path*.
             hidden: Whether to include names that begin with a dot; `.git` is never included.
             links: Whether links to files count as files.
-            deepest: The most directories between *base* and a file.
+            deepest: The maximum number of directories between *base* and a file.
             stopped: A function that is called before each directory; the walk ends if it returns
                 True.
         """
@@ -122,7 +123,7 @@ class Walk:
         return entries
 
     def _is_link(self, entry: os.DirEntry[str]) -> bool:
-        """Tell whether *entry* is a link to a file, and links to files are included."""
+        """Tell whether *entry* is a link to a file and the walk includes such links."""
         try:
             return self._links and entry.is_symlink() and entry.is_file()
         except OSError:  # a circle of links

@@ -23,7 +23,7 @@ _EVERYWHERE = ("", ".", "**")
 
 
 def is_magic(part: str) -> bool:
-    """Tell whether *part* of a path has wildcards or other special characters of a pattern."""
+    """Tell whether *part*, a part of a path, has wildcards or other special characters."""
     return _MAGIC.search(part) is not None
 
 
@@ -33,7 +33,7 @@ def names_hidden(pattern: str) -> bool:
 
 
 def deepest(pattern: str) -> float:
-    """Return the most directories that a path can have if it matches *pattern*."""
+    """Return the maximum number of directories in a path that matches *pattern*."""
     if "**" in pattern or "/" not in pattern:
         return inf
     return pattern.removeprefix("./").count("/")
@@ -41,10 +41,10 @@ def deepest(pattern: str) -> float:
 
 @lru_cache(maxsize=256)
 def name_regex(pattern: str) -> re.Pattern[str] | None:
-    """Return a regex for the name of a file that *pattern* matches at any depth.
+    """Return a regex that matches the names of the files that *pattern* matches.
 
-    Return None if the name is not enough: *pattern* also has directories, or names that begin with
-    a dot.
+    Return None if the name alone does not decide, because *pattern* has directories or names that
+    begin with a dot.
 
     Raises:
         RunError: If the pattern is not well formed.
@@ -77,7 +77,7 @@ def name_test(pattern: str) -> Callable[[str], object] | None:
 
 @lru_cache(maxsize=256)
 def path_regex(pattern: str) -> re.Pattern[str]:
-    """Return a regex that matches the whole relative paths of *pattern*.
+    """Return a regex for *pattern*. The regex must match the whole relative path of a file.
 
     A pattern without a slash matches names at any depth. A wildcard never matches a slash, or
     a dot at the start of a name; `**` between slashes matches any number of directories.
@@ -92,9 +92,9 @@ def path_regex(pattern: str) -> re.Pattern[str]:
 
 
 def rule_regex(pattern: str) -> str:
-    """Return a regex that matches the whole paths of *pattern*, a rule of a .gitignore.
+    """Return a regex for *pattern*, a rule of a .gitignore. The regex must match the whole path.
 
-    In a .gitignore braces are not special, and wildcards match dots too.
+    In a .gitignore braces are not special, and wildcards also match a dot at the start of a name.
 
     Raises:
         RunError: If the pattern is not well formed.

@@ -28,7 +28,7 @@ class _Rule(NamedTuple):
 
 
 class _Matcher:
-    """Several rules as one test. Most rules are names or extensions, which need no regex."""
+    """A test for several rules at once. Most rules are names or extensions, which need no regex."""
 
     def __init__(self, rules: Iterable[_Rule]) -> None:
         names, extensions, name_regexes, path_regexes = set(), set(), [], []
@@ -67,14 +67,20 @@ class _Run(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IgnoreFile:
-    """The rules of one .gitignore, for paths relative to a directory above it, the origin."""
+    """The rules of one .gitignore. The paths that they test are relative to the origin.
+
+    The origin is the directory of the .gitignore, or a directory above it.
+    """
 
     runs: tuple[_Run, ...]
     cut: int
     """The length of the path from the origin to the directory of the .gitignore."""
 
     def verdict(self, name: str, path: str, is_directory: bool) -> bool | None:  # noqa: FBT001 - called for every file
-        """Tell whether *path*, whose last part is *name*, is ignored; None if no rule matches."""
+        """Tell whether *path* is ignored; *name* is its last part.
+
+        Return None if no rule matches.
+        """
         for run in self.runs:
             matcher = run.directories if is_directory else run.files
             if matcher.matches(name, path[self.cut :]):
@@ -83,10 +89,10 @@ class IgnoreFile:
 
 
 def read_rules(origin: Path, below: str) -> IgnoreFile | None:
-    """Return the rules of the .gitignore in *below*, which is empty or ends with a slash.
+    """Return the rules of the .gitignore in the directory *below*, a path relative to *origin*.
 
-    Return None if the .gitignore has no rules, or cannot be read: a pipe, a device, or a file that
-    is far too large.
+    *below* ends with a slash; it is empty for *origin* itself. Return None if there is no
+    .gitignore, or if it has no rules, is far too large, or is not a file (a pipe, a device).
     """
     try:
         data = read_regular(str(origin / below / ".gitignore"), _MOST_BYTES)
@@ -127,9 +133,9 @@ def origin_of(base: Path, top: Path) -> Path:
 def rules_above(origin: Path, parts: Sequence[str]) -> list[IgnoreFile]:
     """Return the rules of each .gitignore from *origin* down to the parent of a directory.
 
-    *parts* is the path of this directory, relative to *origin*. If the rules ignore it, or a
-    directory above it, return no rules: the caller asked for the files of an ignored directory,
-    so these rules must not hide them.
+    *parts* is the path of this directory, relative to *origin*. If the rules ignore the directory,
+    or a directory above it, return no rules: the caller wants to search an ignored directory, so
+    the rules must not hide its files.
     """
     rules: list[IgnoreFile] = []
     for depth, name in enumerate(parts):

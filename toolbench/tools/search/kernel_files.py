@@ -22,7 +22,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 def kernel_directories(base: Path) -> set[str]:
-    """Return the absolute paths of the kernel's directories below *base* (links resolved)."""
+    """Return the absolute paths of the kernel's directories below *base*, a path without links."""
     below = f"{str(base).rstrip('/')}/"
     paths = {path for path, kind in _mounted().items() if kind in _TYPES}
     paths.update(map(os.path.realpath, _ALWAYS))
@@ -30,7 +30,7 @@ def kernel_directories(base: Path) -> set[str]:
 
 
 def is_of_the_kernel(base: Path) -> bool:
-    """Tell whether *base* (links resolved) is a directory of the kernel, or below one."""
+    """Tell whether *base*, a path without links, is in a directory of the kernel or is one."""
     mounted = _mounted()
     above = (str(directory) for directory in (base, *base.parents))
     nearest = next((path for path in above if path in mounted), None)

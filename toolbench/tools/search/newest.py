@@ -13,7 +13,7 @@ _SORTED_TIMES = 8  # paths are sorted when there are 8 times as many as needed
 
 
 def newest(prefix: str, paths: Iterable[str], most: int) -> list[str]:
-    """Return the first *most* paths of `newest_first`, but without keeping all other paths."""
+    """Return the first *most* paths of `newest_first`; keep only few other paths in memory."""
     latest: list[tuple[int, str]] = []
     oldest = -inf
     for path in paths:
@@ -33,7 +33,10 @@ def newest(prefix: str, paths: Iterable[str], most: int) -> list[str]:
 
 
 def newest_first(prefix: str, paths: Iterable[str]) -> Iterator[str]:
-    """Yield *paths* with *prefix*, the latest change first; skip files that were removed."""
+    """Yield *paths*, the latest changed file first. Skip files that were removed.
+
+    *prefix* is put before each path.
+    """
     heap = []
     for path in paths:
         whole = prefix + path

@@ -42,9 +42,9 @@ class SearchTool(ToolDefinition[ActionT, ObservationT]):
         """Return the tool.
 
         Args:
-            conv_state: The state with the working directory, which is searched if a call has no
-                path.
-            working_dir: The directory to search instead.
+            conv_state: The state of the conversation. A call without a path searches the working
+                directory of this state.
+            working_dir: Another directory that a call without a path searches.
 
         Raises:
             ValueError: If the directory does not exist.
@@ -57,4 +57,4 @@ class SearchTool(ToolDefinition[ActionT, ObservationT]):
     @classmethod
     @abstractmethod
     def _new_executor(cls, conv_state: Any, working_dir: str | Path | None) -> Any:
-        """Return an executor; its `working_dir` is the directory that it searches by default."""
+        """Return an executor. It has a `working_dir`, the directory for calls without a path."""

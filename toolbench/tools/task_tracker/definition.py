@@ -60,7 +60,7 @@ class TaskTrackerAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The command; for `plan`, also the tasks."""
+        """The command. For the command `plan`, also the tasks."""
         if self.command == "view":
             return Text("View the task list", style="bold")
         return Text("Plan\n", style="bold").append_text(checklist(self.task_list))
@@ -74,7 +74,7 @@ class TaskTrackerObservation(Observation):
 
     @property
     def visualize(self) -> RenderableType:
-        """The tasks; for an error, the text."""
+        """The tasks. For an error, or if there are no tasks, the text for the model."""
         if self.is_error or not self.task_list:
             return super().visualize
         head = Text(summary(self.task_list) + "\n", style="bold")
@@ -139,10 +139,10 @@ class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation])
         """Return the tool.
 
         Args:
-            conv_state: The state with the persistence directory. The list is saved there, in
-                `TASKS.json`.
-            save_dir: Another directory for the list. Without a directory, the list is kept only as
-                long as the tool.
+            conv_state: The state of the conversation. The list is saved in `TASKS.json` in the
+                persistence directory of this state.
+            save_dir: Another directory for the list. Without a directory, the list is lost when the
+                tool is deleted.
         """
         from toolbench.tools.task_tracker.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
             TaskTrackerExecutor,

@@ -30,12 +30,12 @@ class HeadAndTail:
         noise: Noise | None = None,
         secrets: NoisyStream | None = None,
     ) -> None:
-        """Start empty.
+        """Start without output.
 
         Args:
-            file: The file for the whole output. It is made only if bytes are dropped, or taken
-                before the output ends.
-            half: The number of bytes to keep of the beginning, and of the end.
+            file: The file for the whole output. It is made when bytes are dropped from memory, or
+                when `keep_on` is called.
+            half: The number of bytes to keep of the beginning, and the number of the end.
             noise: A pattern of bytes to leave out.
             secrets: A filter that replaces secrets.
         """
@@ -133,11 +133,11 @@ class HeadAndTail:
         return output
 
     def keep_on(self) -> None:
-        """Save the output to the file too. Call this before a `take` that is not the last one."""
+        """Save the output to the file too. Call this before each `take` except the last."""
         self._open()
 
     def flush(self) -> None:
-        """End the output: add the bytes kept back because noise or a secret could begin there."""
+        """End the output: add the last bytes, which were kept back as possible noise or secrets."""
         data, self._begun = self._begun, b""
         if self._secrets is not None:
             data = self._secrets.feed_data(data) + self._secrets.flush_data()

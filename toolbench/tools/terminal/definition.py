@@ -202,7 +202,7 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         """Return the tool; its shell starts with the first command.
 
         Args:
-            conv_state: The state of the conversation, with the working directory where the shell
+            conv_state: The state of the conversation. It has the working directory where the shell
                 starts, the secrets that commands can name, and the persistence directory where
                 long outputs are saved.
             working_dir: Another directory where the shell starts.

@@ -241,7 +241,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return self._waited(shell, call, prefix)
 
     def _earlier(self) -> str:
-        """Return a note about output that arrived before a new command; empty if none did."""
+        """Return a note about output that arrived before a new command; empty without output."""
         if self._shell is None:
             return ""
         look = self._shell.look()
@@ -352,7 +352,11 @@ def _check_wanted(call: _Call) -> None:
 
 
 def _encoded(text: str) -> bytes:
-    """Return *text* as bytes. A byte that Python escaped, as in file names, is restored."""
+    """Return *text* as bytes. Python escapes odd bytes, as in file names: such bytes are restored.
+
+    Raises:
+        RunError: If *text* has half a character, a surrogate that stands for no byte.
+    """
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:

@@ -150,7 +150,7 @@ def launch_in_thread(
 ) -> tuple[Launched, WatchedThread]:
     """Start a shell in a thread that runs until the shell ends.
 
-    The shell needs such a thread, because the end of the thread that started it ends the shell.
+    The system ends the shell when the thread that started the shell ends. So this thread must last.
 
     Args:
         begin: A function that starts the shell.
@@ -190,7 +190,7 @@ def no_memory() -> OSError:
 
 
 def _moved(descriptor: int) -> int:
-    """Return a copy of *descriptor* with a number above those that the shell uses."""
+    """Return a copy of *descriptor* with a number above the numbers that the shell uses."""
     try:
         return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _CLEAR_OF_THOSE)
     except OSError as error:
@@ -231,10 +231,14 @@ def check_environment(env: Any) -> None:
 
 
 def check_limits(silence: Any, max_processes: Any) -> None:
-    """Check the seconds of silence and the number of processes; None means the default.
+    """Check the two limits of a terminal; None means that a limit has its default.
+
+    Args:
+        silence: Seconds without output after which a call returns.
+        max_processes: The most processes that the user may have.
 
     Raises:
-        ValueError: If a value is not a valid number.
+        ValueError: If a limit is not a valid number.
     """
     if silence is not None and not _is_number(silence, int | float, 0):
         msg = f"no_change_timeout_seconds: {silence!r} is not a number of seconds: give 0 or more."

@@ -44,7 +44,7 @@ def observe(
 
     Args:
         shell: The shell; its output is taken, so the next call does not get it again.
-        pause: The reason for the end of the wait.
+        pause: The reason why the wait ended.
         command: The command.
         waited: The time limit of the call, in seconds.
         setting: The settings of the terminal.
@@ -80,7 +80,7 @@ def text_of(look: Look) -> str:
 
 
 def _outcome(look: Look, shell: PtyShell, setting: Setting) -> tuple[int, Ended, str]:
-    """Return the exit code, the shell's state after its last command, and the next directory."""
+    """Return the exit code, the state after the last command, and the next command's directory."""
     if look.exit_code is not None:
         return look.exit_code, shell.place, setting.working_dir
     if look.ended is not None:

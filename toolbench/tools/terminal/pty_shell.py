@@ -179,11 +179,10 @@ class PtyShell:
             self.output, self._total_at_input = output, output.total
 
     def _absorb_interrupt(self, output: HeadAndTail) -> None:
-        """Ask the shell for reports until a report arrives.
+        """Ask the shell for a report, a few times if necessary, so that a late C-c hits a report.
 
-        A C-c may reach the shell after the end of its command. Then the C-c interrupts a report,
-        and not the next command. Bash's error messages about the C-c are dropped. Other output is
-        written to *output*.
+        A C-c may reach the shell after the end of its command. Then it must not interrupt the next
+        command. Bash's error messages about the C-c are dropped; other output goes to *output*.
         """
         for _ in range(_TRIES):
             aside = HeadAndTail()
@@ -198,12 +197,15 @@ class PtyShell:
         self._interrupted = False
 
     def ask_again(self) -> None:
-        """Ask an idle shell again for its report, because a C-c may have removed the request."""
+        """Ask an idle shell for its report again: a C-c may have removed the first request."""
         if self._is_idle:
             self._say(shell_protocol.report(self._token))
 
     def start_afresh(self) -> None:
-        """Send SIGINT to an idle shell to drop a half line: C-c may have removed the other half."""
+        """Send SIGINT to an idle shell, so that it drops an incomplete line of its input.
+
+        A C-c may have removed the rest of the line.
+        """
         if self._is_idle:
             self._interrupted = True
             with suppress(ProcessLookupError):
@@ -268,7 +270,8 @@ class PtyShell:
             silence: Seconds without output after which to stop waiting.
             timeout: The time limit in seconds.
             prompts: Whether to stop earlier after an unfinished line, which may be a prompt.
-            stop: A function that returns True to stop waiting; call `look_up` after a change.
+            stop: A function that returns True to stop the wait. Call `look_up` when its result
+                changes.
         """
         begun = monotonic()
         end = begun + timeout if timeout is not None else float("inf")
@@ -304,7 +307,7 @@ class PtyShell:
         os.write(self._wake, b"!")
 
     def _read(self) -> None:
-        """Read until the shell ends. After an error, set `is_unread`, so that callers notice it."""
+        """Read until the shell ends. After an error, make `is_unread` true, to tell the callers."""
         try:
             self._read_all()
         except BaseException:  # noqa: BLE001 - the thread has no caller to raise it to
@@ -349,7 +352,10 @@ class PtyShell:
         return bool(data)
 
     def _check(self) -> None:
-        """Notice the beginning of the command, or its end (its mark and its record have arrived)."""
+        """Notice whether the command has begun, and whether it has ended.
+
+        A command has ended when its mark and its record have arrived.
+        """
         if not self._begun and self._records.begun(self._token):
             self._begun = True
             self._news.notify_all()

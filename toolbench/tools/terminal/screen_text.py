@@ -36,7 +36,7 @@ _MOVE = re.compile(r"([\r\b\x18])")
 
 
 def clean(raw: bytes) -> str:
-    """Return *raw* as text without escape sequences; an overwritten line has its last state.
+    """Return *raw* as text without escape sequences. Of an overwritten line, return the last state.
 
     Bytes that are not UTF-8 become U+FFFD; control characters, also NUL, are removed.
     """

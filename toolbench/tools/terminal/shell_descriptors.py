@@ -12,7 +12,7 @@ def close_all(*descriptors: int) -> None:
 
 
 def selector() -> selectors.BaseSelector:
-    """Return a selector. On Linux it needs no descriptor, because perhaps no descriptor is free."""
+    """Return a selector. On Linux the selector works even if no descriptor is free."""
     if sys.platform == "linux":
         return selectors.PollSelector()
     return selectors.DefaultSelector()  # poll() of macOS does not work with terminals

@@ -91,9 +91,10 @@ class Records:
         return f"{_BEGUN}{token}\0".encode() in self._data
 
     def take(self, token: str) -> Ended | None:
-        """Return the newest complete record with *token*, and drop all data; None if not found.
+        """Return the newest complete record with *token*, and drop all data so far.
 
-        C-c may cut a record, so a record is found by its token, and not by counting parts.
+        If there is no such record, return None and drop nothing. A C-c may cut a record, so a
+        record is found by its token, and not by counting parts.
         """
         of_token = rb"(?<!\%s)(?=%s%s)" % (_BEGUN.encode(), token.encode(), _REST)
         if not (records := list(re.finditer(of_token, self._data))):

@@ -32,7 +32,7 @@ class ShellSecrets:
         Source: OpenHands SDK, `SecretRegistry.get_secrets_as_env_vars`.
 
         Raises:
-            RunError: If a secret has a NUL: a variable cannot have a NUL.
+            RunError: If a secret has a NUL character, because a variable cannot have one.
         """
         words = set(_NAME.findall(command))
         secrets = self._known(conversation).items()

@@ -1,4 +1,4 @@
-"""Check network addresses: only public addresses are allowed; private ones are an option."""
+"""Check network addresses: private addresses are allowed only if a caller says so."""
 
 import asyncio
 import ipaddress
@@ -45,7 +45,7 @@ def is_public(address: str) -> bool:
 
 
 def _is_open(ip: IP) -> bool:
-    """Tell whether *ip* is public, without a look at IPv4 addresses inside *ip*."""
+    """Tell whether *ip* itself is public; an IPv4 address inside *ip* is not checked."""
     if isinstance(ip, ipaddress.IPv6Address) and ip not in _UNICAST:
         return False
     if ip in _PROTOCOLS or ip in _SIXTOFOUR:

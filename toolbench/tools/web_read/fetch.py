@@ -69,7 +69,7 @@ async def fetch(
 
 
 def _checked(url: str, base: httpx2.URL | None = None) -> httpx2.URL:
-    """Return *url*, which may be relative to *base*, if the tool may read this address.
+    """Return *url*, which may be relative to *base*, as an absolute address.
 
     Raises:
         RunError: If the address is not valid, or may not be read.
