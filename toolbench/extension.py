@@ -114,7 +114,7 @@ class Workbench:
         return matchers
 
     def _before_cell(self, info: Any = None) -> None:
-        """Prepare for a cell: handle SIGINT for background runs too, and begin its panels."""
+        """Prepare for a cell: let SIGINT stop background runs too, and begin the cell's panels."""
         watch.cell_begins()
         self._views.begin(getattr(info, "cell_id", None))
 
@@ -124,7 +124,7 @@ def _is_ours(matcher: Any) -> bool:
 
 
 def _open(name: str, module: str) -> list[Any]:
-    """Return the objects in the set *name* of *module*; none if *module* was not imported yet."""
+    """Return the objects in *name*, a set of *module*; none if *module* was not imported yet."""
     imported = sys.modules.get(f"toolbench.{module}")
     return [] if imported is None else list(getattr(imported, name))
 
@@ -134,7 +134,7 @@ def _served() -> list[Any]:
 
 
 def _after_cell(result: Any = None) -> None:
-    """Update views with tools that the cell defined; if it was interrupted, stop all runs."""
+    """Update views with tools that the cell defined; stop all runs if the cell was interrupted."""
     if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
         active.stop_all(INTERRUPTED)
     flush_descriptors()

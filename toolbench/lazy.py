@@ -12,8 +12,8 @@ def public_names(
     """Return the `__getattr__`, `__dir__` and `__all__` of *package* (PEP 562).
 
     The public names are the package's imports under `if TYPE_CHECKING:`. Type checkers read the
-    same imports, so each name is written only once. The name of an older version is also such
-    an import: `from home import New as Old`.
+    same imports, so each name is written only once. An old name, kept for older code, is also
+    such an import: `from home import New as Old`.
 
     Args:
         package: The `__name__` of the package.
@@ -34,7 +34,7 @@ def public_names(
         return value
 
     def names() -> list[str]:
-        """List the public names, imported or not."""
+        """List all names of the package; lazy names are included before they are imported."""
         return sorted({*vars(sys.modules[package]), *homes, *packages})
 
     return get, names, sorted(homes)

@@ -29,6 +29,6 @@ schema, and never loops for ever: parts are read only when they are needed.
 
 `types` has the one table of JSON's types and Python's classes, `composition` merges two schemas
 or alternatives into one, `enumeration` leaves out listed values that the schema itself refuses.
-`walk` goes through keywords one by one: it rewrites a schema, and yields every schema inside one.
+`walk` reads keywords one by one: it rewrites a schema, and yields every schema inside a schema.
 Only code that writes a provider's dialect or needs every alternative (redaction) uses it.
 """

@@ -43,7 +43,7 @@ class _Case:
 
 
 class Conditions:
-    """All cases of an object schema, at any depth."""
+    """The cases of an object schema, also cases inside cases; at most 200."""
 
     def __init__(self, node: "Node") -> None:
         """Read the conditions of *node*."""
@@ -51,7 +51,10 @@ class Conditions:
         self._cases = list(islice(_cases(node.view, node.raw, (), set()), _MOST))
 
     def properties_beside(self, nodes: Iterable["Node"]) -> "dict[str, Node]":
-        """Return the properties that cases declare and *nodes* do not have; the first case counts."""
+        """Return the properties that only cases declare, and none of *nodes*.
+
+        If several cases declare a property, the first of these cases counts.
+        """
         properties: dict[str, Node] = {}
         for case in self._cases:
             for name, node in self._declared(case).items():
@@ -60,7 +63,7 @@ class Conditions:
         return {n: node for n, node in properties.items() if n not in known}
 
     def properties_of(self, value: Any) -> set[str]:
-        """Return the names of the properties that the schema declares for the cases that *value* is in."""
+        """Return the names of the properties in all cases that apply to *value*."""
         names: set[str] = set()
         for case in self._cases:
             if all(self._holds(test, value) for test in case.tests):
@@ -83,7 +86,7 @@ def _cases(
     tests: tuple[_Test, ...],
     visited: set[tuple[Any, ...]],
 ) -> Iterator[_Case]:
-    """Yield the cases in *schema* and its parts; all apply only if *tests* are true."""
+    """Yield the cases in *schema* and its parts; each applies only if all *tests* are true."""
     schema, _ = view.resolve(schema)
     if not isinstance(schema, Mapping):
         return

@@ -185,7 +185,7 @@ class Node:
 
     @property
     def value_names(self) -> list[str]:
-        """The name of each of the values (`enumNames`), empty if it has none."""
+        """The names of `values` (`enumNames`); the name of a value may be empty."""
         return [name for _, name in self._named_values]
 
     @property
@@ -356,7 +356,7 @@ class Node:
     # --- any part -------------------------------------------------------------------
 
     def at(self, *path: Any) -> "Node":
-        """Return the node of the value at *path*; without a schema the node allows any value."""
+        """Return the node of the value at *path*; if no schema is there, a node for any value."""
         node = self
         for step in path:
             node = node._part(step)

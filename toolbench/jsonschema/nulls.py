@@ -26,7 +26,9 @@ def holds_null(value: Any) -> bool:
 def without_nulls(
     node: Node, value: Any, refused: Collection[Path], path: Path = ()
 ) -> Any:
-    """Return *value* without the nulls of optional properties that cannot be null, at any depth.
+    """Return *value* without the nulls of optional properties that must not be null.
+
+    Objects and lists inside *value* are searched too.
 
     Args:
         node: The schema of *value*.
@@ -54,11 +56,11 @@ def without_nulls(
 def without_refused_nulls(
     node: Node, value: Any, is_valid: Callable[[Any], bool]
 ) -> Any:
-    """Return *value* without the nulls of properties of *node* that make it invalid.
+    """Return *value* without the nulls that make it invalid.
 
-    It is for schemas with alternatives and cases. There the whole value decides which alternative
-    applies, so the value is tried without each null. *value* is returned unchanged if it is valid,
-    if it is invalid even without nulls, or if it has more than fifty nulls.
+    Use this for a schema with alternatives or cases. There the whole value decides which
+    alternative applies, so the value is tried without each null. *value* is returned unchanged if
+    it is valid, if it is invalid even without nulls, or if it has more than fifty nulls.
     """
     paths = list(islice(_null_paths(node, value), _MOST_TRIED + 1))
     if is_valid(value) or not paths or len(paths) > _MOST_TRIED:
@@ -73,7 +75,7 @@ def without_refused_nulls(
 
 
 def _null_paths(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
-    """Yield the paths of nulls whose property *node* has in some alternative or case."""
+    """Yield the path of each null in *value* whose property *node* knows."""
     if len(path) > _DEEPEST:
         return
     if isinstance(value, Mapping):
@@ -103,9 +105,10 @@ def _without(value: Any, left_out: Collection[Path], path: Path = ()) -> Any:
 
 
 def _may_go(node: Node, name: str, *, is_refused: bool) -> bool:
-    """Tell whether *name* is optional, and null is refused, in every alternative that has *name*.
+    """Tell whether the property *name* may be left out instead of being null.
 
-    *is_refused* means that a validator has already refused the null.
+    True if every alternative with *name* makes it optional and refuses null. *is_refused* means
+    that a validator has already refused the null.
     """
     holders = [one for one in node.alternatives if name in one.declared]
     return bool(holders) and all(

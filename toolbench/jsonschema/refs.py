@@ -15,10 +15,10 @@ _SHARED = ("$schema", "$defs", "definitions")
 
 
 def follow(root: Any, reference: Any) -> Any:
-    """Return the target of *reference*, the value of a `$ref`, inside *root*.
+    """Return the part of *root* to which *reference*, the value of a `$ref`, points.
 
-    The reference may name *root* or a part of it by the address in `$id`. The result is `MISSING` if
-    there is no such part, if the part is in another document, or if *reference* is not a reference.
+    *reference* may begin with the `$id` of *root* or of a part of *root*. The result is `MISSING`
+    if *root* has no such part, or if *reference* is not a reference.
     """
     if not isinstance(reference, str) or not reference:
         return MISSING
@@ -43,11 +43,12 @@ def follow(root: Any, reference: Any) -> Any:
 def resolve(root: Any, schema: Any) -> tuple[Any, str]:
     """Follow the references of *schema*, a part of *root*, to their end.
 
-    Keywords next to a reference count too; if they contradict the target, the keywords count.
+    Keywords next to a reference are added to its target; if both contradict each other, these
+    keywords have priority.
 
     Returns:
-        The schema without a reference, and a problem such as "refers to itself"; empty if
-        there is none.
+        The schema without a reference, and a problem such as "refers to itself". The problem is
+        empty if there is none.
     """
     for _ in range(_HOPS):
         if not isinstance(schema, Mapping) or "$ref" not in schema:

@@ -200,7 +200,10 @@ def keyword_of(node: Node) -> str:
 
 
 def merged_alternatives(node: Node) -> list[Node]:
-    """Return the alternatives merged into *node*, each with the limits that all share."""
+    """Return the alternatives that were merged into *node*.
+
+    An alternative without a type gets the shared limits of *node*.
+    """
     return [node.view.node(_with_limits(node, part)) for part in node.merged]
 
 

@@ -88,7 +88,7 @@ def conjunction_in(schema: Schema) -> tuple[list[Any], Schema]:
 def alternatives_in(schema: Schema) -> tuple[str, list[Any], Schema]:
     """Return the keyword with alternatives, the alternatives, and the other keywords.
 
-    The first of two such keywords counts; if there is none, the keyword is empty.
+    If *schema* has several such keywords, the first counts. If it has none, the keyword is empty.
     """
     keyword = next((key for key in ALTERNATIVES if key in schema), "")
     return keyword, sequence(schema, keyword), _without(schema, keyword)
@@ -141,7 +141,7 @@ def _cases_of(schema: Schema) -> list[Any]:
 
 
 def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
-    """Yield the schemas directly inside *schema*: keyword, place where it applies, and schema."""
+    """Yield each schema directly inside *schema*, with its keyword and its place in the value."""
     for key, value in schema.items():
         if key in _HOLDERS:
             for _, place, part in _parts_under(key, value, where):
@@ -151,7 +151,7 @@ def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
 def _parts_under(
     key: str, value: Any, where: str
 ) -> Iterator[tuple[str | None, str, Any]]:
-    """Yield the schemas in *value*, the value of *key*: the name, the place and the schema."""
+    """Yield each schema in *value*, the value of the keyword *key*: its name, place and schema."""
     if key in MAPPINGS and isinstance(value, Mapping):
         above = f"{where}." if where else ""
         for name, part in value.items():

@@ -36,8 +36,8 @@ class NameRule:
     def rename(self, name: str) -> str:
         """Return *name* if it fits, else a valid name made from it.
 
-        The new name ends in a hash of the old one, so two names that differ only in
-        characters that are not allowed stay different.
+        The new name ends in a hash of the old name. So two names stay different, even if they
+        differ only in characters that are not allowed.
         """
         if self.fits(name):
             return name

@@ -58,7 +58,10 @@ class Catalog:
         client: "Callable[[], MCPClient | None]",
         registry: ToolRegistry = default_registry,
     ) -> None:
-        """Look for tools in these three places; *client* is called at each search."""
+        """Look for tools in the variables of *namespace*, on servers, and in *registry*.
+
+        *client()* returns the client of the servers; it is called at each search.
+        """
         self._namespace = namespace
         self._client = client
         self._registry = registry
@@ -136,7 +139,10 @@ class Catalog:
             self._forget(name)
 
     def _by_full_name(self, name: str) -> Entry | None:
-        """Return the tool of a server by its full name, `server_tool`; every such tool has one."""
+        """Return the tool of a server whose full name, `server_tool`, is *name*, or None.
+
+        A tool has a full name even if its name in the client is shorter.
+        """
         in_variables = _tools_in(list(self._namespace.items()))
         tools: Iterable[Any] = (*(self._client() or ()), *in_variables)
         for tool in tools:
@@ -175,7 +181,11 @@ class Catalog:
         return getattr(recipe, "description", "") or recipe.__doc__ or ""
 
     def _make(self, name: str) -> AnyTool:
-        """Create a registered tool only once: a terminal must keep its shell between two cells."""
+        """Return the registered tool *name*, the same object at each call.
+
+        So a terminal keeps its shell between two cells. A new tool is created if the tool was
+        registered again, or is stale.
+        """
         recipe = self._registry.recipe(name)
         if isinstance(recipe, ToolDefinition):
             return recipe.latest()

@@ -91,7 +91,7 @@ MODEL, CHAT = _model_parser(), _chat_parser()
 
 
 def _with_one_line(error: KeyboardInterrupt, name: str) -> KeyboardInterrupt:
-    """Let IPython show *error* as a line that says how to go on, without a traceback."""
+    """Let IPython show *error* without a traceback: one line says how to continue *name*."""
     line = (
         f"Interrupted. The conversation is kept in {name}: go on with %%chat {name}, or with "
         f"{name}.run()."
@@ -111,7 +111,7 @@ def _check_nothing_waits(conversation: Conversation, name: str) -> None:
 
 
 def _why(error: Exception) -> str:
-    """Return a sentence about *error*, which an expression raised, and about what to do."""
+    """Return a sentence about *error*, which the expression of a model raised."""
     if isinstance(error, NameError):
         return f"{error}: import or define it first"
     if isinstance(error, SyntaxError):

@@ -18,7 +18,10 @@ _NO_SERVERS = (
 
 
 def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
-    """List servers: state, the tokens of the tools, the reason of a failure, disabled tools."""
+    """List servers, each with its state, the cost of its tools in tokens, and a note.
+
+    The note has the reason of a failure, or the number of tools that cannot be called.
+    """
     return Listing(
         ("server", "status", "protocol", "tools", "tokens", "note"),
         [
@@ -33,7 +36,10 @@ def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
 
 
 def tools(session: "MCPServerSession") -> Listing:
-    """List the tools of a server and their cost, then those that cannot be called, with the reason."""
+    """List the tools of a server with their cost in tokens.
+
+    Below the table, notes name the tools that cannot be called, with the reasons.
+    """
     bill = token_bill(session)
     disabled = [
         f"Cannot be called: {tool.name!r}: {tool.reason}"

@@ -268,7 +268,7 @@ class MCPMagics(Magics):
 
 
 def apart(words: list[str]) -> tuple[list[str], list[str]]:
-    """Split the words of `connect` into options and the rest: argparse needs options first."""
+    """Split the words of `connect` into options and the rest; argparse needs the options first."""
     if words[:1] != ["connect"]:
         return [], words
     options: list[str] = []
@@ -346,7 +346,7 @@ def _is_program(name: str) -> bool:
 
 
 def targets(names: dict[str, Any]) -> list[str]:
-    """Return the *names* of variables that hold a FastMCP object or a configuration entry."""
+    """Return which variables in *names* hold a FastMCP object or a configuration entry."""
     return [
         name
         for name, value in list(names.items())  # threads may add some

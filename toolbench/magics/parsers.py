@@ -48,7 +48,10 @@ def _what_is_wrong(name: str, text: str) -> str:
 
 
 def cut_json(line: str) -> tuple[str, str | None]:
-    """Cut the JSON object that is not a `key=` value from *line*; return both texts."""
+    """Return *line* without its JSON object, and the object, which is None if there is none.
+
+    A value of `key={...}` is not cut.
+    """
     start = _start_of_json(line)
     if start is None:
         return line, None

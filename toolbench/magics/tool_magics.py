@@ -329,7 +329,7 @@ def _export(tool: ToolDefinition[Any, Any], options: Namespace) -> None:
 
 
 def _takes_nothing(options: Namespace) -> bool:
-    """Tell whether the line asks for a run without arguments."""
+    """Tell whether the line asks for a run even if it has no arguments."""
     return bool(options.out or options.yes)
 
 

@@ -7,7 +7,7 @@ from IPython.core.error import UsageError
 
 
 class WrittenFiles:
-    """The files that magics wrote in this session; a cell that runs again may overwrite its own file."""
+    """The files that magics wrote in this session; magics may overwrite these files."""
 
     def __init__(self) -> None:
         """Start without files."""
@@ -19,10 +19,10 @@ class WrittenFiles:
         Args:
             path: The file; `~` is the home directory.
             text: Its new content.
-            overwrite: Also replace a file that was not written here.
+            overwrite: Also replace a file that no magic wrote in this session.
 
         Raises:
-            UsageError: If the file has other content that was not written here, or writing fails.
+            UsageError: If the file has other content that no magic wrote, or if writing fails.
         """
         data = text.encode("utf-8", "replace")
         try:

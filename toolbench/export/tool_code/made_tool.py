@@ -31,7 +31,7 @@ def parts_of_made(
     *,
     openhands: bool,
 ) -> ToolParts:
-    """Return the parts of *tool*, made by a call of `ToolDefinition` in *statements* of *module*.
+    """Return the parts of *tool*. A call of `ToolDefinition` in *statements* made *tool*.
 
     Raises:
         ExportError: If there is no such call, if it has no `executor=`, or if the SDK cannot call
@@ -133,10 +133,10 @@ def parts_of_class(
 def _with_lazy_names(
     name: str, statements: Sequence[Statement]
 ) -> tuple[frozenset[str], list[Statement]]:
-    """Return the names that only `create` of the class *name* uses, and the changed statements.
+    """Return the names that only the method `create` of the class *name* uses, and new statements.
 
-    In the changed statements, the class does not use these names: the definition does not need
-    them. The package imports them inside `create`.
+    In the new statements, the class does not need these names when it is defined. The package
+    imports them inside `create`.
     """
     changed, lazy = list(statements), frozenset[str]()
     for place, statement in enumerate(statements):
@@ -155,7 +155,7 @@ def _with_lazy_names(
 
 
 def _state_for(kind: Any, *, openhands: bool) -> str:
-    """Return the code of the argument `conv_state` for `create` of *kind*; empty if not needed."""
+    """Return the code of the argument that the class *kind* needs for `create`; empty if none."""
     parameters = list(signature(kind.create).parameters.values())
     needs_state = any(
         p.default is Parameter.empty and p.kind is Parameter.POSITIONAL_OR_KEYWORD
@@ -207,7 +207,7 @@ def _name_in(call: ast.Call) -> Any:
 
 
 def _check_executor(tool: AnyTool) -> None:
-    """Check that the SDK can call the executor of *tool*: it always passes a conversation.
+    """Check that the SDK can call the executor of *tool*. The SDK always passes a conversation.
 
     Raises:
         ExportError: If the executor does not accept a conversation.

@@ -57,7 +57,7 @@ def written(name: str) -> str:
 
 
 def with_names(code: str, names: Mapping[str, str]) -> str:
-    """Return *code* with an alias in *names*, or the name itself, for each placeholder."""
+    """Return *code* with each placeholder replaced by its name, or by the alias in *names*."""
     return re.sub(
         rf"\b{_WRITTEN}(\w+)", lambda match: names.get(match[1], match[1]), code
     )
@@ -99,7 +99,7 @@ def literal(value: Any, depth: int = 0) -> str:
 
 
 def text_literal(text: str) -> str:
-    """Return *text* as a Python literal, if possible in triple quotes with the same lines."""
+    """Return *text* as a Python literal; several lines stay on lines of their own, if possible."""
     plain = text.isprintable() or all(c.isprintable() or c == "\n" for c in text)
     if (
         "\n" not in text
@@ -129,7 +129,7 @@ def class_of(
         action: The name of the action type.
         observation: The name of the observation type; if the tool has none, `Observation`.
         executor: The expression that makes the executor.
-        name: The name that *executor* needs from the implementation.
+        name: The name in *executor* that is imported from the implementation.
     """
     fields = {
         "description": constant_of(stem),

@@ -54,7 +54,7 @@ class Folded:
     Attributes:
         schema: The schema; its `anyOf`, if any, holds at least two alternatives.
         nullable: Whether `null` was among the alternatives.
-        only: The only real alternative, if it still has to be folded.
+        only: The alternative that is left, if there is only one; it is not folded yet.
         merged: The alternatives that were merged into *schema*.
     """
 
@@ -90,7 +90,10 @@ def states_type(schema: Any) -> bool:
 
 
 def leaves_type_open(schema: Any) -> bool:
-    """Tell whether *schema* has only keywords for one type: then it accepts all other types."""
+    """Tell whether *schema* has no keyword that excludes types, such as `type` or `enum`.
+
+    Keywords such as `maxLength` are about one type: values of other types always fit.
+    """
     return isinstance(schema, dict) and _TYPING.isdisjoint(schema)
 
 
@@ -98,9 +101,9 @@ def leaves_type_open(schema: Any) -> bool:
 
 
 def fold_all_of(schema: Json, resolve: Resolve) -> Json:
-    """Merge the parts of `allOf` into one schema; parts that no single keyword can express stay.
+    """Merge the parts of `allOf` into one schema; a part that cannot be merged stays in `allOf`.
 
-    Contradictions between the parts are left to validation.
+    Parts that contradict each other are no error here: validation reports them.
     """
     return _fold_all_of(schema, resolve, set(), _NESTING)
 
@@ -124,10 +127,10 @@ def _fold_all_of(schema: Json, resolve: Resolve, visited: set[int], fuel: int) -
 
 
 def fold_alternatives(schema: Json, resolve: Resolve) -> Folded:
-    """Remove `null` from the alternatives of *schema*, and merge what can be merged.
+    """Remove `null` from the alternatives of *schema*, and merge similar alternatives.
 
-    Constants, texts and numbers are merged with others of their kind. If *schema* has `properties`,
-    the properties of all alternatives are added to it.
+    Alternatives are merged if all are constants, all are texts, or all are numbers. If *schema* has
+    `properties`, the properties of all alternatives are added to *schema*.
     """
     schema, nullable = _without_null_type(with_values_of_its_types(schema))
     key = next((k for k in ALTERNATIVES if isinstance(schema.get(k), list)), None)
@@ -150,7 +153,7 @@ def fold_alternatives(schema: Json, resolve: Resolve) -> Folded:
 
 
 def _fold_real(base: Json, branches: _Branches, *, nullable: bool) -> Folded:
-    """Fold *branches*, which have no null, with the keywords next to them."""
+    """Fold *branches*, alternatives without null, and *base*, the keywords next to them."""
     rules = {k: v for k, v in base.items() if k not in ANNOTATIONS}
     notes = {k: v for k, v in base.items() if k in ANNOTATIONS}
     if len(branches) == 1:
@@ -175,7 +178,10 @@ def _fold_real(base: Json, branches: _Branches, *, nullable: bool) -> Folded:
 def _alternatives(
     parts: list[Any], resolve: Resolve, visited: set[int], fuel: int
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield the alternatives and the schemas they refer to; nested alternatives are included."""
+    """Yield each alternative in *parts*, and the schema to which the alternative refers.
+
+    An alternative that is itself only a choice is replaced by its alternatives.
+    """
     visited.add(id(parts))
     for part in parts:
         target = resolve(part)
@@ -187,7 +193,7 @@ def _alternatives(
 
 
 def _pure_alternatives(schema: Any) -> list[Any] | None:
-    """Return the alternatives of a schema that has nothing else."""
+    """Return the alternatives of *schema*; None if *schema* has other rules too."""
     if not isinstance(schema, dict):
         return None
     rules = [key for key in schema if key not in ANNOTATIONS]
@@ -197,7 +203,11 @@ def _pure_alternatives(schema: Any) -> list[Any] | None:
 
 
 def _without_null_type(schema: Json) -> tuple[Json, bool]:
-    """Remove `null` from `type`; if several types remain, they become alternatives."""
+    """Remove `null` from a list of types, and tell whether `null` is accepted.
+
+    Several other types become alternatives. They are left out if *schema* has alternatives or
+    listed values already.
+    """
     kinds = schema.get("type")
     nullable = schema.get("nullable") is True
     if not isinstance(kinds, list):
@@ -239,9 +249,10 @@ def _is_null(schema: Any) -> bool:
 
 
 def _one_choice(branches: tuple[Any, ...]) -> Json | None:
-    """If all alternatives are constants, return them as one list of values with names.
+    """Return the values that all *branches* list, with names, as one `enum`.
 
-    The list can have values that the whole schema refuses: a node leaves them out.
+    Return None if a branch lists no values. The result can have values that the whole schema
+    refuses: a node leaves them out.
     """
     values: dict[Any, tuple[Any, Any]] = {}
     for branch in branches:
@@ -257,7 +268,7 @@ def _one_choice(branches: tuple[Any, ...]) -> Json | None:
 
 
 def _one_scalar(branches: tuple[Any, ...], rules: Json) -> Json | None:
-    """If all alternatives are text, or all are numbers, return them as one type."""
+    """Return one type for *branches*, if all are text or all are numbers; else None."""
     kinds: list[Any] = []
     for branch in branches:
         if not isinstance(branch, dict) or branch.keys() & {"enum", "const", "$ref"}:
@@ -273,7 +284,7 @@ def _one_scalar(branches: tuple[Any, ...], rules: Json) -> Json | None:
 
 
 def _spread(base: Json, branches: tuple[Any, ...]) -> Json:
-    """Add the properties that only some alternatives declare to those of *base*."""
+    """Return *base*, and add the properties that only *branches* declare."""
     properties = dict(base["properties"])
     for branch in branches:
         declared = branch.get("properties") if isinstance(branch, dict) else None

@@ -87,13 +87,13 @@ class _Inliner:
 
 
 def _both_descriptions(*nodes: Json) -> dict[str, str]:
-    """Return the description of the field, followed by that of its type."""
+    """Return the descriptions of *nodes*, the field and its type, as one description."""
     texts = dict.fromkeys(text for n in nodes if (text := n.get("description")))
     return {"description": "\n".join(texts)} if texts else {}
 
 
 def _target(schema: Json) -> str | None:
-    """Return the name of the definition that *schema* refers to, if it does."""
+    """Return the name of the definition to which *schema* refers; None if there is none."""
     reference = schema.get("$ref")
     if not isinstance(reference, str) or not reference.startswith(_DEFS):
         return None

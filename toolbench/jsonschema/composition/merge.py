@@ -151,7 +151,7 @@ def _types(schema: Schema) -> list[str]:
 
 
 def _unsaid(both: Json, near: Schema, far: Schema) -> Json:
-    """Merge parts of *near* and *far* in *both*; return rules of *far* that *both* cannot hold."""
+    """Merge parts of *near* and *far* into *both*; return the rules of *far* that do not fit in."""
     shared = near.keys() & far.keys()
     rest = {key: far[key] for key in _BOTH & shared if near[key] != far[key]}
     for key in _OF_PARTS:
@@ -176,7 +176,10 @@ def _of_part(near: Any, far: Any) -> Any:
 
 
 def _second_condition(both: Json, near: Schema, far: Schema) -> Json:
-    """Remove the condition of *far* from *both*; return it if *near* has a different one."""
+    """Remove from *both* what only the condition of *far* has.
+
+    Return the condition of *far* if it differs from the condition of *near*, else nothing.
+    """
     first, second = ({k: s[k] for k in _CONDITION if k in s} for s in (near, far))
     for key in second.keys() - first.keys():
         del both[key]

@@ -62,10 +62,10 @@ def problems_of(
 
     Args:
         kind: The kind of the error, as jsonschema-rs names it.
-        facts: The demands of the schema there, by jsonschema-rs's names.
+        facts: The details of the error, under the names that jsonschema-rs gives them.
         path: The path of the value.
         value: The value.
-        otherwise: The message for a kind that has no words here.
+        otherwise: The message if this function has no words for *kind*.
     """
     got = clip(value)
     match kind:
@@ -210,7 +210,7 @@ _EXPECTS = re.compile(
 
 
 def _expected(kind: str) -> str | None:
-    """Return a phrase for the expected type, if the error is about the type."""
+    """Return a phrase for the expected type; None if *kind* is not an error about a type."""
     match = _EXPECTS.fullmatch(kind)
     noun = _EXPECTED.get(match[1]) if match else None
     return f"should be {noun}" if noun else None

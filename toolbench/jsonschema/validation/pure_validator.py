@@ -31,14 +31,14 @@ _TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 
 
 class PureValidator:
-    """The part of jsonschema-rs's validator that is used here."""
+    """A validator with two methods, `is_valid` and `problems`."""
 
     def __init__(self, schema: Any, root: str, part: str) -> None:
         """Make a validator for *schema*, or for the part of *schema* under the key *part*.
 
         Args:
             schema: The schema.
-            root: The address of *schema*; empty if it has none.
+            root: The address that *schema* has as a document; empty if it has none.
             part: The key of the part; empty for the whole *schema*.
 
         Raises:
@@ -180,7 +180,7 @@ def _changed() -> dict[str, Callable[..., Iterable[Any]]]:
 
 
 def _extra(value: dict[str, Any], schema: Mapping[str, Any]) -> list[str]:
-    """Return the names in *value* that *schema* does not know."""
+    """Return the keys of *value* that *schema* neither declares nor matches by a pattern."""
     known = schema.get("properties", {})
     patterns = schema.get("patternProperties", {})
     return [

@@ -29,7 +29,7 @@ _PART = "toolbench:part"
 
 
 class SchemaValidator:
-    """A validator of values against one foreign JSON Schema, as the specification says.
+    """A validator of values against one JSON Schema, as the specification says.
 
     The dialect is that of `$schema`, or 2020-12 if it is missing. `format` is an
     annotation, remote references are refused, and the network is never used.
@@ -101,13 +101,16 @@ def _flaw(text: str, error: ValueError) -> str:
 
 
 def _with_part(root: Mapping[str, Any], schema: JsonSchema) -> dict[str, Any]:
-    """Return *root* with *schema* in it, without an `$id` that would change references."""
+    """Return *root* with *schema* under the key `_PART`, and without its `id`.
+
+    A `$id` that is not the address of *root* is left out too: it would change references.
+    """
     dropped = ("id",) if _address(root) != _ROOT else ("id", "$id")
     return {k: v for k, v in root.items() if k not in dropped} | {_PART: schema}
 
 
 def _address(schema: JsonSchema) -> str:
-    """Return the base address of references in *schema*: its own, if it has one."""
+    """Return the address at which references in *schema* begin: its `$id`, or a fixed address."""
     own = schema.get("$id") if isinstance(schema, Mapping) else None
     is_address = isinstance(own, str) and ":" in own and "#" not in own.rstrip("#")
     return str(own).rstrip("#") if is_address else _ROOT

@@ -29,7 +29,7 @@ def call_head(call: ToolCall) -> Html:
 
 
 def call_answer(call: ToolCall, observation: Observation | None = None) -> Html:
-    """Return the message that answers *call* as HTML; before the run, return a note."""
+    """Return as HTML the message that answers *call*, or a note if there is no answer yet."""
     answer = _answer(call, observation)
     html = notice(_PENDING, "neutral") if answer is None else json_html(answer)
     return section(ANSWER, html)

@@ -68,7 +68,7 @@ def read_message(message: Any) -> Message:
 
 
 def _from_text(text: str | bytes) -> tuple[Any, str, list[str]]:
-    """Return the JSON of a text, the words around it, and the repairs."""
+    """Return the JSON value of *text*, the words around the JSON, and the repairs."""
     try:
         text = text if isinstance(text, str) else text.decode()
     except UnicodeDecodeError as error:
@@ -87,7 +87,7 @@ def _from_text(text: str | bytes) -> tuple[Any, str, list[str]]:
 
 
 def plain(value: Any) -> Any:
-    """Return *value* as dicts and lists; an SDK's objects are pydantic models."""
+    """Return *value* as dicts and lists; the objects of an SDK are pydantic models."""
     if isinstance(value, dict | str):
         return value
     if isinstance(value, list | tuple):

@@ -54,7 +54,7 @@ class Offer:
     def __init__(
         self, tools: Tools, provider: Provider, aliases: Mapping[str, str] = ALIASES
     ) -> None:
-        """Offer *tools* under *provider*'s names; of two tools with one name, only the first."""
+        """Offer *tools* under *provider*'s names; of tools with the same name, only the first."""
         all_tools = [*(tools.values() if isinstance(tools, Mapping) else tools)]
         self._tools = {tool.name: tool for tool in reversed(all_tools)}
         self._provider, self._aliases = provider, aliases
@@ -62,11 +62,14 @@ class Offer:
 
     @property
     def names(self) -> list[str]:
-        """The names that the model got."""
+        """The names of the tools, as the model got them."""
         return [*reversed(self._by_sent_name())]
 
     def find(self, name: str) -> tuple[AnyTool | None, str | None]:
-        """Return the tool for *name*, and a note if *name* is not its exact name."""
+        """Return the tool that *name* means, and a note if *name* is not its exact name.
+
+        The tool is None if *name* means no tool.
+        """
         tool = self._tools.get(name) or self._by_sent_name().get(name)
         if tool is not None:
             return tool, None
@@ -120,7 +123,7 @@ def parse_tool_calls(
 
 
 def _take_written(read: Message) -> None:
-    """Read the calls that the model wrote into its text."""
+    """Move the calls that the model wrote into its text to `read.calls`."""
     calls, words = written_calls("".join(read.text))
     if not calls:
         return
@@ -232,7 +235,11 @@ def _checked(
 def _asides(
     arguments: dict[str, Any], own: Mapping[str, Any], repairs: list[Repair]
 ) -> tuple[list[Problem], dict[str, Any]]:
-    """Remove `summary` and `security_risk`, unless they are arguments of the tool."""
+    """Remove `summary` and `security_risk`, unless they are in *own*, the tool's own arguments.
+
+    Returns:
+        The problems with the removed values, and the removed values by name.
+    """
     problems: list[Problem] = []
     asides: dict[str, Any] = {}
     if "summary" in arguments and "summary" not in own:
@@ -259,7 +266,7 @@ def _accepted(path: tuple[str | int, ...], value: Any) -> Repair:
 
 
 def _with_sent_names(problem: Problem, names: Mapping[str, str]) -> Problem:
-    """Return *problem* with the argument names that the model knows."""
+    """Return *problem* with the argument names that the model got; *names* has them."""
     if not names:
         return problem
     path = tuple(names.get(str(part), part) for part in problem.path)

@@ -49,7 +49,10 @@ def _value(piece: Mapping[str, Any]) -> Any:
 
 
 def _inside(holder: Any, step: str | int, new: Any) -> Any:
-    """Return the value at *step* of *holder*; if there is none, put *new* there."""
+    """Return the value at *step* of *holder*; if there is none, put *new* there and return it.
+
+    Return None if *holder* cannot hold a value at *step*.
+    """
     if not _has_room(holder, step):
         return None
     if isinstance(step, int):
@@ -59,7 +62,7 @@ def _inside(holder: Any, step: str | int, new: Any) -> Any:
 
 
 def _has_room(holder: Any, step: str | int) -> bool:
-    """Return whether *holder* can hold a value at *step*; a list is extended for it."""
+    """Return whether *holder* can hold a value at *step*; if *holder* is a list, extend it."""
     if isinstance(step, str):
         return isinstance(holder, dict)
     if not isinstance(holder, list) or step >= _LONGEST:

@@ -179,7 +179,7 @@ class _Responses:
 
     @staticmethod
     def _part(item: Json, type_: str, name: str) -> _Text:
-        """Return the text *name* of the last part of *item*; if it has none, add a part."""
+        """Return the text under *name* in the last part of *item*; add a part if there is none."""
         parts = item.setdefault("content", [])
         if not parts or not isinstance(parts[-1].get(name), _Text):
             parts.append({"type": type_, name: _Text()})

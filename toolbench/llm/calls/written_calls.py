@@ -85,7 +85,7 @@ def _is_quoted(words: str) -> bool:
 
 
 def _marked(text: str) -> list[WrittenCall]:
-    """Return the calls of *text*, which begins with a mark; none if it also has words."""
+    """Return the calls in *text*, which begins with a mark; none if *text* also has words."""
     calls: list[WrittenCall] = []
     at = 0
     while at < len(text):
@@ -107,7 +107,7 @@ def _marked(text: str) -> list[WrittenCall]:
 
 
 def _unclear(body: str) -> list[WrittenCall]:
-    """Return the calls in *body*, a text after a mark that is not correct JSON.
+    """Return the calls in *body*, which follows a mark and is not correct JSON.
 
     The JSON is repaired if possible. Otherwise the text of the arguments stays as it is, and the
     parser reports the error.
@@ -123,7 +123,7 @@ def _unclear(body: str) -> list[WrittenCall]:
 
 
 def _whole(text: str) -> list[WrittenCall]:
-    """Return the calls if *text* consists of calls alone; else none."""
+    """Return the calls in *text*; none if *text* also has words."""
     try:
         return _calls(read_json(text)[0])
     except NotJsonError:

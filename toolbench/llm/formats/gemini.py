@@ -132,7 +132,10 @@ class _Writer:
         return self._inside(followed, whole, where)
 
     def _is_cut(self, ref: Any, where: str) -> bool:
-        """Return whether *ref* must not be followed: it is recursive, or the schema is too large."""
+        """Return whether *ref* must not be followed, because it is recursive or the schema large.
+
+        Note the cut in the changes.
+        """
         is_cut = ref in self._open or self._written > _LIMIT
         if is_cut:
             message = "a recursive schema was cut"
@@ -140,7 +143,7 @@ class _Writer:
         return is_cut
 
     def _inside(self, refs: list[Any], node: Mapping[str, Any], where: str) -> Json:
-        """Write *node*, the target of *refs*; do not follow *refs* again inside *node*."""
+        """Return *node*, the target of *refs*, for Gemini; *refs* are not followed again inside."""
         self._open += refs
         written = self.write(node, where)
         del self._open[len(self._open) - len(refs) :]
@@ -173,7 +176,10 @@ class _Writer:
     def _choice(
         self, branches: list[Json], outer: Mapping[str, Any], where: str
     ) -> Json:
-        """Return a choice of *branches*; the keywords of *outer* go to the first branch."""
+        """Return a choice of *branches*; the description of *outer* goes to the first branch.
+
+        `nullable`, and notes about the default and the examples, go there too.
+        """
         notes: list[str] = []
         for key in ("default", "examples"):
             if key in outer:

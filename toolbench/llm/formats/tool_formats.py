@@ -114,7 +114,7 @@ def format_report(
     security_risk: bool = False,
     summary: bool = False,
 ) -> FormatReport:
-    """Return the changes to *tool* for *provider*, and the reasons why it is not strict.
+    """Return the changes to *tool* for *provider*, and the reasons against strict mode.
 
     Raises:
         ValueError: If there is no such provider.
@@ -144,7 +144,10 @@ def format_report(
 def _fitted(
     function: Json, provider: Provider, longest: int
 ) -> tuple[Json, FormatReport]:
-    """Return a tool's own export *function*, changed to fit OpenAI's limits, and a report."""
+    """Return *function*, a tool in OpenAI's format, changed to fit OpenAI's limits; add a report.
+
+    *longest* is the most characters of the description.
+    """
     changes = Changes()
     schema = plain_root(function["parameters"], changes)
     parameters = rewritten(schema, _itemed(changes))

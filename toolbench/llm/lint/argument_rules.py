@@ -103,7 +103,10 @@ def misnamed(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_clear(argument: Argument, subject: Subject) -> bool:
-    """Return whether the argument's name, or the tool's description, explains the argument."""
+    """Return whether *argument* needs no description of its own.
+
+    Its name, its schema or the description of the tool explains it.
+    """
     if argument.name in _PLAIN or argument.name in subject.words:
         return True
     if argument.has("const", "properties"):

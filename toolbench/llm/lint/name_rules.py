@@ -48,7 +48,10 @@ def hints(subject: Subject) -> Iterator[Finding]:
 
 
 def _destroys(action: str, subject: Subject) -> bool:
-    """Return whether *action* destroys data here; the name alone does not prove it."""
+    """Return whether the verb *action* in the tool's name means that the tool destroys data.
+
+    The verb alone does not prove this, so the description is read too.
+    """
     description = subject.description
     if action in _DELETES:
         first = subject.words[0] == action or not description.isascii()

@@ -37,11 +37,11 @@ _FINISH: Mapping[str, str] = {
 
 
 def as_answer(value: Any, provider: Provider) -> Answer:
-    """Turn *value* into an answer in the dialect of *provider*.
+    """Turn *value* into an `Answer`.
 
     Args:
         value: An `Answer`, a text, a message, or a whole response, as dict or SDK object.
-        provider: The dialect of the answer.
+        provider: The dialect of the answer, unless *value* is a response in another dialect.
 
     Raises:
         ModelError: If *value* is anything else, or a response that reports an error.
@@ -207,7 +207,10 @@ _LONGEST = 1_000_000
 
 
 def _dialect(data: Json, provider: Provider) -> Provider:
-    """Return the provider whose format the response *data* has; *provider* if *data* is a message."""
+    """Return the provider in whose format *data*, a response or a message, is.
+
+    If *data* does not show this, return *provider*.
+    """
     if data.get("choices") is not None:
         return "openai"
     if "candidates" in data or "promptFeedback" in data or "prompt_feedback" in data:

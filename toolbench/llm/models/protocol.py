@@ -71,7 +71,10 @@ OnChunk = Callable[[Chunk], object]
 
 @dataclass(frozen=True)
 class Answer:
-    """One message of a model, in the dialect of its provider: append `message` unchanged."""
+    """One message of a model, in the dialect of its provider.
+
+    Append `message` to the conversation, unchanged.
+    """
 
     message: dict[str, Any]
     """The message for `parse_tool_calls`, and for the next request as the model's turn."""

@@ -139,7 +139,10 @@ class RecordedModel:
         return self.secrets.redactor
 
     def _recorded_key(self, request: Json) -> str:
-        """Return the key of the recorded request that equals *request*, or the key of *request*."""
+        """Return the key of the recorded request that equals *request*.
+
+        If there is none, return the key of *request* itself.
+        """
         own = _key(request)
         if own in self._answers:
             return own
@@ -150,7 +153,10 @@ class RecordedModel:
     def _record(
         self, secret_name: str, request: Json, answer: Answer, redactor: Redactor
     ) -> None:
-        """Write *request*, with the key *secret_name*, and *answer*; hide all known secrets."""
+        """Write *request* and *answer* to the file, with all known secrets hidden.
+
+        *secret_name* is the key of *request* before the secrets of *answer* were known.
+        """
         redactor = redactor.including(remembered.redactor.secrets)
         request = redactor.value(request)
         fields = redactor.value(plain(asdict(answer)))
@@ -198,7 +204,7 @@ class RecordedModel:
 
 
 def _read(path: Path, *, is_new: bool) -> list[Json]:
-    """Return the lines of the file, without an incomplete last line."""
+    """Return the recorded answers in the file; an incomplete last line is left out."""
     try:
         text = path.read_text(encoding="utf-8", errors=_ANY)
     except FileNotFoundError:

@@ -57,7 +57,7 @@ def _text(value: Any) -> str:
 
 
 def _id(value: Any) -> str | None:
-    """Return the id as text, or None if the call needs a new id."""
+    """Return *value*, the id of a call, as text; None if the call needs a new id."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return str(value) if is_number else _text(value) or None
 

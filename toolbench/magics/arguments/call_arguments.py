@@ -66,7 +66,7 @@ def from_text(
 ) -> dict[str, Any]:
     """Read the body of a cell. Without *form*, text that starts with `{` is JSON, else YAML.
 
-    In YAML text needs no quotes: *schema* decides which values are text.
+    In YAML, a text needs no quotes: *schema* decides which values are texts.
 
     Raises:
         BodyError: If the text cannot be read, or is not an object.
@@ -93,7 +93,7 @@ def from_text(
 
 
 def looks_like_json(text: str) -> bool:
-    """Tell whether a body of unknown format is JSON, or the beginning of JSON."""
+    """Tell whether *text*, of unknown format, is JSON or the beginning of JSON."""
     return text.lstrip()[:1] == "{"
 
 

@@ -213,7 +213,10 @@ def _is_there(name: str, names: Mapping[str, Any]) -> bool:
 
 
 def _value(option: str, name: str, names: Mapping[str, Any]) -> str:
-    """Return the reference to the variable *name*, or the text that a variable of the notebook holds."""
+    """Return a reference to the environment variable *name*.
+
+    If it is not set, return the text in the variable *name* of the notebook.
+    """
     if os.environ.get(name):
         return f"${{env:{name}}}"
     value = names.get(name)

@@ -154,7 +154,7 @@ def _verb(status: int) -> str:
 
 
 def _words(error: BaseException) -> str:
-    """Return the provider's message about the error, without the dict around it."""
+    """Return the provider's message in *error*, without the dict around it; empty if none."""
     body = getattr(error, "body", None)
     for value in (body, getattr(error, "details", None)):
         if isinstance(value, list) and value:

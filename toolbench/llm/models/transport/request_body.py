@@ -132,7 +132,7 @@ def _claude_blocks(message: Mapping[str, Any]) -> list[Any]:
 
 
 def _readable(block: Json) -> Json:
-    """Return *block*; the arguments of a call become an object, even if they are unreadable."""
+    """Return *block*; if it is a call with unreadable arguments, they become an object."""
     if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict):
         return {**block, "input": {"unreadable": str(block.get("input") or "")}}
     return block
@@ -160,7 +160,7 @@ def _gemini_parts(message: Mapping[str, Any]) -> list[Any]:
 
 
 def _turns(messages: Messages, key: str, parts_of: Any) -> list[Json]:
-    """Return the messages without instructions; messages of one role in a row are one turn."""
+    """Return *messages* as turns, without instructions; a turn joins messages of the same role."""
     turns: list[Json] = []
     for message in messages:
         parts = [] if message.get("role") == "system" else parts_of(message)

@@ -281,7 +281,11 @@ class _ThreadDoor(_Door):
             send(Ended())
 
     def _copied(self, line: "_Line") -> tuple[Any, Callable[[], object]]:
-        """Return a copy of the client, with a connection that *line* can cut, and its `close`."""
+        """Return a copy of the client without retries, and a function that closes the copy.
+
+        The copy has its own HTTP client, whose connection *line* can cut at any time. If the user
+        gave an HTTP client, it is used instead, and it is not closed.
+        """
         if _has_own_http(self._client):
             return self._client.with_options(max_retries=0), lambda: None
         if self._certificates is None:  # reading them is slow
@@ -350,7 +354,10 @@ def _has_own_http(client: Any) -> bool:
 
 
 def _async_copy(client: Any, package: str) -> Any:
-    """Return a copy of the client without retries, and with its own connections."""
+    """Return a copy of the client without retries, and with its own connections.
+
+    If the user gave an HTTP client, the copy uses it.
+    """
     if _has_own_http(client):
         return client.with_options(max_retries=0)
     http = sys.modules[package].DefaultAsyncHttpxClient()

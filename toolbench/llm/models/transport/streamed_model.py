@@ -116,7 +116,7 @@ class StreamedModel:
         raise AssertionError  # `_again` raises at last
 
     def _prepare(self, cancel: Cancellable) -> None:
-        """Prepare a request before it is sent; the caller may cancel this."""
+        """Do what is needed before a request is sent; *cancel* may stop this."""
 
     def _body(self, messages: Messages, tools: Sequence[Json]) -> Json:
         return request_body(self.model, messages, tools, self.provider, self._options)
