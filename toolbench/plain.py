@@ -31,7 +31,7 @@ _BRACKETS: dict[type, str] = {dict: "{}", set: "{}", tuple: "()"}
 
 
 def text_of(value: Any) -> str:
-    """Return `repr(value)`; if that raises, a text made from its parts."""
+    """Return `repr(value)`; if `repr` raises, a text made from the parts of *value*."""
     try:
         return repr(value)
     except Exception:  # noqa: BLE001 - it may be a user's code
@@ -39,7 +39,7 @@ def text_of(value: Any) -> str:
 
 
 def str_of(value: Any) -> str:
-    """Return `str(value)`; if that raises, `text_of(value)`."""
+    """Return `str(value)`; if `str` raises, `text_of(value)`."""
     try:
         return str(value)
     except Exception:  # noqa: BLE001 - as above
@@ -52,7 +52,7 @@ def key_text(key: Any) -> str:
 
 
 def sentence(error: BaseException) -> str:
-    """Return `str(error)`; if that raises, its arguments as text."""
+    """Return `str(error)`; if `str` raises, the arguments of *error* as text."""
     try:
         return str(error)
     except Exception:  # noqa: BLE001 - as above
@@ -71,8 +71,9 @@ def clip(value: Any, limit: int = 60) -> str:
 def plain(value: Any) -> Any:
     """Return *value* as dicts, lists, texts and numbers for `json.dumps`.
 
-    Bytes become base64; NaN, infinities and objects that are not JSON become their text; an
-    integer too long for Python to write becomes a text with its length.
+    Models and dataclasses become dicts, tuples and sets become lists, and bytes become base64. NaN,
+    infinities and objects that have no JSON form become text. An integer that is too long for
+    Python to write becomes a text with the number of its digits.
     """
     try:
         value_json = to_jsonable_python(
@@ -92,7 +93,10 @@ def without_long_fractions(value: Any) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """Return a deep copy of a JSON *value*, faster than `copy.deepcopy`; other objects are shared."""
+    """Return a deep copy of a JSON *value*, faster than `copy.deepcopy`.
+
+    Objects that are not dicts or lists are not copied: both values share them.
+    """
     if isinstance(value, dict):
         return {key: copied(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -197,7 +201,7 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def _named_parts(value: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass object that are set."""
+    """Return the values of the fields of *value*, a dataclass object, as far as they are set."""
     if isinstance(value, type):
         return {}
     names = [field.name for field in fields(value)]
@@ -244,7 +248,7 @@ def _parts_walked(value: Any, inner: tuple[int, ...]) -> Any:
 
 
 def _writable(value: Any) -> Any:
-    """Return *value* with a text in place of each number that JSON cannot hold."""
+    """Return *value* with a text in place of each number that JSON or Python cannot write."""
     if isinstance(value, dict):
         return {name: _writable(item) for name, item in value.items()}
     if isinstance(value, list):

@@ -156,7 +156,7 @@ class MCPToolObservation(MCPObservation):
 
 
 class MCPUnfinishedObservation(UnfinishedObservation, MCPToolObservation):
-    """The result of a call that was stopped, which is not a failure of the server."""
+    """The observation of a stopped call. A stop is not a failure of the server."""
 
 
 def tool_observation(
@@ -164,8 +164,8 @@ def tool_observation(
 ) -> MCPToolObservation:
     """Return the observation of *tool* for *result*, the answer to `tools/call`.
 
-    *promise* checks the structured content by the tool's output schema. A problem becomes a
-    warning, never an error.
+    *promise* is the validator of the tool's output schema. If the structured content does not fit
+    this schema, the observation has a warning; it does not become an error.
     """
     warnings: list[str] = []
     is_error = result.get("isError") is True
@@ -191,7 +191,7 @@ def tool_observation(
 def failed_observation(
     tool: str, text: str, warnings: Sequence[str] = ()
 ) -> MCPToolObservation:
-    """Return the observation of a call without a result; *warnings* are for the person."""
+    """Return the error of a call: *text* is for the model, *warnings* are for the person."""
     return MCPToolObservation(
         tool_name=tool,
         content=[TextContent(text=text)],
@@ -208,7 +208,7 @@ def stopped_observation(tool: str, text: str) -> MCPUnfinishedObservation:
 def with_way_back(observation: MCPToolObservation, server: str) -> MCPToolObservation:
     """Add advice to reconnect if *server* failed because it needs the older protocol.
 
-    Only in the older protocol can a server send requests of its own. The advice is a warning for
+    A server can send requests of its own only in the older protocol. The advice is a warning for
     the person, because the model cannot reconnect.
     """
     text = observation.text if observation.is_error else ""
@@ -272,7 +272,7 @@ _ENVELOPE = ("content", "isError", "_meta", "resultType", "ttlMs", "cacheScope")
 
 
 def describe(block: Mapping[str, Any], warnings: list[str]) -> list[Content]:
-    """Return the content that a model gets for one block."""
+    """Return the content that a model gets for *block*; add problems of the block to *warnings*."""
     match block.get("type"):
         case "text" if isinstance(block.get("text"), str):
             return [TextContent(text=block["text"])]
@@ -311,7 +311,7 @@ def _image(block: Mapping[str, Any], warnings: list[str]) -> Content:
 
 
 def _image_type(data: bytes) -> str | None:
-    """Return the MIME type of the image *data* by its first bytes; None if unknown."""
+    """Return the MIME type of an image, read from the first bytes of *data*; None if unknown."""
     kinds = (kind for start, kind in _IMAGES if re.match(start, data, re.DOTALL))
     return next(kinds, None)
 
@@ -352,7 +352,7 @@ def _size(block: Mapping[str, Any], warnings: list[str]) -> str:
 
 
 def decoded(data: Any) -> bytes | None:
-    """Return the bytes of base64 *data*; None if it is not base64."""
+    """Return the bytes that *data* encodes in base64; None if *data* is not base64."""
     try:
         return b64decode(data, validate=True) if isinstance(data, str) else None
     except ValueError:
@@ -364,7 +364,7 @@ def _is_text(block: Mapping[str, Any]) -> bool:
 
 
 def _unwrapped(structured: Any) -> Any:
-    """Return the value in `{"result": 3}`, in which FastMCP wraps values that are not objects."""
+    """Return `3` for `{"result": 3}`: FastMCP wraps values that are not objects in this way."""
     if not isinstance(structured, dict) or structured.keys() != {"result"}:
         return structured
     value = structured["result"]

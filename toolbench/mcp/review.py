@@ -25,12 +25,12 @@ class Reviewed(Protocol):
 
     @property
     def status(self) -> str:
-        """The state of the session, as one word."""
+        """The state of the session, in one word."""
 
 
 @dataclass(frozen=True)
 class ServerReview:
-    """The facts about a server to read before its tools are used.
+    """Facts about a server. A person reads them before the tools of the server are used.
 
     Attributes:
         server: The name of the server.

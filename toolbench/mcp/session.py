@@ -185,7 +185,7 @@ class MCPServerSession:
 
     @property
     def error(self) -> str | None:
-        """The reason why the server cannot be reached or lists no tools, with advice, or None."""
+        """The reason, with advice, if the server cannot be reached or lists no tools; else None."""
         problem = self.tools.problem
         if self.status != "incomplete" or problem is None:
             return self.connection.error
@@ -202,7 +202,7 @@ class MCPServerSession:
         return [*([] if problem is None else [f"tools/list: {problem}"]), *updates]
 
     def observe(self, listener: Listener) -> Callable[[], None]:
-        """Call *listener* with the changes, a few times a second; return a function that stops it."""
+        """Call *listener* with the changes, a few times a second; return a function to end this."""
         return self._inbox.changes.listen(listener)
 
     def reconnect(self, mode: str | None = None) -> None:
@@ -219,11 +219,11 @@ class MCPServerSession:
         portal.call(self.aclose)
 
     async def aconnect(self, mode: str | None = None) -> None:
-        """Reconnect; await this in the background loop."""
+        """Do the same as `reconnect`; await this in the background loop."""
         await self.connection.open(mode)
 
     async def aclose(self) -> None:
-        """Close; await this in the background loop."""
+        """Do the same as `close`; await this in the background loop."""
         self._subscriptions.stop()
         self.resources.forget()
         await self.connection.close()
@@ -237,8 +237,8 @@ class MCPServerSession:
         that the file can be replayed like a recording from the start.
 
         Raises:
-            ServerError: If the session is recorded or replayed already or not connected, or
-                if the file is not a recording or cannot be written.
+            ServerError: If the session is not connected, or is already recorded or replayed. Also
+                if the file cannot be written, or has other content than a recording.
         """
         if self.recording is not None or not self.is_connected:
             raise session_recording.cannot_record(self.name, self.recording)
@@ -287,7 +287,7 @@ class MCPServerSession:
             self.trust.look(self._inbox.entry_redactor.value(offer))
 
     def snapshot(self) -> Snapshot:
-        """Return all that the server offers as a snapshot, to keep or compare."""
+        """Return a snapshot of the server's offer, to keep in a file or to compare."""
         return snapshot_of(self)
 
     # --- using it -----------------------------------------------------------------
@@ -303,7 +303,7 @@ class MCPServerSession:
     def call(
         self, name: str, arguments: dict[str, Any] | None = None
     ) -> MCPToolObservation:
-        """Call the tool *name*, listed or not, with *arguments* as they are, unchecked."""
+        """Call the tool *name*, even if it is not listed; *arguments* are sent without a check."""
         action = MCPToolAction(data=arguments or {})
         observation = MCPToolExecutor(self, name)(action)
         results.show(observation, self._inbox.redactor)
@@ -346,7 +346,7 @@ class MCPServerSession:
         return await self.tasks.finished(raw, call)
 
     def keep_secret(self, secrets: Iterable[str]) -> Redactor:
-        """Hide *secrets* in all that the session keeps; return the redactor of all its secrets."""
+        """Hide *secrets* in all that the session keeps; return the session's redactor."""
         self._inbox.keep_secret(secrets)
         return self._inbox.redactor
 

@@ -35,7 +35,7 @@ class TokenBill:
 
 
 def _cost(tool: MCPToolDefinition) -> TokenCount:
-    """Return the cost of *tool*. It is counted once, because a thousand tools take 0.1 s."""
+    """Return the cost of *tool*. It is counted once and kept: counting 1,000 tools takes 0.1 s."""
     if (cost := _costs.get(tool)) is None:
         cost = _costs[tool] = cost_of([tool])
     return cost

@@ -23,7 +23,7 @@ IDLE = 10.0
 
 @dataclass(frozen=True)
 class WorkerTool:
-    """The data from which a worker makes a tool."""
+    """A tool of a server, as data that is sent to a worker; the worker makes the tool from it."""
 
     server: str
     remote_name: str

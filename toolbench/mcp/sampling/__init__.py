@@ -1,1 +1,1 @@
-"""Sampling: show a server's request for a message of a model, and make the answer."""
+"""Sampling: a server asks for a message of a model. Show its request, and make the answer."""

@@ -1,4 +1,4 @@
-"""Make the message that answers a sampling request, from the answer of a handler or a person."""
+"""Make the result of a sampling request from what a handler or a person answered."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,10 +14,11 @@ _PERSON = "a person"
 def message_of(
     answer: Answer, messages: list[Mapping[str, Any]], params: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the message in *answer*, as the result of `sampling/createMessage`.
+    """Return *answer* as a message: the result of the request `sampling/createMessage`.
 
     The answer is a whole message (with its `role`), a text, the call of a tool
-    (`{"tool": name, "arguments": {...}}`), or a list of calls.
+    (`{"tool": name, "arguments": {...}}`), or a list of calls. *messages* and *params* are those
+    of the request.
 
     Raises:
         ServerError: If the answer calls a tool that the request does not offer, or calls no tool

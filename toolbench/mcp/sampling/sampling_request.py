@@ -1,4 +1,4 @@
-"""Show a person a server's request for a message of a model, and describe the answer.
+"""Show a sampling request (a server asks for a message of a model), and describe the answer.
 
 Source: MCP specification, sampling (with tools since 2025-11-25).
 """
@@ -45,7 +45,7 @@ def answer_schema(params: Mapping[str, Any]) -> dict[str, Any]:
 def conversation_text(
     messages: Iterable[Mapping[str, Any]], params: Mapping[str, Any]
 ) -> str:
-    """Return the messages so far and the offered tools, a line for each block."""
+    """Return a text with *messages*, one line for each block, and with the offered tools."""
     lines = [
         f"{message.get('role')}: {_block_text(block)}"
         for message in messages
@@ -74,7 +74,7 @@ def _call_schema(tool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _arguments_schema(schema: Any) -> dict[str, Any]:
-    """Return *schema* if it can be a part of another schema, else the schema of any object."""
+    """Return *schema* if it can be a part of another schema, else a schema that any object fits."""
     anything = {"type": "object"}
     if not isinstance(schema, dict) or "$id" in schema:
         return anything

@@ -48,7 +48,7 @@ class Skill:
         """Return the URI of the file at *path*; *path* can be the URI itself.
 
         Raises:
-            ToolNotFoundError: If the skill has no such file.
+            ToolNotFoundError: If the server lists the files of the skill, and *path* is not listed.
         """
         files = {file.path: file.uri for file in self.files}
         if path in files:
@@ -66,8 +66,11 @@ class Skill:
     def check(self, server: str, uri: str, contents: MCPResourceObservation) -> None:
         """Check the digest and size of *contents*, which *server* sent for *uri*.
 
+        A dynamic skill is not checked: the server lists no files for it.
+
         Raises:
-            ServerError: If the digest or the size is not the listed one, or no digest is listed.
+            ServerError: If the digest or the size differs from the server's list, or if the server
+                lists no digest for the file.
         """
         if self.is_dynamic:
             return
@@ -90,7 +93,7 @@ class Skill:
 
 
 def read_skills(items: Iterable[Any]) -> list[Skill]:
-    """Return the skills in a `skills/list`; items without a URI or a name are left out."""
+    """Return the skills in *items*, a server's list; items without a URI or a name are left out."""
     return [skill for item in items if (skill := _skill(item)) is not None]
 
 
@@ -114,7 +117,7 @@ def _skill(item: Any) -> Skill | None:
 
 
 def _files(skill: str, resources: Any) -> tuple[SkillFile, ...]:
-    """Return the files in the folder of *skill* that have a digest."""
+    """Return the files of *resources* that are in the folder of *skill* and have a digest."""
     folder = _folder(skill)
     return tuple(
         SkillFile(

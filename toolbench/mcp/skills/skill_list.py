@@ -22,12 +22,12 @@ class SkillList(RemoteList[Skill]):
         seconds: float,
         resources: ResourceList,
     ) -> None:
-        """Use *connection*, with *seconds* for each request; files are read through *resources*."""
+        """Request skills over *connection*, within *seconds*; read files through *resources*."""
         super().__init__(connection, seconds)
         self._resources = resources
 
     def is_offered(self, capabilities: Mapping[str, Any]) -> bool:
-        """Tell whether the server has skills: it declares the extension."""
+        """Tell whether the server declares the skills extension in its *capabilities*."""
         return EXTENSION in (capabilities.get("extensions") or {})
 
     async def request(self, session: Any, params: Any) -> Any:
@@ -63,7 +63,7 @@ class SkillList(RemoteList[Skill]):
             file: The path of the file in the skill, or its URI.
 
         Raises:
-            ServerError: If the server refuses, or sends another file than it lists.
+            ServerError: If the server refuses, or if the file does not have the listed digest.
             ToolNotFoundError: If there is no such skill or file.
         """
         skill = self._named(skill) if isinstance(skill, str) else skill

@@ -25,8 +25,8 @@ class SkillsExtension(ClientExtension):
     def claims(self) -> Sequence[ResultClaim[Any]]:
         """Claim an answer that no server sends.
 
-        Without a claim, the SDK would declare the extension to servers of the older protocol too,
-        which has no extensions.
+        Without a claim, the SDK would declare the extension also to servers of the older protocol.
+        That protocol has no extensions.
         """
         versions = frozenset(MODERN_PROTOCOL_VERSIONS)
         claim = ResultClaim(

@@ -97,10 +97,10 @@ def changes_page(
 
 
 def write_page(page: Html, path: str | Path) -> Path:
-    """Write *page* to *path* and return it.
+    """Write *page* to *path*, and return the path.
 
     Raises:
-        ServerError: If the file cannot be written.
+        ServerError: If the file exists and is not such a page, or cannot be written.
     """
     path = Path(path).expanduser()
     try:
@@ -117,7 +117,7 @@ def write_page(page: Html, path: str | Path) -> Path:
 
 
 def _is_page(data: bytes) -> bool:
-    """Tell whether *data* is a page of changes only, without other content."""
+    """Tell whether *data* is a page of changes, as `write_page` writes it."""
     body = data.partition(b"<body")[2].partition(b">")[2]
     return body.lstrip().startswith(_PART.encode())
 
@@ -125,9 +125,9 @@ def _is_page(data: bytes) -> bool:
 def _sections(
     first: Sequence[Change], changes: Sequence[Change], before: str, after: str
 ) -> Iterator[str]:
-    """Yield the HTML of a heading for each severity, and of each change to show.
+    """Yield the HTML of each severity: a heading, then the changes of *first* with this severity.
 
-    The heading has the number of all *changes* of the severity. Only the *first* changes are shown.
+    The heading counts all *changes* of the severity, also the changes that are not in *first*.
     """
     for severity in SEVERITIES:
         count = sum(change.severity == severity for change in changes)
@@ -150,7 +150,7 @@ def _change(change: Change, before: str, after: str) -> str:
 
 
 def _sides(old: str | None, new: str | None) -> tuple[str, str]:
-    """Return both sides as HTML, with marks on words that differ."""
+    """Return the texts *old* and *new* as HTML, with marks on words that differ."""
     if old is None or new is None:
         sides = (old, "del"), (new, "ins")
         one, other = (_alone(text, tag) for text, tag in sides)

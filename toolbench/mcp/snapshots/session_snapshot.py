@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def snapshot_of(session: "MCPServerSession") -> Snapshot:
-    """Return all that the server of *session* offers as a snapshot, without secrets."""
+    """Return a snapshot of the offer of *session*'s server, without secrets."""
     templates = session.resources.templates
     offered = {
         "server": session.server_info,

@@ -54,7 +54,7 @@ class Snapshot:
         """Write the snapshot to *path*, and return the path; the same offer gives the same file.
 
         Raises:
-            ServerError: If the file has other content or cannot be written.
+            ServerError: If the file exists and is not a snapshot, or cannot be written.
         """
         path = Path(path).expanduser()
         if path.is_file():
@@ -72,7 +72,7 @@ class Snapshot:
         return path
 
     def diff(self, later: "Snapshot") -> list[Change]:
-        """Return the changes in *later*, sorted by path."""
+        """Return the changes from this snapshot to *later*, sorted by path."""
         return changes_between(self.json, later.json)
 
 

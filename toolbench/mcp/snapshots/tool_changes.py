@@ -125,9 +125,9 @@ def _change(
 def _proof(
     direction: Direction, each: Difference, sample: Example | None, witness: "_Witness"
 ) -> str:
-    """Return words about *sample*, a value that the difference *each* breaks.
+    """Return a sentence about *sample*, a value that is not valid any more after the change *each*.
 
-    Without a sample, return words about a value that may break.
+    If *sample* is None, return a phrase about what may happen after the change.
     """
     if sample is not None:
         return witness.sentence(sample)
@@ -140,7 +140,7 @@ def _proof(
 
 
 class _Witness:
-    """Finds values that one schema accepts and the other refuses."""
+    """Finds values that the source schema accepts and the target schema refuses."""
 
     def __init__(self, before: Node, after: Node, direction: Direction) -> None:
         self._direction = direction
@@ -149,7 +149,7 @@ class _Witness:
         self.source, self.target = (before, after) if is_input else (after, before)
 
     def find(self, each: Difference) -> Example | None:
-        """Return a value that the difference *each* breaks; None if none is found.
+        """Return a value that the change *each* makes invalid; None if none is found.
 
         `breaks` checks the value with both schemas.
         """
@@ -160,11 +160,11 @@ class _Witness:
         return next((c for c in candidates if self.breaks(c.whole)), None)
 
     def breaks(self, whole: Any) -> bool:
-        """Tell whether the source accepts *whole* and the target refuses it."""
+        """Tell whether the source schema accepts the value *whole* and the target refuses it."""
         return self.source.fits(whole) and not self.target.fits(whole)
 
     def problems(self, whole: Any) -> list[Any]:
-        """Return the reasons why the target refuses *whole*."""
+        """Return the reasons why the target schema refuses the value *whole*."""
         return self.target.problems(whole)
 
     def sentence(self, example: Example) -> str:
@@ -181,10 +181,10 @@ def _overlooked(
     witness: _Witness,
     new: frozenset[str] | None,
 ) -> list[Change]:
-    """Return a breaking change if the target schema refuses a sample of the source schema.
+    """Return a breaking change if a sample value fits the source schema, but not the target schema.
 
-    This finds the change of a keyword that the comparison does not read. The keys *new* are left
-    out of the values.
+    This finds a change of a keyword that the comparison does not read. The samples are tried
+    without the keys *new*.
     """
     for sample in chain(samples(witness.source), samples(witness.target)):
         value = sample if new is None else _without_keys(sample, new)

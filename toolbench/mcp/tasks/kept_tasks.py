@@ -30,7 +30,7 @@ class KeptTasks:
     def __init__(self, server: str | None, folder: Path | None = None) -> None:
         """Keep the tasks of *server* in *folder*, by default `tasks` in the state directory.
 
-        Without a *server*, the tasks are kept in memory only: the server is in this process.
+        If *server* is None, the server is in this process, and the tasks are kept only in memory.
         """
         self._server = server
         self._folder = folder
@@ -63,7 +63,7 @@ class KeptTasks:
         return folder / f"{sha256(self._server.encode()).hexdigest()[:32]}.json"
 
     def _read(self) -> dict[str, KeptTask]:
-        """Return the tasks in the file; without a readable file, the tasks of this process."""
+        """Return the tasks in the file; if it cannot be read, the tasks that this object knows."""
         if self._file is None:
             return dict(self._known)
         try:

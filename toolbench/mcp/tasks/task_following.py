@@ -41,7 +41,7 @@ class UnknownTaskError(CallFailedError):
 
 
 class TaskFollowing:
-    """A follower of one task until its end; its coroutines run in the background loop."""
+    """Follows one task until the task ends. The methods run in the background loop."""
 
     def __init__(
         self, over: ReconnectingConnection, task: TaskState, call: Call
@@ -93,7 +93,7 @@ class TaskFollowing:
 
         Raises:
             UnknownTaskError: If the server does not know the task.
-            CallFailedError: If the server refuses to tell its state.
+            CallFailedError: If the server refuses to tell the state, or the state is not valid.
             Exception: Any error of the connection.
         """
         try:
@@ -182,7 +182,7 @@ class TaskFollowing:
         await self.refreshed()
 
     async def _outcome(self) -> dict[str, Any]:
-        """Return the result of a task that has ended or has sent its result."""
+        """Return the result of the task, which has ended or whose result has arrived."""
         state = self._state
         if state.status == "cancelled":
             text = f"The task was cancelled at the server. {state.message}"

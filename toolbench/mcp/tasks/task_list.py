@@ -26,7 +26,7 @@ _SHORT = 8  # characters of an id in the name of a tool
 
 @dataclass(frozen=True)
 class MCPTask:
-    """A task of a server, in the state of the last request."""
+    """A task of a server, with the state that the server sent last."""
 
     id: str
     tool: str
@@ -47,7 +47,7 @@ class MCPTask:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is completed, failed or cancelled."""
+        """Whether the task is completed, failed or cancelled."""
         return self.status in ("completed", "failed", "cancelled")
 
     def refresh(self) -> "MCPTask":
@@ -76,7 +76,8 @@ class MCPTask:
     def as_tool(self) -> MCPToolDefinition:
         """Return a tool without arguments whose run waits for this task.
 
-        Its panel shows the state, the progress and the questions of the task, and cancels it.
+        The tool's panel shows the state, the progress and the questions of the task. Its Cancel
+        button cancels the task.
         """
         return self._list.tool_of(self)
 
@@ -266,7 +267,7 @@ class TaskList(ItemList[MCPTask]):
         return await self._to_the_end(state, call)
 
     async def wait_for(self, task: MCPTask, call: Call) -> dict[str, Any]:
-        """Return the result of *task*, as `finished` does, for the request *call*."""
+        """Wait for the end of *task*, and return its result; *call* is the call that waits."""
         one = KeptTask(task.id, task.tool)
         try:
             state = await self._following(one).refreshed()

@@ -13,7 +13,7 @@ _ANY: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 
 
 class _Named(Request[dict[str, Any] | None, str]):
-    """A request about one task; over HTTP the task's id is repeated in a header (SEP-2663)."""
+    """A request about one task. Over HTTP, a header repeats the id of the task (SEP-2663)."""
 
     name_param = "taskId"
 
@@ -27,8 +27,8 @@ class _Started(Result):
 class TasksExtension(ClientExtension):
     """Declares that this client follows tasks. Source: MCP, SEP-2663.
 
-    It claims a result: without a claim, the SDK would declare the extension to servers of the older
-    protocol too.
+    It claims the answer that starts a task. Without a claim, the SDK would declare the extension
+    also to servers of the older protocol.
     """
 
     identifier = EXTENSION

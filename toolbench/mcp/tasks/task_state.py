@@ -39,8 +39,8 @@ class TaskState:
         """Read *raw*, as the server sent it.
 
         Raises:
-            CallFailedError: If the task has no id, or no state of MCP. A wait for the end of such
-                a task would never end.
+            CallFailedError: If the task has no id, or no state that MCP defines: a wait for the
+                end of this task would never end.
         """
         identity, status = raw.get("taskId"), raw.get("status")
         if not isinstance(identity, str) or not identity:
@@ -87,7 +87,7 @@ def started_task(result: Mapping[str, Any]) -> TaskState | None:
     """Return the task that *result*, the answer to a tool call, starts; None if it starts no task.
 
     Raises:
-        CallFailedError: If the task has no id, or no state of MCP.
+        CallFailedError: If the task has no id, or no state that MCP defines.
     """
     nested = result.get("task")
     if isinstance(nested, Mapping) and "content" not in result:
@@ -115,7 +115,7 @@ def _text(raw: Mapping[str, Any], key: str) -> str:
 
 
 def _seconds(raw: Mapping[str, Any], *keys: str) -> float | None:
-    """Return the value of the first of *keys* that *raw* has, changed from milliseconds to seconds."""
+    """Return the first number in *raw* under one of *keys*, in seconds; *raw* has milliseconds."""
     for key in keys:
         value = raw.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Send a tool call, in the older protocol also as a task."""
+"""Send a tool call. In the older protocol, the call can request a task."""
 
 from typing import Any
 

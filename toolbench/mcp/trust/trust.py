@@ -75,7 +75,7 @@ class Trust:
         return list(warnings_of(self._offer, others))
 
     def approve(self) -> None:
-        """Approve the offer that the server had when its changes were last read.
+        """Approve the offer that the server had when `changes` was last read, or else its newest.
 
         Calls work again, unless the server has changed since then.
         """

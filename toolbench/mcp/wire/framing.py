@@ -99,7 +99,13 @@ def _whole_error(error: Any) -> dict[str, Any]:
 
 
 def _failure(line: bytes, reason: str) -> dict[str, Any]:
-    """Return an error in place of the answer in *line*, with the id that a search finds there."""
+    """Return an error to use in place of the unreadable answer in *line*.
+
+    A search in *line* finds the id of the answer.
+
+    Raises:
+        NoiseError: If *line* has no id.
+    """
     match = _ID.search(line)
     if match is None:
         raise NoiseError(reason)

@@ -32,7 +32,7 @@ _KEPT_BODY = 500  # characters kept of a body that is not a message
 
 @dataclass
 class HttpTransport(ClientTransport):
-    """A transport over streamable HTTP to one entry, for one session."""
+    """A transport over streamable HTTP to the server of one entry, for one session."""
 
     entry: ServerEntry
     inbox: Inbox
@@ -197,7 +197,7 @@ class _Posts:
     async def _refusal(self, response: httpx2.Response) -> str:
         """Return the reason why the server refused a message; empty if the server accepted it.
 
-        If a server accepts a message, its status is below 300; the body may be any plain text.
+        The message was accepted if the status is below 300 and the body is not HTML.
         """
         failure = None
         if response.status_code >= 300 or _kind(response) == "text/html":
@@ -211,9 +211,9 @@ class _Posts:
 def http_client(
     entry: ServerEntry, inbox: Inbox, **settings: Any
 ) -> httpx2.AsyncClient:
-    """Return an HTTP client with the headers and auth of *entry*; failures go to *inbox*.
+    """Return an HTTP client with the headers and auth of *entry*; *inbox* notes its failures.
 
-    A call has its own time limit, so reading has none here.
+    Reading has no time limit in this client, because each call has a time limit.
     """
     # texts, because comparing URL objects parses them again
     endpoints = {str(httpx2.URL(entry.url))}
@@ -240,7 +240,10 @@ def http_client(
 
 
 async def _failure(response: httpx2.Response, redactor: Redactor) -> HttpFailure | None:
-    """Return the failure in *response*, an error status or a page for people; else None."""
+    """Return the failure in *response*; None if there is none.
+
+    A failure is an error status, or a body of HTML or plain text in place of a message.
+    """
     if response.status_code < 400 and _kind(response) not in (
         "text/html",
         "text/plain",

@@ -82,7 +82,7 @@ class MendedEvents(httpx2.AsyncByteStream):
         request_id: int | str | None = None,
         on_noise: Noise = lambda text: None,
     ) -> None:
-        """Repair the stream *received*, the answer to the request *request_id* if there is one."""
+        """Repair the stream *received*, the answer to *request_id* (None: it answers no request)."""
         self._received = received
         self._request_id = request_id
         self._on_noise = on_noise
@@ -121,7 +121,7 @@ class MendedEvents(httpx2.AsyncByteStream):
         return b"\n".join(lines) + b"\n\n"
 
     def _refusal(self) -> bytes:
-        """Return an error in place of a missing answer; empty if no answer is missing."""
+        """Return an error event in place of a missing answer; empty if no answer is missing."""
         if self._is_answered or self._request_id is None:
             return b""
         self._is_answered = True
@@ -200,16 +200,16 @@ class Event:
 
 
 def unreadable(request_id: int | str, problem: str) -> dict[str, Any]:
-    """Return an error in place of an unreadable answer to *request_id*."""
+    """Return the error that replaces an unreadable answer to the request *request_id*."""
     text = f"The server's answer could not be read: {problem}."
     error = {"code": _UNREADABLE, "message": text}
     return {"jsonrpc": "2.0", "id": request_id, "error": error}
 
 
 def _answer_in(body: bytes, request_id: int | str) -> dict[str, Any] | None:
-    """Return the answer to pass on in place of *body*; None if *body* is right.
+    """Return the answer that replaces *body*; None if *body* can be passed on unchanged.
 
-    A wrong id in the answer is replaced: *body* can only answer the request that was sent.
+    The answer always gets the id *request_id*, because *body* can only answer this request.
     """
     reading = read(body)
     if reading.problem:
@@ -249,7 +249,10 @@ def _bytes(message: dict[str, Any]) -> bytes:
 
 
 def _pruned(value: Any, levels: int) -> Any:
-    """Cut *value* below *levels*. Without this, one deep tool would make all tools unreadable."""
+    """Return *value*, but with a text in place of each part that is below *levels* levels.
+
+    Without this, one tool that is nested too deeply would make all tools unreadable.
+    """
     if not isinstance(value, dict | list):
         return value
     if not levels:

@@ -18,7 +18,7 @@ from toolbench.mcp.wire.written_message import written
 
 
 class ServerEnd:
-    """The server's end of one connection; iterate over it for the client's messages."""
+    """The server's end of one connection; to receive the client's messages, iterate over it."""
 
     def __init__(
         self, from_client: Any, to_client: Any, hang_up: Callable[[], None]

@@ -1,4 +1,4 @@
-"""An HTTP service as an MCP server in this process, from its OpenAPI document."""
+"""Make an MCP server in this process from the OpenAPI document of an HTTP service."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -21,7 +21,7 @@ _EXTRA = "demo"  # it contains FastMCP's server half
 
 @dataclass
 class OpenApiTransport(ClientTransport):
-    """A transport that makes a server from a document, for one session."""
+    """A transport that makes a server from an OpenAPI document, for one session."""
 
     settings: Mapping[str, Any]
     """`openapi`: the document, its path or URL; `base_url` and `headers` of the service."""
@@ -30,7 +30,7 @@ class OpenApiTransport(ClientTransport):
 
     @asynccontextmanager
     async def connect_session(self, **settings: Any) -> AsyncIterator[ClientSession]:
-        """Read the document and yield a session with a server of its operations."""
+        """Read the document, and yield a session with a server whose tools are its operations."""
         try:
             from fastmcp import FastMCP  # noqa: PLC0415 - the server half, an extra
         except ImportError as error:
@@ -70,7 +70,10 @@ async def _fetched(url: str) -> str:
 
 
 def _first_server(document: Mapping[str, Any], place: str) -> str:
-    """Return the URL of the document's first server, resolved against *place*, its own URL."""
+    """Return the URL of the first server in *document*, an OpenAPI document.
+
+    A relative URL is completed with *place*, the URL of the document.
+    """
     servers = document.get("servers") or [{}]
     url = urljoin(place if _is_http(place) else "", str(servers[0].get("url", "/")))
     if not _is_http(url):

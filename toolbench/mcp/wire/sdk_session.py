@@ -129,7 +129,7 @@ class _TappedSession(ClientSession):
         """Accept any result. A result that does not fit the schema is shown with a warning."""
 
     async def send_discover(self, version: str) -> dict[str, Any]:
-        """Try the newer protocol; stop early enough to try the older protocol."""
+        """Try the newer protocol; stop early, so that there is time for the older protocol."""
         nudge = asyncio.ensure_future(self._nudge()) if self.is_process else None
         try:
             call = current_call() or Call(seconds=self.probe_seconds)
@@ -199,7 +199,7 @@ class _TappedSession(ClientSession):
 
 
 class _Dispatcher(JSONRPCDispatcher[Any]):
-    """A dispatcher that collects unchecked answers. The SDK gets only the parts that it needs."""
+    """A dispatcher that keeps unchecked answers. The SDK gets only the parts that it needs."""
 
     is_modern: Callable[[], bool]
     inbox: Inbox
@@ -249,7 +249,7 @@ def header_problem(schema: dict[str, Any]) -> str | None:
 
 
 class _Stream:
-    """A wrapper of an SDK stream, with its context manager and its other attributes."""
+    """A wrapper of an SDK stream; it has the context manager and attributes of the stream."""
 
     def __init__(self, inner: Any, inbox: Inbox) -> None:
         self._inner = inner
@@ -277,7 +277,7 @@ class _Reader(_Stream):
         return await self._next(self._inner.receive)
 
     async def _next(self, receive: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the next item that the inbox has not handled; report the end of the stream."""
+        """Return the next item that the SDK must get; report the end of the stream to the inbox."""
         while True:
             try:
                 item = await receive()
@@ -290,7 +290,7 @@ class _Reader(_Stream):
                 return item
 
     def _take(self, item: Any) -> bool:
-        """Note *item*; return whether the inbox has handled it."""
+        """Report *item* to the inbox; return True if the SDK must not get the item."""
         if isinstance(item, Exception):
             self._inbox.note_noise(str(item))
             return True

@@ -94,7 +94,7 @@ class ProcessTransport(ClientTransport):
         )
 
     async def read(self, process: Process) -> list[WrittenMessage]:
-        """Return the next messages of the process; an empty list at the end of its stdout."""
+        """Return the next messages of the process; an empty list if no more can come."""
         stdout: Any = process.stdout
         with suppress(OSError):
             while chunk := await stdout.read(_CHUNK):
@@ -180,7 +180,7 @@ def _read(line: bytes) -> Any:
 
 @dataclass
 class _Way:
-    """The pipe in one direction, with the methods that the SDK's session needs of a stream."""
+    """The pipe to or from the process, with the stream methods that the SDK's session needs."""
 
     transport: ProcessTransport
     process: Process

@@ -27,7 +27,7 @@ _EXTRA = "demo"  # it contains FastMCP's server half
 
 @dataclass
 class Tapped(ClientTransport):
-    """A transport around another one, with sessions of our own class."""
+    """A transport around another transport, the inner one; its sessions have our own class."""
 
     inner: ClientTransport
     session_class: type[ClientSession]
@@ -58,7 +58,7 @@ class Tapped(ClientTransport):
 
 
 def transport_of(entry: ServerEntry, inbox: Inbox) -> ClientTransport:
-    """Return the transport to *entry*. Replace the variables of *entry* before.
+    """Return the transport to the server of *entry*, whose variables must be filled in already.
 
     Raises:
         ServerError: If *entry* names no server.
@@ -145,7 +145,7 @@ def _proxy(behind: Any, settings: Mapping[str, Any]) -> Any:
 
 
 def _in_process(server: Any) -> ClientTransport:
-    """Return the transport to a server object: FastMCP's, or the object's own transport."""
+    """Return the transport to the object *server*: the object's own one, or else FastMCP's."""
     if isinstance(server, ClientTransport):
         return server
     own = getattr(server, "client_transport", None)

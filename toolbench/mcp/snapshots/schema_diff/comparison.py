@@ -49,9 +49,10 @@ from toolbench.plain import clip
 
 
 def stated_type(before: Node, after: Node) -> Iterator[Difference]:
-    """Yield a difference if only one of the two places states its type.
+    """Yield a difference if one of the two schemas states a type, and the other does not.
 
-    Without a type, keywords such as `minLength` allow any value of another type.
+    In a schema without a type, `minLength` limits only texts; it allows every value that is not
+    a text. Other keywords are similar.
     """
     if (states_type(before.raw) and leaves_type_open(after.raw)) or (
         leaves_type_open(before.raw) and states_type(after.raw)
@@ -96,7 +97,7 @@ class _Comparison:
         self._same_definitions = _same_definitions(before, after)
 
     def compare(self, before: Node, after: Node) -> list[Difference]:
-        """Return the differences between two places, with paths from there."""
+        """Return the differences between two places; their paths begin at these places."""
         pair = before, after
         if pair not in self._known:
             if self._text(before) == self._text(after):
@@ -113,7 +114,7 @@ class _Comparison:
         return self._known[pair]
 
     def _text(self, node: Node) -> bytes:
-        """Return a text that is the same only for two places with the same meaning."""
+        """Return a text for *node*. If two nodes have the same text, they mean the same."""
         if node not in self._texts:
             text = quick_text(node.raw) or b"%d" % id(node)
             if may_refer(text) and not self._same_definitions:
@@ -241,10 +242,11 @@ class _Comparison:
         *,
         backwards: bool = False,
     ) -> set[Node]:
-        """Return the *options* that one of the *others* can replace.
+        """Return each of *options* that one alternative of *others* can replace.
 
-        An option can be replaced if no difference from the option to the other alternative has an
-        effect in *lost*. With *backwards*, the comparison is from the other one to the option.
+        An alternative can replace an option if no difference between them has an effect in *lost*.
+        The comparison is from the option to the alternative; with *backwards*, from the
+        alternative to the option.
         """
         return {
             node
@@ -265,7 +267,7 @@ class _Comparison:
         return self._known[pair]
 
     def _is_spread(self, node: Node) -> bool:
-        """Tell whether *node* is an object with merged alternatives, which may require more keys."""
+        """Tell whether *node* is an object with merged alternatives: they may require more keys."""
         return bool(node.merged) and bool(node.declared)
 
     def _spread(self, before: Node, after: Node) -> Iterator[Difference]:
@@ -285,7 +287,7 @@ class _Comparison:
 
 
 def _options(node: Node) -> list[Node]:
-    """Return the alternatives of *node*, merged alternatives included, without null."""
+    """Return the alternatives of *node* except null, also those that were merged into one node."""
     options: list[Node] = []
     for each in node.alternatives:
         scalar = each.type in ("string", *NUMBERS) and not each.values
@@ -333,7 +335,7 @@ def _too_deep(before: Node, after: Node) -> Difference:
 
 
 def _outside(node: Node, other: Node) -> list[Any]:
-    """Return values of *node* whose type *other* does not accept."""
+    """Return values of *node* to try on *other*, of a type that *other* does not accept."""
     if node.type is None and other.type is not None:
         return others({other.type})
     half = [0.5, 1.5, -0.5] if node.type == "number" else []

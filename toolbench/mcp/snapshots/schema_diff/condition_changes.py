@@ -68,7 +68,7 @@ def condition_changes(
 
 
 def _condition(node: Node, keyword: str) -> Any:
-    """Return the value of *keyword* in *node*, with parts of the older `dependencies`."""
+    """Return the value of *keyword* in *node*, with added parts of the older `dependencies`."""
     own, older = keyword_value(node, keyword), keyword_value(node, "dependencies")
     if keyword not in _BY_NAME or not isinstance(older, dict):
         return own
@@ -78,7 +78,7 @@ def _condition(node: Node, keyword: str) -> Any:
 
 
 def _says_something(keyword: str, before: Node, after: Node) -> bool:
-    """Tell whether to compare *keyword*: a change of it can have an effect of its own.
+    """Tell whether to compare *keyword*: whether it can have an effect in both schemas.
 
     `then` and `else` need `if` on both sides. `additionalItems` needs `prefixItems` on both sides.
     """
@@ -92,7 +92,7 @@ def _says_something(keyword: str, before: Node, after: Node) -> bool:
 def _inner(
     keyword: str, before: Node, after: Node, compare: Compare
 ) -> list[Difference] | None:
-    """Return the differences inside the condition *keyword*; None if only one side has it."""
+    """Return the differences inside the condition *keyword*; None if they cannot be compared."""
     old, new = _condition(before, keyword), _condition(after, keyword)
     if keyword in _SCHEMAS:
         if not isinstance(old, dict | bool) or not isinstance(new, dict | bool):
@@ -120,7 +120,7 @@ def _of_name(
     conditions: tuple[Mapping[str, Any], Mapping[str, Any]],
     compare: Compare,
 ) -> list[Difference]:
-    """Return the differences of two conditions on objects with the key *name*."""
+    """Return the differences between the two *conditions* for objects that have the key *name*."""
     one, other = (by_name.get(name, []) for by_name in conditions)
     if isinstance(one, list) and isinstance(other, list):
         lost = (key for key in one if key not in other)
@@ -144,7 +144,7 @@ def _key_change(effect: Effect, name: str, key: Any, verb: str) -> Difference:
 
 
 def _compared(old: Node, new: Node, compare: Compare) -> list[Difference]:
-    """Return the differences of two conditions.
+    """Return the differences between the conditions *old* and *new*.
 
     An open object may have a key that its schema does not declare. So a removed declaration allows
     more values, and a new declaration allows fewer values.
@@ -212,7 +212,7 @@ def _values(source: Node, other: Node) -> Iterator[Any]:
 
 
 def _cases(node: Node) -> Iterator[list[Any]]:
-    """Yield lists of schemas. A value that fits all schemas of one list meets a condition."""
+    """Yield lists of schemas, one list for each case. A value of the case fits all its schemas."""
     condition, cases = (
         keyword_value(node, "if"),
         [keyword_value(node, k) for k in ("then", "else")],

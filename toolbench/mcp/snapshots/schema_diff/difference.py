@@ -100,8 +100,8 @@ def difference(
 ) -> Difference:
     """Return a difference whose place is the whole value, not a part of it.
 
-    The arguments are those of `Difference`, but *refused* and *admitted* make plain values, and
-    this function makes them examples.
+    The arguments are those of `Difference`, except that *refused* and *admitted* return plain
+    values. This function makes an `Example` from each value.
     """
     return Difference(
         effect,
@@ -116,7 +116,7 @@ def difference(
 
 
 def keyword_value(node: Node, keyword: str) -> Any:
-    """Return the value of *keyword* in *node*, or None."""
+    """Return the value of *keyword* in *node*; None if *node* does not have the keyword."""
     return node.schema.get(keyword)
 
 

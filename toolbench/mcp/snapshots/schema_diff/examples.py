@@ -1,4 +1,4 @@
-"""Make simple values that should fit a schema, always the same values."""
+"""Make simple values that should fit a schema. The same schema always gives the same values."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -64,7 +64,7 @@ def _of_type(node: Node, depth: int) -> Any:
 
 
 def others(kinds: "set[str]") -> list[Any]:
-    """Return a value of each type that is not in *kinds*."""
+    """Return a value of each type that is not in *kinds*; "number" in *kinds* includes integers."""
     plain: dict[str, Any] = {
         "string": "a",
         "integer": 1,

@@ -36,7 +36,7 @@ _NAMES = {"examples": "list of examples", "deprecated": "mark 'deprecated'"}
 
 
 def worded(what: str, old: Any, new: Any) -> str:
-    """Return words for the change of *what* from *old* to *new*."""
+    """Return a phrase for a change: *what*, such as the title, was *old* and is *new* now."""
     if old in (None, ""):
         return f"{what} is {_quoted(new)} now; there was none"
     if new in (None, ""):
@@ -46,7 +46,7 @@ def worded(what: str, old: Any, new: Any) -> str:
 
 
 def _from_where_they_differ(old: Any, new: Any) -> tuple[Any, Any]:
-    """Return two texts without their common beginning, if they are too long to quote."""
+    """Return *old* and *new*; long texts are returned without their common beginning."""
     if not isinstance(old, str) or not isinstance(new, str):
         return old, new
     pairs = zip(old, new, strict=False)

@@ -57,7 +57,7 @@ def list_limits(
 ) -> Iterator[Difference]:
     """Yield the differences between the lengths that two schemas allow a list.
 
-    *items* makes a list of n items.
+    `items(node, n)` returns a list of *n* items.
     """
     yield from _counts(
         before, after, "minItems", "maxItems", lambda n: [items(before, n)]
@@ -82,7 +82,7 @@ def key_limits(
 ) -> Iterator[Difference]:
     """Yield the differences between the numbers of keys that two schemas allow an object.
 
-    *keys* makes n keys.
+    `keys(n)` returns an object with *n* keys.
     """
     yield from _counts(
         before, after, "minProperties", "maxProperties", lambda n: [keys(n)]
@@ -132,7 +132,7 @@ def end_of(node: Node, *, lower: bool) -> End:
 
 
 def _whole(end: End) -> End:
-    """Return *end* moved to the nearest allowed whole number, inclusive."""
+    """Return *end*, moved to the nearest whole number that fits; this number is included."""
     if end.value in (inf, -inf):
         return end
     value = ceil(end.value) if end.sign > 0 else floor(end.value)
@@ -142,7 +142,7 @@ def _whole(end: End) -> End:
 
 
 def _near(loose: End, tight: End) -> list[Any]:
-    """Return numbers that *loose* may allow and *tight* refuses."""
+    """Return numbers near the two ends, to find one that *loose* allows and *tight* refuses."""
     numbers: list[Any] = []
     for end in (loose, tight):
         if end.value not in (inf, -inf):
@@ -242,7 +242,7 @@ def _of_length(before: Node, after: Node, size: int) -> Iterator[str]:
 
 
 def _has_no_room(keyword: str, *sides: tuple[Node, float]) -> bool:
-    """Tell whether both sides are closed tuples of one size, so that *keyword* has no effect."""
+    """Tell whether *keyword* is `maxItems` and has no effect: both tuples have the same length."""
     if keyword != "maxItems" or any(
         keyword_value(n, "items") is not False for n, _ in sides
     ):

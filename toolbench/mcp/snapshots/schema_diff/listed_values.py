@@ -1,4 +1,4 @@
-"""Compare listed values: a constant, an enum, or no list."""
+"""Compare the values that schemas list: one value in `const`, or several in `enum`."""
 
 from collections.abc import Iterator
 from itertools import chain

@@ -73,7 +73,7 @@ def _base(node: Node) -> dict[str, Any]:
 def _removed(
     before: Node, after: Node, name: str, compare: Compare
 ) -> Iterator[Difference]:
-    """Yield the differences for a removed property, which may now match a rule for other keys."""
+    """Yield the differences for the removed property *name*: a rule for other keys may apply."""
     other = _of_key(after, name)
     if other is not None:
         for each in compare(before.properties[name], other):
@@ -291,7 +291,7 @@ def array_parts(before: Node, after: Node, compare: Compare) -> Iterator[Differe
 
 
 def _takes(node: Node, index: int) -> bool:
-    """Tell whether a list may have an item at *index*."""
+    """Tell whether a list that fits *node* may have an item at *index*."""
     most = node.limit("maxItems")
     if most is not None and index >= most:
         return False

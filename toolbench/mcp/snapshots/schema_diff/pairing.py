@@ -31,7 +31,7 @@ def partners(
     new: list[Node],
     differences: dict[tuple[Node, Node], list[Difference]],
 ) -> dict[Node, Node]:
-    """Return pairs of similar alternatives, *old* and *new*; no alternative is in two pairs."""
+    """Return pairs of an *old* and a similar *new* alternative; no alternative is in two pairs."""
     scores = [
         (_likeness(one, other, differences[one, other]), -abs(i - j), one, other)
         for i, one in enumerate(old)
@@ -45,7 +45,7 @@ def partners(
 
 
 def _likeness(one: Node, other: Node, differences: list[Difference]) -> float:
-    """Return a number for the likeness of two alternatives; 0 means that they are not a pair."""
+    """Return how similar two alternatives are, as a number; 0 means that they are not a pair."""
     if not differences:
         return 100
     kinds = {one.type, other.type}
@@ -63,7 +63,7 @@ def _likeness(one: Node, other: Node, differences: list[Difference]) -> float:
 
 
 def _tags(node: Node) -> str:
-    """Return the constants that identify an alternative, as text."""
+    """Return the constant properties of *node*, as text: they identify an alternative."""
     tags = {
         name: part.values[0]
         for name, part in node.properties.items()
@@ -115,7 +115,7 @@ def _is_covered(node: Node, others: list[Node]) -> bool:
 
 
 def _may_cover(other: Node, node: Node) -> bool:
-    """Tell whether *other* has only limits and keywords that *node* has too."""
+    """Tell whether *other* is of the type of *node*, and differs from it only in limits."""
     kinds = {"number", node.type} if node.type in NUMBERS else {"string"}
     return (
         other.type in kinds
@@ -136,7 +136,7 @@ def _span(node: Node) -> _Span:
 
 
 def _next(last: tuple[float, bool], *, is_whole: bool) -> tuple[float, bool]:
-    """Return the start of the range that follows the end *last*."""
+    """Return where the next range must start, so that no number after *last* is left out."""
     value, is_inside = last
     if not is_whole or value == inf:
         return last

@@ -35,7 +35,7 @@ def _of(node: Node, depth: int) -> Iterator[Any]:
 
 
 def _parts(node: Node) -> list[Node]:
-    """Return the number or text alternatives merged into *node*, else *node* itself."""
+    """Return the alternatives that were merged into *node*, a number or text; else only *node*."""
     if node.type not in ("string", "integer", "number") or not node.merged:
         return [node]
     return merged_alternatives(node)

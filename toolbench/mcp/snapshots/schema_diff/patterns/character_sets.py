@@ -41,7 +41,11 @@ def complement(characters: Characters) -> Characters:
 
 
 def parts_of(sets: Iterable[Characters]) -> list[int]:
-    """Divide all characters by *sets*; return one character of each part, plain characters first."""
+    """Divide all characters into parts, and return one character of each part.
+
+    Each of *sets* contains either all or none of the characters of a part. Letters and digits come
+    first. Lone surrogates are left out.
+    """
     cuts = {0, *(n for ranges in sets for a, b in ranges for n in (a, b + 1))}
     cuts |= {_SURROGATES[0], _SURROGATES[1] + 1}
     starts = sorted(cut for cut in cuts if cut <= _LAST)

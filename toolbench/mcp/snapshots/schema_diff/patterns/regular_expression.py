@@ -55,7 +55,7 @@ def text_beyond(
 
 @dataclass
 class _Automaton:
-    """States with edges: from state to state by characters, or without a character."""
+    """States, and the edges between them. An edge needs one of its characters, or no character."""
 
     edges: list[list[tuple[Characters, int]]] = field(default_factory=list)
     empty: list[list[int]] = field(default_factory=list)
@@ -70,7 +70,7 @@ class _Automaton:
         return len(self.edges) - 1
 
     def closure(self, states: set[int]) -> frozenset[int]:
-        """Add to *states* all states that are reached without a character, and return them."""
+        """Return *states*, and all states that edges without a character reach from there."""
         todo = list(states)
         while todo:
             for state in self.empty[todo.pop()]:
@@ -80,7 +80,7 @@ class _Automaton:
         return frozenset(states)
 
     def takes(self, states: frozenset[int]) -> bool:
-        """Tell whether a text that leads to *states* matches."""
+        """Tell whether the expression matches a text that leads to *states*."""
         return self.end in self.after(states, END)
 
     def after(self, states: frozenset[int], character: int) -> frozenset[int]:
@@ -92,9 +92,9 @@ class _Automaton:
 
 @lru_cache(maxsize=500)
 def _automaton(pattern: str) -> _Automaton:
-    """Return an automaton for texts with a match of *pattern* anywhere.
+    """Return an automaton that accepts a text if *pattern* matches anywhere in the text.
 
-    It reads a start sign before the text, and an end sign after the text.
+    The automaton reads a start sign before the text, and an end sign after the text.
     """
     automaton = _Automaton()
     first, last = automaton.state(), automaton.state()
@@ -113,7 +113,10 @@ _NOTHING = _Automaton(edges=[[]], empty=[[]], end=-1)
 def _search(
     one: _Automaton, other: _Automaton | None, least: int, most: float
 ) -> str | None:
-    """Search both automata together, shortest texts first."""
+    """Return a text that *one* accepts and *other* does not; None if there is none.
+
+    The text has from *least* to *most* characters. Short texts are tried first.
+    """
     other = other or _NOTHING
     sets = [chars for a in (one, other) for row in a.edges for chars, _ in row]
     characters = parts_of(sets)
@@ -165,9 +168,9 @@ class _Parser:
         return piece
 
     def _next(self, *choices: str) -> str:
-        """Take the next character, or one of *choices* if there are any.
+        """Read the next character; with *choices*, read the choice that comes next.
 
-        If none of the choices comes next, take nothing and return an empty text.
+        If none of *choices* comes next, read nothing and return an empty text.
         """
         if choices:
             sign = next((w for w in choices if self._text.startswith(w, self._at)), "")
@@ -330,7 +333,10 @@ class _Parser:
 
 
 def texts_matching(pattern: str, sizes: tuple[int, ...] = ()) -> Iterator[str]:
-    """Yield a short text that *pattern* matches, and a matching text of each of *sizes*, if any."""
+    """Yield a short text that *pattern* matches, then one matching text of each size in *sizes*.
+
+    A text that does not exist, or cannot be found, is left out.
+    """
     try:
         short = text_beyond(pattern, None)
         if short is not None:

@@ -11,9 +11,9 @@ from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
 
 
 def beyond(node: Node, other: Node) -> list[str]:
-    """Return texts that fit the pattern and lengths of *node*, but not the pattern of *other*.
+    """Return a list of one text that fits *node* (pattern and length), but not *other*'s pattern.
 
-    The list is empty if there are none. If this cannot be decided, the list has an empty text.
+    The list is empty if there is no such text. It has an empty text if this cannot be decided.
     """
     least, most = node.limit("minLength") or 0, node.limit("maxLength")
     pattern, excluded = _pattern(node), _pattern(other)
