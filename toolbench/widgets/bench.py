@@ -1,4 +1,4 @@
-"""A bench: several tools to search and run, with the server of the open tool beside them."""
+"""A bench: a list of tools to search and run. The server of the open tool is shown beside it."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -28,7 +28,7 @@ def bench(*tools: AnyTool | Tool | str | Iterable[AnyTool]) -> w.Widget:
     """Return the panel of one tool, or a searchable bench of several tools.
 
     Args:
-        *tools: Tools, specs or registered names of tools, and collections of them, such
+        *tools: Tools, specs of tools, names of registered tools, or collections of these, such
             as an MCPClient.
 
     Raises:
@@ -65,7 +65,7 @@ class ServerView(Protocol):
 
 
 def _items(tools: Sequence[AnyTool]) -> list[Item]:
-    """Return *tools* as items of a list. If there are several sources, each source is a group.
+    """Return *tools* as items of a list. If the tools have several sources, each source is a group.
 
     If tools of one source have the same name, `names_apart` makes their labels different.
     """
@@ -145,7 +145,10 @@ class Bench(w.VBox):
     def _use(
         self, source: str, name: str, arguments: dict[str, Any], *, is_run: bool
     ) -> bool:
-        """Open the tool *name* of *source* with *arguments*; False if the bench has no such tool."""
+        """Open the tool *name* of *source* with *arguments*, and run it if *is_run*.
+
+        Return False if the bench has no such tool.
+        """
         for number, tool in enumerate(self.tools):
             if (
                 tool.source == source

@@ -19,7 +19,10 @@ class CellViews:
     def __init__(
         self, shell: Any, tools: Callable[[], Mapping[str, ToolDefinition[Any, Any]]]
     ) -> None:
-        """Prepare for *shell*, which `load` changes. *tools* returns the tools of the notebook."""
+        """Prepare views for *shell*, but change nothing yet: see `load`.
+
+        *tools* returns the tools of the notebook.
+        """
         self._shell = shell
         self._tools = tools
         self._panels = CellPanels()
@@ -71,7 +74,7 @@ class CellViews:
         return hasattr(self._shell, "kernel")
 
     def _bundle_of(self, panel: Any, options: Mapping[str, Any]) -> Any:
-        """Return the bundle of *panel*, which is closed when its cell runs again."""
+        """Return the mime bundle of *panel*. The panel is closed when its cell runs again."""
         self._panels.add(panel)
         return panel._repr_mimebundle_(**options)
 

@@ -1,4 +1,4 @@
-"""An opened call: all its details. After the call has ended, also a panel with its values."""
+"""The view of an opened call: all details and, when the call has ended, a panel to repeat it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ class ArrivedCall:
     def __init__(
         self, call: ServedCall, variables: Variables, close: Callable[[], object]
     ) -> None:
-        """Show *call*. Its result can be kept in *variables*. A button calls *close*."""
+        """Show *call*. A person can keep its result in *variables*; a button calls *close*."""
         self.call, self._variables = call, variables
         self._parts = parts = Parts()
         self._whole = parts.html()

@@ -21,7 +21,7 @@ _lines: WeakKeyDictionary[ServedCall, Html] = WeakKeyDictionary()
 
 
 def line_html(call: ServedCall) -> Html:
-    """Return *call* as a line. After the end of the call, the line is not made again."""
+    """Return *call* as a line. The line of an ended call is made only once."""
     return written_once(_lines, call, _line_html)
 
 

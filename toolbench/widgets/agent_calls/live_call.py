@@ -1,4 +1,4 @@
-"""A call that waits for a person or runs for long: its question, and fields to answer by hand."""
+"""The view of a call that waits for a person or runs for long, with fields to answer by hand."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -69,7 +69,7 @@ class LiveCall:
             put(self._printed, printed_html(self.call, lines=_LINES, limit=_LIMIT))
 
     def _ask(self, question: Question | None) -> None:
-        """Show *question*; without one, show that the call runs."""
+        """Show *question*. If it is None, show that the call runs."""
         old, self._asking = self._asking, ExitStack()
         is_consent = question is not None and question.consent is not None
         word = "Refuse" if is_consent else "Stop"
@@ -100,7 +100,7 @@ class LiveCall:
     def _consenting(
         self, question: Question, consent: ConsentLabels
     ) -> tuple[list[Any], Any]:
-        """Return a sentence about the effect of the call, and the button that allows it."""
+        """Return a sentence about the effect of the call, and the button that allows the call."""
         parts = Parts()
         self._asking.callback(parts.close)
         text = (

@@ -92,7 +92,7 @@ class ServedPanel(w.VBox):
 
     @property
     def is_busy(self) -> bool:
-        """False: the panel can be closed at any time; the calls go on."""
+        """Always False: the panel can be closed at any time, and the calls go on."""
         return False
 
     def _button(self, label: str, act: Callable[[], object]) -> w.Button:
@@ -109,7 +109,10 @@ class ServedPanel(w.VBox):
     # --- news ---------------------------------------------------------------------------
 
     def _heard(self, call: ServedCall | None) -> None:
-        """Note a change. The next tick shows it, so the thread that reports it need not wait."""
+        """Note a change of *call*, or of the server if *call* is None.
+
+        The next tick shows the change, so the thread that calls this need not wait.
+        """
         with self._news_lock:
             self._has_news = True
             if call is not None:
@@ -148,7 +151,7 @@ class ServedPanel(w.VBox):
                 self._arrived.refresh()
 
     def _note(self, call: ServedCall) -> None:
-        """Watch *call* until its end, even if its last notification was missed."""
+        """Watch *call* until it ends. So its end is shown even if no notification of it arrives."""
         if call.is_over:
             self._unfinished.pop(call.id, None)
         else:
@@ -169,7 +172,10 @@ class ServedPanel(w.VBox):
             put(self._clients, Html(""))
 
     def _show_live(self) -> None:
-        """Show the calls that wait for a person, then the calls that run for long."""
+        """Show the calls that wait for a person, and the calls that run for long.
+
+        If there are too many calls, the calls that wait are preferred.
+        """
         calls = list(self._unfinished.values())
         waiting = [call for call in calls if call.questions]
         running = [c for c in calls if not c.questions and c.seconds > _SOON]

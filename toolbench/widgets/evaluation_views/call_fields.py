@@ -1,4 +1,4 @@
-"""One expected call: the tool, and its arguments in the tool's own form."""
+"""The fields of one expected call: a list to choose the tool, and the form of the tool."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -30,9 +30,9 @@ class CallFields:
 
         Args:
             parts: The factory of the widgets.
-            tools: The tools to choose from, by name; a call of another tool can be shown too.
+            tools: The tools to choose from, by name. A *call* of another tool can be shown too.
             call: The expected call.
-            may_lack: A function that returns True if an argument needs no value.
+            may_lack: A function that tells whether the argument with a name needs no value.
             edited: A function that is called after each change.
         """
         self._tools, self._may_lack, self._edited = tools, may_lack, edited
@@ -53,7 +53,7 @@ class CallFields:
 
     @property
     def arguments(self) -> list[str]:
-        """The names of all arguments of the tool, and the names of the filled ones."""
+        """The names of all arguments of the tool, and other names that have a value in the form."""
         tool = self._tools.get(self.name or "")
         known = [] if tool is None else tool.input_node.properties
         filled = [] if self.form is None else self.form.value
@@ -95,7 +95,7 @@ class CallFields:
             old.close()
 
     def _problems(self, value: dict[str, Any]) -> list[Problem]:
-        """List the problems of the call. An argument may be missing if its rule needs no value."""
+        """List the problems of the call. An argument may be missing if its rule permits this."""
         tool = self._tools.get(self.name or "")
         if tool is None:
             return []

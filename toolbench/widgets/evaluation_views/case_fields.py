@@ -82,7 +82,7 @@ class CaseFields:
         self._rules.show(name for call in self._calls for name in call.arguments)
 
     def _recheck(self) -> None:
-        """Check the calls again: an argument may be missing if its rule needs no value."""
+        """Check the calls again, because the rules decide whether an argument may be missing."""
         self._changed()
         for call in self._calls:
             call.recheck()

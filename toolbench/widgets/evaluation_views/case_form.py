@@ -34,7 +34,7 @@ class CaseForm(w.VBox):
         tools: Iterable[ToolDefinition[Any, Any]],
         cases: Iterable[Any] = (),
     ) -> None:
-        """Show *cases*; a `Cases` is changed in place.
+        """Show *cases*. If it is a `Cases`, the form changes this object.
 
         Args:
             tools: The tools of the expected calls.
@@ -98,7 +98,7 @@ class CaseForm(w.VBox):
             self._leave(_NEW if place is None else self._keys()[place])
 
     def confirm(self) -> None:
-        """Mark the opened proposal as confirmed by a person."""
+        """Mark the opened case, a proposal, as confirmed by a person."""
         with self._lock:
             place, case = self._place_of(self._open_key), self._fields.case()
             if place is not None and case is not None:
@@ -122,7 +122,7 @@ class CaseForm(w.VBox):
             self._say("")
 
     def show_case(self, place: int) -> None:
-        """Show the case at *place* of the list, to be changed or removed."""
+        """Show the case at *place* of the list, so that a person can change or remove it."""
         with self._lock:
             self._open(self._keys()[place])
 
@@ -137,7 +137,10 @@ class CaseForm(w.VBox):
         self._refresh()
 
     def _leave(self, key: str) -> None:
-        """Close the fields of a case that was saved or removed; show the case with *key*."""
+        """Close the fields of the open case, because it was saved or removed; show another case.
+
+        *key* is the key of the other case.
+        """
         old = self._drafts.pop(self._open_key, None)
         self._open_key = key
         self._refresh()
@@ -147,7 +150,7 @@ class CaseForm(w.VBox):
 
     @property
     def _fields(self) -> CaseFields:
-        """Return the open fields, made at the first use."""
+        """Return the fields of the open case. They are made when they are first needed."""
         key = self._open_key
         if key not in self._drafts:
             place = self._place_of(key)
@@ -156,7 +159,7 @@ class CaseForm(w.VBox):
         return self._drafts[key]
 
     def _keys(self) -> list[str]:
-        """Return a key for each case. It stays the same if other cases are added or removed."""
+        """Return a key for each case. Cases that are added or removed do not change other keys."""
         times: Counter[int] = Counter()
         keys = []
         for case in self.cases:

@@ -1,4 +1,4 @@
-"""The live report of an evaluation: a picked failure opens with its transcript and panels."""
+"""The live report of an evaluation. A person can open a failure, with its transcript and panels."""
 
 from threading import RLock
 from typing import Any

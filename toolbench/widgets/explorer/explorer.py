@@ -1,4 +1,4 @@
-"""The explorer widget: the lists of a server, the picked item, and details of the server."""
+"""The explorer: a widget with the lists of a server, the picked item, and the server's details."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -30,7 +30,7 @@ open_explorers: "WeakSet[Explorer]" = WeakSet()
 
 
 class Explorer(w.VBox):
-    """A widget that lists the servers of a client, and shows one with its tools and messages.
+    """A widget that lists the servers of a client, and shows the tools and messages of one server.
 
     A server may report a change on any thread.
     """
@@ -44,7 +44,7 @@ class Explorer(w.VBox):
 
         Args:
             client: A client, or servers by name. Servers added later are shown after `look`.
-            server: The name of the server to show first. By default it is the first server.
+            server: The name of the server to show first. By default, the first server of *client*.
         """
         self._lock = RLock()
         self.servers = client.servers if isinstance(client, MCPClient) else client

@@ -27,7 +27,7 @@ class ReviewView:
         self.widget = parts.column(self._ask, self._answer)
 
     def show(self, session: MCPServerSession) -> None:
-        """Set the server to review; the answer about another server is removed."""
+        """Set the server to review. Remove the answer about another server."""
         if session is not self._session:
             self._session = session
             self._server_request.forget()

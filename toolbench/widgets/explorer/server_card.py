@@ -118,9 +118,9 @@ def status_words(session: MCPServerSession) -> str:
 def _may_be_the_protocol(session: MCPServerSession) -> bool:
     """Return whether to offer the other protocol.
 
-    A connected server that knows only the older protocol gets no such offer. After an error, the
-    other protocol may work if a message was received, or if only one protocol was tried. The mode
-    `auto` has tried both.
+    If the server is connected and knows only the older protocol, the answer is no. After an error,
+    the other protocol may work if a message was received, or if only one protocol was tried. The
+    mode `auto` tries both.
     """
     if session.status in ("new", "closed"):
         return False
@@ -150,7 +150,10 @@ def _about_html(session: MCPServerSession) -> Html:
 
 
 def _more_html(session: MCPServerSession) -> str:
-    """Return the error and the last lines on stderr; if connected, the server's instructions."""
+    """Return the error and, if the server is connected, its instructions.
+
+    If the connection broke, return the last lines on stderr too.
+    """
     parts: list[Html] = []
     if session.error and session.status in ("failed", "incomplete"):
         parts.append(notice(session.error, "danger"))

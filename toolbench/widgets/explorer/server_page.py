@@ -38,7 +38,7 @@ class ServerPage:
         self._place()
 
     def hear(self, names: frozenset[str]) -> None:
-        """Update the visible panes for the changes *names*; mark changed tabs that are not open."""
+        """Show the changes *names* in the visible panes; mark other tabs that have changed."""
         change, self._last_change = self._last_change, self.session.tools.last_change
         real = names if change is not self._last_change else names - {"tools"}
         self._offer_skills()
@@ -46,7 +46,7 @@ class ServerPage:
         self.details.hear(names)
 
     def _offer_skills(self) -> None:
-        """Add the tab of skills; few servers have any."""
+        """Add the tab of skills if the server has skills, as few servers do."""
         if has_skills(self.session):
             self.lists.add(SkillsPane, SkillsPane)
 
@@ -56,7 +56,10 @@ class ServerPage:
         return cast("ListPane", self.lists.pane)
 
     def _use_tool(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
-        """Open a tool with *arguments*, and run it if *is_run*; False if there is no such tool."""
+        """Open the tool *name* with *arguments*, and run it if *is_run*.
+
+        Return False if the server lists no such tool.
+        """
         pane = self.lists.show(ToolsPane)
         return isinstance(pane, ToolsPane) and pane.use(name, arguments, is_run=is_run)
 

@@ -13,7 +13,7 @@ MakePane = Callable[[MCPServerSession, Lock], Pane]
 
 
 class TabSet:
-    """Panes in tabs; the visible pane is updated at once, the others when they are opened."""
+    """Panes in tabs. The visible pane is updated at once; another pane when it is opened."""
 
     def __init__(
         self,
@@ -49,7 +49,10 @@ class TabSet:
     def hear(
         self, names: frozenset[str], changed: frozenset[str] = frozenset()
     ) -> None:
-        """Update the panes that show the changes *names*; mark closed tabs named in *changed*."""
+        """Update the panes that show the changes *names*.
+
+        Mark the tabs that show one of the changes *changed* and are not open.
+        """
         if self._closed:
             return
         open_tab = self._kinds[self._index].title.lower()
@@ -60,7 +63,7 @@ class TabSet:
         self._refresh()
 
     def add(self, kind: type[Pane], make: MakePane) -> None:
-        """Add a tab for panes of this *kind* at the end, if there is none yet."""
+        """Add a tab for the pane of this *kind* at the end, unless there is such a tab already."""
         if kind not in self._kinds and not self._closed:
             self._kinds = (*self._kinds, kind)
             self._make = {**self._make, kind: make}

@@ -20,7 +20,7 @@ class PendingUpdates:
     def __init__(
         self, session: MCPServerSession, show: Callable[[frozenset[str]], None]
     ) -> None:
-        """Call *show* with the names of the changes, in the ticker's thread."""
+        """Let the ticker's thread call *show* with the names of the changes."""
         self._show = show
         self._names: set[str] = set()
         self._lock = Lock()
@@ -65,7 +65,7 @@ class ServerRequest(Generic[T]):
         self._turn = 0
 
     def start(self, ask: Callable[[], T], show: Callable[[T | Failure], None]) -> None:
-        """Call *ask* in a new thread, then *show* with its result in the ticker's thread."""
+        """Call *ask* in a new thread. Then call *show* with its result in the ticker's thread."""
         work = partial(self._run, self._next(), ask, show)
         Thread(target=work, name="toolbench-server-request", daemon=True).start()
 

@@ -40,7 +40,7 @@ class Panel(Protocol):
 
     @property
     def result(self) -> Observation | None:
-        """The observation of its last run."""
+        """The observation of the panel's last run."""
 
 
 class AppView:
@@ -105,7 +105,7 @@ class AppView:
         self._button.description = "Preview its app again"
 
     def _go_online(self) -> None:
-        """Show the same app again, and allow the addresses for which the button asks."""
+        """Show the same app again, and let it use the addresses that the button names."""
         if self._app is not None:
             show_if(self._allow, is_shown=False)
             self._draw(self._app, is_online=True)
@@ -124,7 +124,10 @@ class AppView:
         )
 
     def _connected(self) -> AppAddress | None:
-        """Make a bridge for the app; return its address, None if the page has no module."""
+        """Make a bridge for the app, and return the address of the bridge.
+
+        Return None, and make no bridge, if the page has no module.
+        """
         key = front_end.key
         if not key:
             return None
@@ -138,7 +141,10 @@ class AppView:
         ticker.watch(self._look)
 
     def _look(self) -> bool:
-        """Show the calls and messages of the app. Return False: each change calls this once."""
+        """Show the calls and messages of the app.
+
+        Return False, so that the ticker does not call this again until the next change.
+        """
         bridge = self._bridge
         if bridge is not None and self._calls.comm is not None:
             put(self._calls, _calls_html(bridge))
@@ -160,7 +166,7 @@ class AppView:
 
 
 def _allow_label(addresses: Sequence[str]) -> str:
-    """Return the label of the button that allows *addresses*. It names only the first of them."""
+    """Return the label of the button that allows *addresses*; it names only the first addresses."""
     names = ", ".join(addresses[:_MOST_NAMES])
     left = len(addresses) - _MOST_NAMES
     others = f" and {counted(left, 'other')}" if left > 0 else ""

@@ -1,4 +1,4 @@
-"""The tab that shows how a server changed: old and new side by side, also as an HTML file."""
+"""The tab that shows how a server changed: old and new state side by side, also as an HTML file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,13 +40,13 @@ class Comparison:
 
 
 class ChangesPane(Pane):
-    """A comparison of the server with a snapshot, a recording, a server or its approved state."""
+    """A comparison of the server with its approved state, a snapshot, a recording or a server."""
 
     title = "Changes"
     hears: ClassVar[frozenset[str]] = frozenset({"tools", "status"})
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Start without a comparison, unless *session* changed since it was approved here."""
+        """Start without a comparison, unless the server has changed since it was approved here."""
         super().__init__(session, lock)
         parts, name = self._parts, file_name(session.name)
         self._server_request: ServerRequest[Comparison] = ServerRequest(lock)
@@ -92,7 +92,7 @@ class ChangesPane(Pane):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the changes since the server was approved here, if there are any."""
+        """If the server has changed since it was approved here, show the changes."""
         self._compare.disabled = self._snapshot.disabled = not self.session.is_connected
         trust = self.session.trust
         changes = [] if trust is None else trust.changes
@@ -107,7 +107,7 @@ class ChangesPane(Pane):
         show_if(self._saving, is_shown=self._comparison is not None)
 
     def _proposals(self) -> list[str]:
-        """Return the files and servers that the server can be compared with."""
+        """Return the names of files and of other servers, to compare the server with."""
         here = Path.cwd()
         files = [
             f.name for kind in ("*.snapshot.json", "*.jsonl") for f in here.glob(kind)
@@ -191,7 +191,7 @@ def compare(session: MCPServerSession, other: str) -> Comparison:
     """Compare what *session* offers with *other*: a file, or a connected server.
 
     Raises:
-        ServerError: If *other* is neither, or cannot be read.
+        ServerError: If *other* is neither a file nor a connected server, or cannot be read.
     """
     path = Path(other).expanduser()
     servers = {s.name: s for s in reversed(connected.sessions)}

@@ -1,4 +1,4 @@
-"""A list of lines that grows at the end: old lines are not sent again, the oldest are dropped."""
+"""A list of lines that grows at the end. Old lines are not sent again; the oldest are dropped."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 
 class Feed(Generic[T]):
-    """The last lines, scrolled to the newest at the bottom."""
+    """A view of the last lines. It is scrolled to the end, where the newest line is."""
 
     def __init__(
         self, parts: Parts, line: Callable[[T], Html], *, nothing: str
     ) -> None:
-        """Draw each item with *line*; show the text *nothing* while there are none."""
+        """Draw each item with *line*. While there are no items, show the text *nothing*."""
         self._parts = parts
         self._line = line
         self._nothing = notice(nothing, "neutral")

@@ -1,4 +1,4 @@
-"""The tab of a server's MCP log and of its process's stderr."""
+"""The tab of a server's MCP log, and of the stderr of its process."""
 
 from datetime import UTC, datetime
 from typing import ClassVar
@@ -77,7 +77,7 @@ class LogPane(Pane):
 
 
 def clock(seconds: float) -> str:
-    """Return the local time of day of *seconds* since the epoch, to the millisecond."""
+    """Return the local time of day, with milliseconds, at *seconds* since the epoch."""
     return f"{datetime.fromtimestamp(seconds, UTC).astimezone():%H:%M:%S.%f}"[:-3]
 
 
@@ -101,7 +101,7 @@ def _line_html(line: str) -> Html:
 
 
 def _text_html(text: str) -> Html:
-    """Return *text*. Of a long text only the beginning is visible; a click shows the rest."""
+    """Return *text* as HTML. A long text shows only its beginning until a click on it."""
     rest = len(text) - _LONGEST
     text = text if rest <= 0 else f"{text[:_LONGEST]}… {rest:,} more characters"
     if len(text) <= _FOLDED:

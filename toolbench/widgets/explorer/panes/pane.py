@@ -38,7 +38,7 @@ class Pane(ABC):
         self._parts = Parts()
 
     def on(self, widget: Any, react: Callable[[], None], trait: str = "value") -> None:
-        """Call *react* when a person clicks the button *widget*, or changes its *trait*."""
+        """Call *react* after a click if *widget* is a button, else after a change of *trait*."""
 
         def happened(_: Any) -> None:
             with self._lock:
@@ -55,7 +55,7 @@ class Pane(ABC):
 
     @staticmethod
     def count(session: MCPServerSession) -> str:
-        """Return the number of items for the tab's title, or an empty text."""
+        """Return the number of items, for the tab's title. By default return an empty text."""
         return ""
 
     def close(self) -> None:
@@ -80,7 +80,7 @@ def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> ToolsDiff:
 
 
 def changes_html(change: ToolsDiff | None) -> Html:
-    """Return *change* as a notice with its first names; empty without a change."""
+    """Return a notice with the first names in *change*; empty if nothing changed."""
     if not change:
         return Html("")
     parts = {

@@ -35,7 +35,7 @@ class PromptsPane(ListPane):
     hears: ClassVar[frozenset[str]] = frozenset({"prompts", "status"})
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Ask the server for its list, in the background."""
+        """Ask the server for its prompts, in the background."""
         super().__init__(session, lock)
         parts = self._parts
         self._prompts: dict[str, Prompt] | None = None
@@ -56,7 +56,7 @@ class PromptsPane(ListPane):
         self.refresh()
 
     def refresh(self) -> None:
-        """List the prompts again; the session decides whether to ask the server."""
+        """List the prompts again. The session knows whether it must ask the server for them."""
         if self.session.status in ("connected", "incomplete", "lost"):
             self._lists.start(lambda: list(self.session.prompts), self._show_list)
         else:

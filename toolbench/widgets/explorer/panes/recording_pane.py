@@ -17,13 +17,13 @@ _UNITS = ("bytes", "KB", "MB", "GB")
 
 
 class RecordingPane(Pane):
-    """The state of the recording, its file, and how to use it."""
+    """The state of the recording, its file, and how to use the file."""
 
     title = "Recording"
     hears: ClassVar[frozenset[str]] = frozenset({"traffic", "status"})
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Show the button; recording of *session* begins when it is clicked."""
+        """Show the button. A click on the button begins to record *session*."""
         super().__init__(session, lock)
         parts = self._parts
         self._server_request: ServerRequest[Path | None] = ServerRequest(lock)

@@ -30,10 +30,13 @@ _RANK = 95  # above every built-in rule
 
 
 class RequestForm:
-    """A SchemaForm with text fields. *propose* gives proposals for the first few fields."""
+    """A SchemaForm with text fields. The first few fields show the server's proposals."""
 
     def __init__(self, schema: Mapping[str, Any], propose: Propose | None) -> None:
-        """Make the form for *schema*, an object of strings."""
+        """Make the form for *schema*, an object of strings.
+
+        *propose* asks the server for proposals; None means that there are none.
+        """
         self._propose = propose
         self._boxes: dict[str, Proposed] = {}
         self._server_request: ServerRequest[dict[str, Completions]] = ServerRequest(
@@ -65,7 +68,7 @@ class RequestForm:
         return True
 
     def when_quiet(self, act: Callable[[], object]) -> None:
-        """Call *act* when the last typed keys have arrived. It may run in another thread."""
+        """Call *act* when the last typed keys have arrived, perhaps in another thread."""
         self._debounce.then(act)
 
     def _box(self, slot: Slot) -> "Proposed":
@@ -122,7 +125,7 @@ class RequestForm:
 def proposals(
     session: MCPServerSession, target: Prompt | ResourceTemplate
 ) -> Propose | None:
-    """Return the function that asks for proposals for *target*; None if the server has none."""
+    """Return a function that asks for proposals for *target*; None if the server makes none."""
     if "completions" not in session.capabilities:
         return None
     return lambda name, typed, others: session.complete(target, name, typed, **others)

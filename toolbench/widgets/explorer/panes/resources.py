@@ -34,13 +34,13 @@ _UPDATED = "notifications/resources/updated"
 
 
 class ResourcesPane(ListPane):
-    """A list of resources and templates; the picked one can be read and subscribed to."""
+    """A list of resources and templates. A person can read and subscribe to the picked item."""
 
     title = "Resources"
     hears: ClassVar[frozenset[str]] = frozenset({"resources", "status"})
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Ask the server for its lists, in the background."""
+        """Ask the server for its resources and templates, in the background."""
         super().__init__(session, lock)
         parts = self._parts
         self._offers: dict[str, Offer] | None = None
@@ -70,7 +70,7 @@ class ResourcesPane(ListPane):
     # --- the list -----------------------------------------------------------------
 
     def refresh(self) -> None:
-        """List the resources again; the session decides whether to ask the server."""
+        """List the resources again. The session knows whether it must ask the server for them."""
         self._tell_updates()
         if self.session.status in ("connected", "incomplete", "lost"):
             self._lists.start(self._listed, self._show_list)
@@ -115,7 +115,10 @@ class ResourcesPane(ListPane):
         ]
 
     def _wanted(self) -> str | None:
-        """Return the picked or filled-in URI; None while a part is missing."""
+        """Return the URI of the picked resource, or of the picked template with its typed values.
+
+        Return None if no valid URI can be made.
+        """
         if self._form is None:
             return self._uri
         template = (self._offers or {}).get(self._list.picked or "")
@@ -125,7 +128,7 @@ class ResourcesPane(ListPane):
         return self._uri
 
     def _when_quiet(self, act: Callable[[], None]) -> None:
-        """Call *act* when the typed keys have arrived, unless another item is picked before."""
+        """Call *act* when the last typed keys have arrived, unless another item is picked first."""
         form = self._form
         if form is None:
             act()

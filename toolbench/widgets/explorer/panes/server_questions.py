@@ -15,13 +15,16 @@ class ServerQuestions:
     """The questions of one request. Questions of an earlier request are cancelled."""
 
     def __init__(self, parts: Parts) -> None:
-        """Make the place for questions; it is empty until there is one."""
+        """Make the place for questions. It is empty until the server asks a question."""
         self._box = QuestionBox(parts)
         self.widget = self._box.widget
         self._left = Event()
 
     def around(self, ask: Callable[[], T]) -> Callable[[], T]:
-        """Return *ask* as a function that shows its questions here; cancel older questions."""
+        """Return a function that calls *ask* and shows the server's questions here.
+
+        Cancel the open question of an earlier request now.
+        """
         self.leave()
         self._left = left = Event()
 

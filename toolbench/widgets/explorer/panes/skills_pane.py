@@ -33,7 +33,7 @@ class SkillsPane(ListPane):
     hears: ClassVar[frozenset[str]] = frozenset({"skills", "resources", "status"})
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Ask the server for its list, in the background."""
+        """Ask the server for its skills, in the background."""
         super().__init__(session, lock)
         parts = self._parts
         self._skills: dict[str, Skill] | None = None
@@ -53,7 +53,7 @@ class SkillsPane(ListPane):
         self.refresh()
 
     def refresh(self) -> None:
-        """List the skills again; the session decides whether to ask the server."""
+        """List the skills again. The session knows whether it must ask the server for them."""
         if self.session.status in ("connected", "incomplete", "lost"):
             self._lists.start(lambda: list(self.session.skills), self._show_list)
         else:

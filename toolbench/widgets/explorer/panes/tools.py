@@ -28,7 +28,7 @@ _WITHOUT_TOOLS = {"connected": "No tools.", "incomplete": "No list of tools came
 
 
 class ToolsPane(ListPane):
-    """A list of tools. A picked tool opens in its normal panel, and the panel keeps its values."""
+    """A list of tools. Each picked tool has its own panel, which keeps the values of its form."""
 
     title = "Tools"
     hears: ClassVar[frozenset[str]] = frozenset({"tools", "status"})
@@ -170,7 +170,7 @@ class OpenTool(Pane):
 
 
 def _empty_html(session: MCPServerSession) -> Html:
-    """Return a hint for a person if there is no tool to open."""
+    """Return a hint for a person; empty if there is a tool to open."""
     if not session.is_connected:
         text = "No tool can be run while the server is not connected. The tab Server says why and connects it again."
     else:
@@ -197,7 +197,7 @@ def _disabled_html(tools: list[DisabledTool]) -> Html:
 
 
 def _cost_html(bill: TokenBill) -> str:
-    """Return the tokens of all tools. A click shows the tokens of each tool, the dearest first."""
+    """Return the number of tokens of all tools. A click shows the tools that need most tokens."""
     if not bill.tools:
         return ""
     rows = "".join(

@@ -1,4 +1,4 @@
-"""The open message of the traffic with its answer: copy, repeat, or edit and send it."""
+"""The open message of the traffic, with its answer. A person can copy, repeat or edit a request."""
 
 import json
 from functools import partial
@@ -28,7 +28,10 @@ class UseTool(Protocol):
     """A function that opens a tool of the server, filled with arguments."""
 
     def __call__(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
-        """Open the tool *name*, and run it if *is_run*; False if there is no such tool."""
+        """Open the tool *name* with *arguments*, and run it if *is_run*.
+
+        Return False if there is no such tool.
+        """
 
 
 class OpenMessage:
@@ -40,10 +43,11 @@ class OpenMessage:
         """Start without an exchange.
 
         Args:
-            parts: The factory of its widgets.
+            parts: The factory of the widgets.
             session: The server to which requests are sent.
             lock: A lock that is held while something is shown.
-            use_tool: A function that opens a tool in its panel, which asks for consent to a call.
+            use_tool: A function that opens a tool in its panel. The panel asks for consent before
+                a call.
         """
         self._session, self._lock = session, lock
         self._debounce = Debounce()
@@ -96,7 +100,7 @@ class OpenMessage:
         put(self._cards, cards_html(cards))
 
     def send_again(self) -> None:
-        """Send the same request again; a tool call runs in its panel."""
+        """Send the request again, unless it has a hidden secret. A tool call runs in its panel."""
         exchange = self._exchange
         if exchange is None or self._holds_secret(exchange.message):
             return
@@ -142,7 +146,7 @@ class OpenMessage:
         self._request(method, params)
 
     def _holds_secret(self, message: Message) -> bool:
-        """Return whether *message* has a hidden secret. If so, show why it cannot be sent again."""
+        """Return whether *message* has a hidden secret, and so cannot be sent again; show this."""
         is_hidden = MARK in message.text
         if is_hidden:
             text = f"The message holds a secret, shown as {MARK}. Edit and send it: type the secret again."

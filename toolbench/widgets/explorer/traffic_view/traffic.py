@@ -1,4 +1,4 @@
-"""The tab of all JSON-RPC messages of a server, in pairs: filter, open, copy, send again."""
+"""The tab of all JSON-RPC messages of a server. A person can filter, open, copy and repeat them."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar

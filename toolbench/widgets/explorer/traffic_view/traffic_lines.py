@@ -8,7 +8,7 @@ from toolbench.widgets.lines.message_lines import MessageLines, columns
 
 
 def traffic_lines(parts: Parts) -> MessageLines[Exchange]:
-    """Return an empty list of lines for exchanges. *parts* makes its widgets."""
+    """Return an empty list of lines for exchanges. *parts* makes the widgets."""
     return MessageLines(
         parts, line_html, noun="exchange", nothing="No message matches."
     )
