@@ -28,7 +28,7 @@ class Workbench:
     """The parts of toolbench in one IPython shell: magics, completion, displays, servers."""
 
     def __init__(self, shell: Any) -> None:
-        """Prepare for *shell*; `load` changes it."""
+        """Prepare to extend *shell*; only `load` changes *shell*."""
         self._shell = shell
         self._client: MCPClient | None = None
         self.catalog = Catalog(shell.user_ns, lambda: self._client)

@@ -55,7 +55,7 @@ def lists_null(node: "Node") -> bool:
 
 
 def takes_nothing(node: "Node") -> bool:
-    """Tell whether no value fits *node*, in the simple cases."""
+    """Tell whether no value fits *node*; only simple cases are recognised."""
     if node.schema.keys().isdisjoint(("const", "enum")):
         return bool(node.schema == {"not": {}})
     return not node.values

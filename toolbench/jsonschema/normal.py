@@ -26,7 +26,7 @@ class Node:
     """One position of a schema in normal form.
 
     Attributes:
-        view: The whole schema it belongs to.
+        view: The view of the whole schema.
         raw: The schema as it was written.
         schema: The keywords, also those of references and of the parts of `allOf`, but without
             `$ref`, `allOf` and the `null` alternative. An `anyOf` has at least two real
@@ -65,7 +65,7 @@ class Node:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types that a value may have, without `null` if there are others; empty means any type."""
+        """The types that a value may have; empty means any type. For `null` see `takes_null`."""
         if self.type is not None:
             return (self.type,)
         each = [node._own_types for node in self.alternatives]
@@ -219,11 +219,11 @@ class Node:
         return accepted(self, choices)
 
     def fits(self, value: Any) -> bool:
-        """Tell whether *value* is valid here; false if the schema is broken."""
+        """Tell whether *value* fits this node; false if the schema is broken."""
         return self.view.fits(self.raw, value)
 
     def problems(self, value: Any) -> list[Problem]:
-        """List the problems of *value* here; none if the schema is broken."""
+        """List the reasons why *value* does not fit this node; none if the schema is broken."""
         return self.view.problems(self.raw, value)
 
     # --- its alternatives -----------------------------------------------------------
@@ -271,7 +271,7 @@ class Node:
 
     @cached_property
     def declared(self) -> "NodesByName":
-        """The properties the schema itself declares."""
+        """The properties that the schema itself declares."""
         return self.view.by_name(mapping(self.schema, "properties"))
 
     @cached_property
@@ -312,7 +312,7 @@ class Node:
 
     @property
     def additional(self) -> "Node | None":
-        """The schema of the values of undeclared keys; None if it is missing or forbids such keys."""
+        """The schema of the values of undeclared keys; None if it is missing or only a boolean."""
         beside = self.schema.get("additionalProperties")
         return self.view.node(beside) if isinstance(beside, Mapping) else None
 

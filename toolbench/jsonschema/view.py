@@ -55,7 +55,7 @@ class SchemaView:
         return ((place, self.node(part)) for place, part in every(self.root))
 
     def node(self, schema: Any) -> Node:
-        """Return the normal form of *schema*: a part of the root, or a schema made from its parts."""
+        """Return the normal form of *schema*, which is a part of the root or made of such parts."""
         known = self._nodes.get(id(schema))
         if known is None:
             known = self._nodes[id(schema)] = (schema, self._read(schema, _HOPS))
@@ -71,7 +71,7 @@ class SchemaView:
 
     @property
     def broken(self) -> str:
-        """The reason why the whole schema cannot validate; empty if it can."""
+        """The reason why the whole schema cannot check values; empty if it can."""
         if self._broken is None:
             try:
                 self._validator(self.root)

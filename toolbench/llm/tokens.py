@@ -47,7 +47,7 @@ def count_tokens(text: str, encoding: str = "o200k_base") -> TokenCount:
 def quick_count(text: str) -> TokenCount:
     """Count the tokens of *text* if a tokenizer is loaded already, else estimate them.
 
-    To load one takes half a second, too long for a view that only mentions the number.
+    Loading a tokenizer takes half a second. This is too long for a view that shows the number.
     """
     return count_tokens(text) if "toktok" in sys.modules else _estimate(text)
 

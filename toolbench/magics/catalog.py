@@ -209,7 +209,7 @@ class Catalog:
 
 
 def _way_to(name: str, known: list[str]) -> str:
-    """Return advice for *name*, which is not among the *known* names."""
+    """Return advice for *name*, which is not in *known*, the names of all tools."""
     shared = [repr(other) for other in known if other.endswith(f"_{name}")]
     if len(shared) > 1:  # servers with a tool of one name
         return f" There are {' and '.join(shared)}."

@@ -101,7 +101,7 @@ def _with_one_line(error: KeyboardInterrupt, name: str) -> KeyboardInterrupt:
 
 
 def _check_nothing_waits(conversation: Conversation, name: str) -> None:
-    """Refuse a message while calls wait for a person: they would run before the model reads it."""
+    """Refuse a new message while calls wait for a person, because these calls must come first."""
     if waiting := len(conversation.pending):
         msg = (
             f"{counted(waiting, 'call')} of {name} must be decided first: {name}.run_pending() runs all, "

@@ -31,7 +31,7 @@ class Listing:
         self.notes = tuple(notes)
 
     def noted(self, notes: Sequence[str]) -> "Listing":
-        """Return a copy of the listing with more *notes* below."""
+        """Return a copy of the listing with *notes* added below its own notes."""
         return Listing(
             self.columns, self.rows, self._empty, notes=[*self.notes, *notes]
         )

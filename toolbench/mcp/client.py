@@ -37,10 +37,10 @@ _log = logging.getLogger(__name__)
 
 
 class MCPClient(Sequence[MCPToolDefinition]):
-    """The tools of the connected servers, in order. Use it in `with`, or `sync_close()` it.
+    """A sequence of the tools of all connected servers. Use it in `with`, or call `sync_close()`.
 
-    A tool has the name its server gives it. If several servers use one name, each of these
-    tools gets the name of its server in front: `git_status`. Source: OpenHands SDK.
+    A tool has the name that its server gives it. If several servers use the same name, the name
+    of the server is put in front: `git_status`. Source: OpenHands SDK.
     """
 
     def __init__(

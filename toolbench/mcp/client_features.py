@@ -44,10 +44,9 @@ class ClientFeatures:
             raise ToolbenchError(msg)
 
     def declared(self, own: Iterable[Any]) -> list[Any]:
-        """Return all extensions to declare.
+        """Return all extensions to declare: *own*, which are ours, and the user's.
 
-        If one of *own* (ours) has the same identifier as one of the user, only the user's is
-        declared.
+        An extension of *own* is left out if the user has an extension with the same identifier.
         """
         identifiers = {extension.identifier for extension in self.extensions}
         ours = [

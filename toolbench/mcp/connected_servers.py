@@ -11,7 +11,7 @@ _THERE = ("connected", "incomplete", "lost")
 
 
 class Session(Protocol):
-    """The parts of a session that are used here."""
+    """The parts of a session that `ConnectedServers` uses."""
 
     name: str
     tools: Any

@@ -151,7 +151,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         }
 
     def for_workers(self) -> Any:
-        """Return an object that makes this tool on a worker of a cluster, in a session there.
+        """Return an object that makes this tool on a worker of a cluster.
+
+        The worker opens its own session with the server.
 
         Raises:
             ServerError: If the server is an object of this process.
@@ -195,7 +197,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return self.secrecy.redactor(arguments).problems(problems) if problems else []
 
     def _with_misspelt(self, problem: Problem, arguments: Mapping[str, Any]) -> Problem:
-        """Return *problem*; if an argument is missing, with a similar name that was sent."""
+        """Return *problem*; if it is a missing argument, name an unknown argument like it."""
         if problem.message != REQUIRED or len(problem.path) != 1:
             return problem
         others = [name for name in arguments if name not in self.input_node.properties]
@@ -238,7 +240,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def _invoker(self) -> Callable[[Any, Any], Any]:
         """Return the function that `execute` calls.
 
-        An executor that says that it takes a conversation is returned as it is.
+        An executor with `knows_conversations` is itself this function.
         """
         known = getattr(self.executor, "knows_conversations", False)
         return self.executor if known else super()._invoker()
@@ -262,9 +264,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         input_schema: dict[str, Any] | None = None,
         output_schema: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Return the tool as its server's `tools/list` describes it, word for word, JSON-ready.
+        """Return the tool as its server's `tools/list` describes it, JSON-ready.
 
-        It has no defaults and examples of secret arguments, and no parts with a problem (see
+        Left out are defaults and examples of secret arguments, and parts with a problem (see
         `notes`).
 
         Args:

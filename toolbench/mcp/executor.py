@@ -144,7 +144,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     def _keep_secrets_of(self, conversation: Any) -> None:
         """Hide the secrets of the run in the session: the call may send them to the server.
 
-        And hide the secrets of the session in the run: the server may send them back.
+        Hide the secrets of the session in the run too: the server may send them back.
         """
         secrets, run = secrets_of(conversation), active_run()
         if secrets:

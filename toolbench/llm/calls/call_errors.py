@@ -39,7 +39,7 @@ class FunctionCallNotExistsError(ToolNotFoundError):
     """
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        """Make the error; its message suggests the *known* name that is most like *name*."""
+        """Make the error; its message suggests the name in *known* that is most like *name*."""
         self.name = name
         self.known = tuple(known)
         super().__init__(str(self))

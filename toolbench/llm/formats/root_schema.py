@@ -17,8 +17,8 @@ from toolbench.llm.formats.format_changes import Changes
 def plain_root(schema: Json, changes: Changes) -> Json:
     """Return *schema* as an object with properties, without alternatives at its top.
 
-    Alternatives are merged as far as an object can express them; the description explains the
-    rest. The tool itself still checks all arguments.
+    Alternatives are merged as far as an object can express them. The description names properties
+    that are needed together. The tool itself still checks all arguments.
     """
     root = _resolved(schema, changes)
     parts, beside = conjunction_in(root)
@@ -59,7 +59,10 @@ def _followed(members: list[Any], schema: Json) -> list[Mapping[str, Any]]:
 def _merged(
     keyword: str, members: list[Any], beside: Schema, schema: Json, changes: Changes
 ) -> Json:
-    """Merge the alternatives *members* of *keyword*, and the keywords *beside* it, into one object."""
+    """Return one object for *members*, the alternatives, and *beside*, the other keywords.
+
+    *keyword* is the name of the list of alternatives, for the note in *changes*.
+    """
     root, branches = dict(beside), _followed(members, schema)
     changes.note("", "rewritten", f"{keyword} at the top was merged", refused=True)
     if not branches:

@@ -138,7 +138,7 @@ def roots_of(options: Namespace) -> list[str]:
     """Return the folders of `--root`, as file URLs.
 
     Raises:
-        UsageError: If a folder does not exist, or a URL is not one of a file.
+        UsageError: If a folder does not exist, or a URL is not a file URL.
     """
     from toolbench.mcp.client_features import root_url  # noqa: PLC0415 - loaded by now
 

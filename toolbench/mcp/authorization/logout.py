@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def log_out(session: "MCPServerSession") -> str:
-    """Remove the kept tokens of a server, and disconnect it, because a connection holds them too.
+    """Disconnect a server and remove its tokens from this machine.
 
-    If the authorization server can revoke the tokens, it is asked to.
+    The authorization server is asked to revoke the tokens, if it can.
 
     Returns:
         The result, in sentences; empty if there were no tokens.

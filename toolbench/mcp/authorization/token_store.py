@@ -61,13 +61,13 @@ class TokenStore(AsyncKeyValue):
     async def get_many(
         self, keys: Sequence[str], *, collection: str | None = None
     ) -> list[dict[str, Any] | None]:
-        """Return the items *keys*, each as `get` does."""
+        """Return the item of each of *keys*, as `get` does."""
         return [await self.get(key, collection=collection) for key in keys]
 
     async def ttl_many(
         self, keys: Sequence[str], *, collection: str | None = None
     ) -> list[tuple[dict[str, Any] | None, float | None]]:
-        """Return the items *keys*, each as `ttl` does."""
+        """Return the item of each of *keys* and no time limit, as `ttl` does."""
         return [await self.ttl(key, collection=collection) for key in keys]
 
     async def put_many(
@@ -78,7 +78,7 @@ class TokenStore(AsyncKeyValue):
         collection: str | None = None,
         ttl: SupportsFloat | None = None,
     ) -> None:
-        """Keep *values* as the items *keys*, each as `put` does."""
+        """Keep each of *values* as the item of its key in *keys*, as `put` does."""
         for key, value in zip(keys, values, strict=True):
             await self.put(key, value, collection=collection, ttl=ttl)
 

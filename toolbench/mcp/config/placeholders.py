@@ -46,7 +46,7 @@ def expand(value: Any, variables: Mapping[str, str]) -> Any:
 
     Raises:
         ServerError: If a variable is not set and has no default, or if only an editor can
-            fill in the value.
+            replace the reference.
     """
     return _mapped(value, lambda text: _expand_text(text, variables))
 

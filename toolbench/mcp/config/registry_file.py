@@ -113,7 +113,7 @@ def _remote(remote: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _own(text: str) -> str:
-    """Return *text* with the prefix of server variables before the name of each variable."""
+    """Return *text*, and put the prefix `_OWN` before the name of each variable in it."""
     return _REFERENCE.sub("${" + _OWN, text)
 
 
@@ -216,10 +216,10 @@ def _argument(argument: Mapping[str, Any]) -> Iterator[str]:
 def _settings(
     items: list[Mapping[str, Any]], *, prefix: str = ""
 ) -> list[tuple[str, str, Mapping[str, Any]]]:
-    """Return the name, value and item of each variable or header that has a value.
+    """Return the name, value and item of each of *items* that has a value.
 
-    An optional item without a value takes its value from the environment, if a variable with
-    *prefix* and its name is set there.
+    An item is a variable or a header. An item without a value becomes a reference, if an
+    environment variable with *prefix* and the name of the item is set.
     """
     settings = []
     for item in items:

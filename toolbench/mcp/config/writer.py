@@ -91,7 +91,7 @@ def written_entry(
 
 
 def _auth(entry: ServerEntry, hidden: "_Hidden", name: str) -> Any:
-    """Return a reference for the token, or `oauth`; None if `auth` is neither."""
+    """Return `auth` of *entry*: a reference in place of a token, or `oauth`; else None."""
     if isinstance(entry.auth, str) and entry.auth != "oauth":
         return hidden.text(entry.auth, f"{name}_TOKEN")
     return entry.auth if isinstance(entry.auth, str) else None

@@ -110,7 +110,7 @@ class Connection:
             await self._client.__aenter__()
 
     async def close(self) -> None:
-        """End the session and the process, in any state."""
+        """End the session and the process; an error of the end is ignored."""
         if self._client is None:
             return
         with anyio.move_on_after(_CLOSING), suppress(Exception):
@@ -126,7 +126,7 @@ class Connection:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the session is open and the server still there."""
+        """Whether the session is open and the server has not ended."""
         return (
             self._client is not None
             and self._client.is_connected()
@@ -192,7 +192,7 @@ class Connection:
         demand to visit pages (`URLElicitationRequiredError`) counts as a question.
 
         Raises:
-            CallTimeoutError: If the server took too long; the request was cancelled there.
+            CallTimeoutError: If the server took too long; the request was cancelled at the server.
             RoundsError: If the server still asks after ten rounds.
         """
         with self._inbox.calls.enter(call), call.limited():

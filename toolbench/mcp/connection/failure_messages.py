@@ -53,7 +53,7 @@ _MAX_LINES = 10  # lines of stderr that a person reads
 
 
 class CallFailedError(Exception):
-    """A call without a result; the text is a full sentence for the caller."""
+    """A call ended without a result; the message is a full sentence for the caller."""
 
     def __init__(self, text: str, asides: Sequence[str] = ()) -> None:
         """Take the message *text*; *asides* are notes that only a person sees."""
@@ -117,15 +117,15 @@ def root_of(error: BaseException) -> BaseException:
 
 
 def code_of(error: BaseException) -> int | None:
-    """Return the JSON-RPC code of *error*, if it is an answer of a server."""
+    """Return the JSON-RPC code of *error*; None if *error* is not an answer of a server."""
     code = getattr(error, "code", None)
     return code if isinstance(code, int) else None
 
 
 def forgot_session(error: Exception, call: Call) -> bool:
-    """Tell whether *error* says that the server does not know the session of *call* any more.
+    """Tell whether *call* failed because the server does not know our session any more.
 
-    An unknown method has the same HTTP status.
+    The HTTP status is then 404. An unknown method has this status too, but another error code.
     """
     failure = call.http_failure
     if failure is None or failure.status != 404:
@@ -192,7 +192,7 @@ def _protocol(error: ValidationError) -> str:
 
 
 def _says_it_all(failure: HttpFailure, error: BaseException) -> bool:
-    """Tell whether *error* is the server's own answer, so that the HTTP status adds nothing."""
+    """Tell whether *error* explains the failure alone, so that the HTTP status adds nothing."""
     return (
         failure.is_answer
         and failure.status not in _ABOUT_THE_CLIENT

@@ -124,7 +124,7 @@ class ReconnectingConnection:
     # --- opening and closing ------------------------------------------------------
 
     async def open(self, mode: str | None = None) -> None:
-        """Connect, after closing an older connection; keep *mode* if it works.
+        """Close an older connection and connect; remember the mode that worked.
 
         Raises:
             ServerError: If the server cannot be reached; the message says what to do.
@@ -162,7 +162,7 @@ class ReconnectingConnection:
         self._set("connected")
 
     async def _connected(self, mode: str) -> Connection:
-        """Connect; if the newer protocol ends the process, start it again with the older one."""
+        """Connect; if the newer protocol ends the process, connect again with the older protocol."""
         started, requested_mode = anyio.current_time(), mode
         if mode == "auto" and self.entry.identity in older_only_servers:
             mode = "legacy"  # a try would wait for its whole time limit again
@@ -262,7 +262,7 @@ class ReconnectingConnection:
         """Send a request; if the connection was lost, connect again first.
 
         If the connection breaks during a request, the request is not repeated: the server may have
-        done half of it. If the server lost its session and refused the request, it is repeated.
+        done half of it. The request is repeated if the server refused it without our session.
 
         Raises:
             ServerError: If there is no connection and connecting fails.
@@ -288,7 +288,7 @@ class ReconnectingConnection:
     async def ask_to(
         self, verb: str, send: Send, seconds: float, answerer: Answerer | None = None
     ) -> dict[str, Any]:
-        """Send a request as `ask` does; *verb* names its purpose in an error.
+        """Send a request as `ask` does; *verb* says in an error what the request is for.
 
         *answerer*, or else the session's own, answers questions of the server.
 
@@ -355,7 +355,7 @@ class ReconnectingConnection:
         return self.current
 
     async def _reopen(self, broken: Connection | None) -> None:
-        """Connect again, unless another task has done so."""
+        """Connect again, unless another task has already replaced the connection *broken*."""
         async with self._lock:
             self._refuse_closed()  # while this waited for the lock
             if self._connection is broken or self.status != "connected":
@@ -369,7 +369,7 @@ class ReconnectingConnection:
             raise ServerError(msg)
 
     def _restart(self, broken: Connection) -> str:
-        """Return a sentence on the data that was lost with the connection *broken*."""
+        """Return a sentence on what the server lost when the connection *broken* ended."""
         if self.entry.transport != "stdio":
             return (
                 "The connection to the server was lost and opened again: "

@@ -19,7 +19,10 @@ class Completions(list[str]):
         total: int | None = None,
         more: bool = False,
     ) -> None:
-        """Keep *values*, their *total* number at the server, and whether there are *more*."""
+        """Keep *values*, the completions that the server sent.
+
+        *total* is the number of all completions; *more* tells whether some were not sent.
+        """
         super().__init__(values)
         self.total = total
         """The number of completions that the server knows; None if the server does not tell."""

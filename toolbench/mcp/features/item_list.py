@@ -87,7 +87,7 @@ class RemoteList(ItemList[T]):
         return self.capability in capabilities
 
     async def request(self, session: Any, params: Any) -> Any:
-        """Request one page over *session*, the SDK's."""
+        """Request one page over *session*, which is the session of the SDK."""
         return await getattr(session, self.method)(params=params)
 
     @property

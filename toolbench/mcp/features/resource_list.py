@@ -93,7 +93,7 @@ class ResourceList(RemoteList[Resource]):
         """Subscribe to changes of *uri*: a change calls listeners and adds *uri* to `updated`.
 
         Raises:
-            ServerError: If the server refuses; in the newer protocol a refusal has no error.
+            ServerError: If the server refuses. In the newer protocol a server refuses silently.
         """
         portal.call(self._subscribe, uri)
 

@@ -114,7 +114,7 @@ class MCPResourceObservation(MCPObservation):
 
 
 class MCPPromptObservation(MCPObservation):
-    """The messages of a prompt; the content has their blocks in order."""
+    """The messages of a prompt; the content is the blocks of all messages, in order."""
 
     name: str
     description: str = ""

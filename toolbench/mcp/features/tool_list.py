@@ -25,7 +25,7 @@ class ToolList(ItemList[MCPToolDefinition]):
     """The tools of one server, in its order: `tools[0]`, `tools["add"]`."""
 
     def __init__(self, caller: Caller) -> None:
-        """Start empty; the tools are called through *caller*."""
+        """Start without tools. *caller* sends the calls of the tools."""
         self._caller = caller
         self._rows: list[ListedTool] = []
         self._tools: list[MCPToolDefinition] | None = None

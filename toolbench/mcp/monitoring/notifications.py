@@ -51,7 +51,7 @@ class Inbox:
     def __init__(
         self, server: str, *, answerer: Callable[[], Answerer | None] = lambda: None
     ) -> None:
-        """Make the inbox of *server*; *answerer()* returns the handler for calls that have none."""
+        """Make the inbox of *server*; *answerer()* returns the handler for calls without one."""
         self.server = server
         self.answerer = answerer
         self.entry_redactor = Redactor()
@@ -129,7 +129,7 @@ class Inbox:
             call.http_failure = failure
 
     def take(self, method: str, params: Mapping[str, Any]) -> bool:
-        """Handle a notification; return whether it is done, so that the SDK can ignore it."""
+        """Handle a notification; return whether it was handled, so that the SDK can ignore it."""
         if method == "notifications/message":
             pieces = self.log.add(self.redactor.value(params))
             if pieces:

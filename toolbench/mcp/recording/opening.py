@@ -24,7 +24,7 @@ class Opening:
         self._messages: list[_Message] = []
 
     def begin(self, transport: str, mode: str) -> None:
-        """Drop the messages of the last connection; the next is opened over *transport* in *mode*."""
+        """Drop the kept messages: a new connection over *transport*, in *mode*, begins."""
         self._way = (transport, mode)
         self._messages = []
 

@@ -182,7 +182,7 @@ class _Connection:
     # --- events: what the server sent without a request ------------------------------
 
     async def _happen(self, event: Event) -> str | None:
-        """Repeat *event*; return the problem if our answer differs from the recorded one."""
+        """Repeat *event*; return the problem if our answer differs from the recorded answer."""
         match event.kind:
             case "stderr":
                 self._listener.stderr(str(without_numbers(event.message)))

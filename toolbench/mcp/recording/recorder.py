@@ -72,7 +72,7 @@ class Recorder:
     def write_text(
         self, direction: Direction, server: str, message: Any, text: RunningText
     ) -> None:
-        """Append a frame. It waits until it is known whether its *text* is a part of a secret.
+        """Append a frame, but wait until it is known whether its *text* is a part of a secret.
 
         Args:
             direction: The kind of frame.
@@ -112,7 +112,10 @@ class Recorder:
             self._warn("a part of it could not be written")
 
     def _put(self, data: bytes) -> int:
-        """Write *data* in one piece: another process may read it. Return the number of bytes."""
+        """Write *data* in one piece, because another process may read the file meanwhile.
+
+        Return the number of bytes.
+        """
         if self._file is not None:
             return self._file.write(data)
         with _opened(self.path) as file:  # late frames of a closed session
@@ -146,7 +149,10 @@ class Recorder:
         return value
 
     def hidden_places(self, value: Any, original: Any, masked: Any) -> Any:
-        """Return *value* with a numbered mark for each part of *original* that *masked* hides."""
+        """Return *value* with a numbered mark in each place that has `MARK` in *masked*.
+
+        *original* has the secrets in the same places; equal secrets get equal marks.
+        """
         with self._lock:
             if masked == MARK != original:
                 text = original if isinstance(original, str) else _text(original)
@@ -250,7 +256,10 @@ class OpenRecorders:
         return recorder
 
     def enter_again(self, recorder: Recorder) -> Recorder:
-        """Return the present recorder of the file of *recorder*: *recorder* or a newer recorder."""
+        """Return the recorder that now writes the file of *recorder*, and open the file again.
+
+        This is *recorder* itself, or a newer recorder.
+        """
         with self._lock:
             current, users = self._open.get(recorder.path, (recorder, 0))
             current.open_again()
@@ -258,7 +267,7 @@ class OpenRecorders:
         return current
 
     def flush(self, path: Path) -> None:
-        """Write the waiting frames of the recording *path*, if it is open, before it is read."""
+        """Write the waiting frames of the recording *path*, so that the file can be read."""
         recorder, _ = self._open.get(path.absolute(), (None, 0))
         if recorder is not None:
             recorder.flush()

@@ -43,7 +43,7 @@ class Recording:
     """A recording in a file; frames are read from the file at each use."""
 
     def __init__(self, path: Path, lines: list[int]) -> None:
-        """Take the file and *lines*: the offsets of its complete lines, and the end of the last."""
+        """Take the file *path*; *lines* has the start of each complete line, and the last end."""
         self.path = path
         self._lines = lines
 

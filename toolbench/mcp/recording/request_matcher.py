@@ -68,7 +68,10 @@ class Matcher:
         return exchanges[-1]
 
     def missing(self, method: str, params: Mapping[str, Any]) -> str:
-        """Return the message for a request that is not recorded: how the nearest request differs."""
+        """Return the message for a request that is not recorded.
+
+        The message says how the most similar recorded request differs.
+        """
         arguments = clip(_judged(params), _MAX_VALUE)
         text = f"Not recorded: {method} {arguments}."
         known = self._by_method.get(method, [])

@@ -152,7 +152,7 @@ class ServerRecorder:
             open_recorders.leave(self.recorder)
 
     def forgotten(self, token: str) -> None:
-        """Write that the server lost its session; the call of *token* is then sent again."""
+        """Write that the server lost our session; the request with *token* is then sent again."""
         details = {"token": token, "text": "", "asides": [], "repeated": True}
         self.recorder.write("failure", self._server, json_of(details))
 
@@ -170,7 +170,7 @@ class ServerRecorder:
 
 
 def _parsed(item: Written) -> tuple[Any, bytes]:
-    """Return a message as a value and as JSON on one line."""
+    """Return the message of *item* as a JSON value, and as JSON text on one line."""
     message, line = item.message, _one_line(item.text)
     try:
         value = read_json(line)

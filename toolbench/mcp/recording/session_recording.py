@@ -49,7 +49,10 @@ async def stop(inbox: Inbox) -> Path | None:
 
 
 def cannot_record(server: str, recording: Path | None) -> ServerError:
-    """Return the error for a session that has a *recording* already or is not connected."""
+    """Return the error for a session that cannot be recorded, with the reason.
+
+    The session has a *recording* already, or, if this is None, is not connected.
+    """
     why = "it is not connected"
     if recording is not None:
         why = f"it is recorded in, or replayed from, {str(recording)!r}"

@@ -205,7 +205,11 @@ class Tape:
         return None
 
     def _happened(self, event: Event, exchange: Exchange | None = None) -> None:
-        """Add *event* to *exchange*, else to the newest open or answered exchange."""
+        """Add *event* to *exchange*, or without one to the newest open exchange.
+
+        If no exchange is open, the newest answered exchange gets *event*. An event before the
+        first request is kept in `before`.
+        """
         waiting = [e for e in self._open.values() if not e.is_held_open]
         if exchange is not None or waiting:
             (exchange or waiting[-1]).events.append(event)
@@ -234,7 +238,7 @@ class Tape:
                 return
 
     def _forget(self, token: Any) -> None:
-        """Remove the request that the server refused without its session; it is sent again."""
+        """Remove the request that the server refused, because the request is sent again."""
         for exchange in reversed(self.exchanges):
             has_failed = "error" in (exchange.response or {}) or not exchange.response
             if exchange.token == token if exchange.is_call else has_failed:

@@ -204,7 +204,10 @@ def written_message(raw: str) -> Json:
 
 
 def _decoded(raw: str, at: int) -> tuple[str, int]:
-    """Return the text of an incomplete JSON string from *at* on, and the position after it."""
+    """Return the text in *raw* that continues a JSON string at *at*, and the position after it.
+
+    The string may be incomplete.
+    """
     match = _STRING.match(raw, at)
     piece = match[0] if match else ""
     if half := _HALF.search(piece):

@@ -39,7 +39,7 @@ def running_text(server: str, message: Any) -> RunningText | None:
 
 
 def without_spread(value: Any, redactor: Redactor, mark: Mark) -> Any:
-    """Return *value*, JSON, and hide the secrets that are spread over several items of a list."""
+    """Return the JSON *value*, and hide secrets that are spread over several items of a list."""
     if isinstance(value, dict):
         copy = {k: without_spread(v, redactor, mark) for k, v in value.items()}
         return copy if any(copy[key] is not value[key] for key in copy) else value
