@@ -3,15 +3,23 @@
 import json
 import socket
 import stat
+import threading
+import webbrowser
+from concurrent.futures import ThreadPoolExecutor
 
 import anyio
 import pytest
+from fastmcp import FastMCP
 from fastmcp.client.auth import OAuth
 
+from test_mcp.peers import eventually
+from test_mcp.test_authorization.conftest import say_yes
+from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
 from toolbench.mcp.authorization.logout import log_out
 from toolbench.mcp.connection.open_calls import Call, current_call
+from toolbench.mcp.wire.auth import BrowserOAuth
 
 
 def note(client, url, auth={"callback_timeout": 60}):  # noqa: B006 - never changed
@@ -87,6 +95,51 @@ class TestAPerson:
         assert note(client, url) == "milk"
         assert waited == [True]
 
+    @pytest.mark.parametrize("mode", ["auto", "legacy"])
+    def test_has_all_the_time_there_is_for_all_calls(
+        self, client, guarded, person, monkeypatch, mode
+    ):
+        """No limit runs of a call that waits for the same yes, whether it came before or after."""
+        url, provider = guarded
+        entry = {"url": url, "auth": {"callback_timeout": 60}, "mode": mode}
+        session = client.connect("notes", entry)
+        provider.access_tokens.clear()
+        provider.refresh_tokens.clear()
+        first_are_there, is_open = threading.Event(), threading.Event()
+        calls = session.connection.inbox.calls
+
+        def are_paused(number):
+            return lambda: (
+                len(list(calls)) == number and all(call.is_waiting for call in calls)
+            )
+
+        def think(page):
+            person.append(page)
+            is_open.set()
+            eventually(are_paused(3))
+            say_yes(page)
+
+        open_page = BrowserOAuth.redirect_handler
+
+        async def redirect_handler(self, page):
+            await anyio.to_thread.run_sync(first_are_there.wait, 10)
+            await open_page(self, page)
+
+        monkeypatch.setattr(BrowserOAuth, "redirect_handler", redirect_handler)
+        monkeypatch.setattr(
+            webbrowser,
+            "open",
+            lambda page: threading.Thread(target=think, args=(page,)).start(),
+        )
+        with ThreadPoolExecutor() as pool:
+            first = [pool.submit(session.call, "note") for _ in range(2)]
+            eventually(lambda: len(list(calls)) == 2)
+            first_are_there.set()
+            assert is_open.wait(10)
+            results = [*first, pool.submit(session.call, "note")]
+            assert [result.result(30).text for result in results] == ["milk"] * 3
+        assert len(person) == 2
+
     def test_who_does_not_come_is_a_sentence(self, client, guarded, monkeypatch):
         """It says for how long the page was open."""
         monkeypatch.setattr("webbrowser.open", lambda page: True)
@@ -144,3 +197,28 @@ class TestTimeLimits:
         before, during, after = anyio.run(deadlines)
         assert during == float("inf")
         assert before <= after < float("inf")
+
+    def test_of_a_list_stand_still_over_all_its_pages(self, client):
+        """A page that waits for a person takes no time from the pages after it."""
+        server = FastMCP("two", list_page_size=1)
+        server.tool(lambda: "a", name="a")
+        server.tool(lambda: "b", name="b")
+        connection = client.connect("two", server).connection
+        waited, left = [], []
+
+        async def send(session, params):
+            left.append(anyio.current_effective_deadline() - anyio.current_time())
+            before = anyio.current_time()
+            async with current_call().waiting_for_person():
+                await anyio.to_thread.run_sync(threading.Event().wait, 0.3)
+            waited.append(anyio.current_time() - before)
+            return await session.list_tools(params=params)
+
+        async def pages():
+            before = anyio.current_time()
+            all_pages = await connection.pages("tools", send, 100)
+            return all_pages, anyio.current_time() - before
+
+        (items, problem, _), seconds = portal.call(pages)
+        assert ([item["name"] for item in items], problem) == (["a", "b"], None)
+        assert 100 - left[1] <= seconds - sum(waited) + 0.01

@@ -1,7 +1,7 @@
 """Running requests: their time limits, progress, and handlers of questions."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import count
@@ -112,6 +112,42 @@ class Call:
             if not self._waiting:
                 for scope, left in self._paused:
                     scope.deadline = anyio.current_time() + left
+
+
+class WaitingCalls:
+    """Calls that wait for the same answer of a person."""
+
+    def __init__(self) -> None:
+        """Start without calls."""
+        self._calls: list[Call] = []
+        self._pauses: AsyncExitStack | None = None
+        """The pauses of the calls, while the person is asked."""
+
+    @asynccontextmanager
+    async def including(self, call: Call | None) -> AsyncIterator[None]:
+        """Let *call* wait with the others during the `async with`."""
+        if call is None:
+            yield
+            return
+        self._calls.append(call)
+        if self._pauses is not None:
+            await self._pauses.enter_async_context(call.waiting_for_person())
+        try:
+            yield
+        finally:
+            self._calls.remove(call)
+
+    @asynccontextmanager
+    async def waiting_for_person(self) -> AsyncIterator[None]:
+        """Pause the time limits of all calls, also of later ones, while a person is asked."""
+        async with AsyncExitStack() as pauses:
+            for call in self._calls:
+                await pauses.enter_async_context(call.waiting_for_person())
+            self._pauses = pauses
+            try:
+                yield
+            finally:
+                self._pauses = None
 
 
 _current: ContextVar[Call | None] = ContextVar("call", default=None)

@@ -3,8 +3,8 @@
 import socket
 import warnings
 import webbrowser
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from toolbench.mcp.authorization.token_store import TokenStore
 from toolbench.mcp.authorization.token_vault import registered_port, vault
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.failure_messages import root_of
-from toolbench.mcp.connection.open_calls import current_call
+from toolbench.mcp.connection.open_calls import WaitingCalls, current_call
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.threads import daemon_thread
 
@@ -35,12 +35,34 @@ class BrowserOAuth(OAuth):
     """FastMCP's OAuth, which opens the authorization page only once, in the browser.
 
     FastMCP itself requests the page once before, as a check. Servers count this request as
-    another authorization. Time limits are paused while the person authorizes.
+    another authorization. While the person authorizes, the time limits of all calls that need
+    the token are paused.
     """
 
     inbox: Inbox | None = None
     patience = _PATIENCE
     """The seconds that the person has to authorize."""
+
+    def __init__(self, url: str, **settings: Any) -> None:
+        """Authorize at *url*, with the *settings* of FastMCP's `OAuth`."""
+        super().__init__(url, **settings)
+        self._calls = WaitingCalls()
+
+    async def async_auth_flow(
+        self, request: httpx2.Request
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        """Authorize *request*; the SDK lets the other requests wait for the same token."""
+        async with (
+            self._calls.including(current_call()),
+            aclosing(super().async_auth_flow(request)) as flow,
+        ):
+            outgoing = await anext(flow)
+            while True:
+                response = yield outgoing
+                try:
+                    outgoing = await flow.asend(response)
+                except StopAsyncIteration:
+                    return
 
     async def redirect_handler(self, authorization_url: str) -> None:
         """Show *authorization_url* to the person, and open it in the browser."""
@@ -53,9 +75,7 @@ class BrowserOAuth(OAuth):
 
     async def callback_handler(self) -> Any:
         """Wait until the person has authorized, and return the server's answer."""
-        async with AsyncExitStack() as stack:
-            if (call := current_call()) is not None:
-                await stack.enter_async_context(call.waiting_for_person())
+        async with self._calls.waiting_for_person():
             try:
                 return await super().callback_handler()
             except Exception as error:  # in a group
