@@ -3,7 +3,7 @@
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
-from keyring.errors import KeyringLocked
+from keyring.errors import KeyringLocked, PasswordSetError
 
 from toolbench.mcp.authorization.token_vault import TokenVault, keyring_here
 
@@ -12,9 +12,10 @@ ITEMS = {"mcp-oauth-token t": {"access_token": "one-long-token"}}
 
 
 class FakeKeyring(KeyringBackend):
-    """A keyring in memory; it refuses everything while it is locked."""
+    """A keyring in memory; it refuses everything while it is locked, and long passwords always."""
 
     priority = 5
+    longest = 2_560  # as in Windows
 
     def __init__(self):
         super().__init__()
@@ -30,6 +31,8 @@ class FakeKeyring(KeyringBackend):
         return self._open().get((service, username))
 
     def set_password(self, service, username, password):
+        if len(password) > self.longest:
+            raise PasswordSetError
         self._open()[service, username] = password
 
     def delete_password(self, service, username):
@@ -68,6 +71,23 @@ class TestTokens:
         vault.put(URL, ITEMS)
         assert list(tmp_path.iterdir()) == []
         assert len(ring.passwords) == 1
+
+    @pytest.mark.parametrize("reason", ["locked", "too long"])
+    def test_that_the_keyring_refuses_replace_its_older_ones(
+        self, ring, tmp_path, reason
+    ):
+        """What was put last is read, also when the keyring still has what was put before."""
+        vault = TokenVault(tmp_path)
+        vault.put(URL, ITEMS)
+        length = 3_000 if reason == "too long" else 10
+        newer = {"mcp-oauth-token t": {"access_token": "n" * length}}
+        ring.is_locked = reason == "locked"
+        vault.put(URL, newer)
+        ring.is_locked = False
+        assert len(ring.passwords) == 1
+        assert vault.items(URL) == newer
+        assert vault.remove(URL)
+        assert vault.items(URL) == {}
 
     def test_of_one_server_are_not_those_of_another(self, tmp_path):
         """Each URL has its own."""

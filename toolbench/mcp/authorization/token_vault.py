@@ -34,14 +34,14 @@ class TokenVault:
         self._lock = RLock()
 
     def items(self, server: str) -> Items:
-        """Return the kept items of *server*; empty if there are none, or if they cannot be read."""
+        """Return the kept items of *server*; empty if there are none, or if they cannot be read.
+
+        If there is a file, it is newer than what the keyring has: the keyring refused its items.
+        """
         with self._lock:
-            keyring = keyring_here()
-            text = None
-            if keyring is not None:
+            text, keyring = self._read(server), keyring_here()
+            if text is None and keyring is not None:
                 text = _tried(lambda: keyring.get_password(_SERVICE, _name(server)))
-            if text is None:
-                text = self._read(server)
             return _items(text)
 
     def put(self, server: str, items: Items) -> None:
