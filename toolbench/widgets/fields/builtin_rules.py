@@ -46,7 +46,7 @@ def _typed(kind: str) -> Test:
 
 
 def _is_root(node: Node, path: Path) -> bool:
-    """Return whether the path is the root, which is an object even if the schema has no type."""
+    """Return whether *path* is the root and its value an object, as for a schema without a type."""
     return path == () and node.type in ("object", None) and not node.branches
 
 
@@ -77,7 +77,7 @@ def _has_fields(node: Node, path: Path) -> bool:
 
 
 def _is_map(node: Node, path: Path) -> bool:
-    """Return whether an object has values of a known type; other objects are edited as JSON."""
+    """Return whether *node* is an object with any keys, whose values have a known schema."""
     beside = node.additional
     known = beside is not None and not beside.is_blank
     return node.type == "object" and (known or bool(node.patterns))

@@ -1,4 +1,4 @@
-"""Editors for one of several known values, with a line for no value."""
+"""Editors to choose one of several known values, or no value."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -80,7 +80,7 @@ class Choice(Editor):
         return UNSET if self._index is None else deepcopy(self._values[self._index])
 
     def write(self, value: Any) -> bool:
-        """Choose *value* if it is listed."""
+        """Choose *value*; return False if it is not one of the known values."""
         for index, known in enumerate(self._values):
             if same_json(known, value):
                 self._choose(index)
@@ -93,13 +93,13 @@ class Choice(Editor):
 
     @property
     def static(self) -> str:
-        """The label of a required constant, which needs no list; else empty."""
+        """The label of a required constant, which is shown without a list; empty in other cases."""
         only = len(self._values) == 1 and self._index == 0 and self.slot.required
         return labels_of(self.node, self._values)[0] if only else ""
 
     @property
     def cells(self) -> tuple[Widget, ...]:
-        """The list; nothing if there is only one choice."""
+        """The list of values; empty for a required constant."""
         return () if self.static else super().cells
 
     @property
@@ -205,7 +205,7 @@ class Switch(Segments):
 
 
 class Tick(Editor):
-    """A Checkbox for a boolean that always has a value."""
+    """A Checkbox for a boolean, for example for an item of a list."""
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
@@ -268,11 +268,11 @@ class Search(TextBox):
         raise UnreadableError(msg)
 
     def render(self, value: Any) -> str | None:
-        """Return the label of *value*, or None if it is not listed."""
+        """Return the label of *value*; None if it is not one of the known values."""
         return next(
             (k for k, known in self._known.items() if same_json(known, value)), None
         )
 
     def options(self) -> dict[str, Any]:
-        """Return all labels, as state of the widget."""
+        """Return the state of the widget that lists all labels."""
         return {"options": tuple(self._known)}

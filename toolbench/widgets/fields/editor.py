@@ -17,8 +17,7 @@ if TYPE_CHECKING:  # a slot makes its editor
 class Editor(ABC):
     """An editor of the value of one slot.
 
-    The editor holds the value; its widget does not. The widget is built when it is first
-    shown, so perhaps never.
+    The editor holds the value, and not the widget. The widget is built when it is first shown.
 
     Attributes:
         labelled: Whether the widget itself shows the name of the field.
@@ -50,7 +49,7 @@ class Editor(ABC):
 
     @abstractmethod
     def read(self) -> Any:
-        """Return the value, or `UNSET` if there is none or the text cannot be read."""
+        """Return the value; `UNSET` if there is no value, or if the typed text cannot be read."""
 
     @abstractmethod
     def write(self, value: Any) -> bool:
@@ -71,7 +70,7 @@ class Editor(ABC):
         return True
 
     def send_empty(self) -> bool:
-        """Set the empty value of this type; return False if it has none."""
+        """Set the empty value, such as `[]`; return False if this type has no empty value."""
         return False
 
     @property
@@ -107,12 +106,12 @@ class Editor(ABC):
 
     @property
     def cells(self) -> tuple[Widget, ...]:
-        """The widget, and others beside it on the same line."""
+        """The widget, and other widgets beside it on the same line."""
         return (self.widget,)
 
     @property
     def static(self) -> str:
-        """The value in words if there is nothing to choose, so no widget is shown; else empty."""
+        """The value in words, if only one value is possible and needs no widget; else empty."""
         return ""
 
     @property
@@ -185,7 +184,7 @@ class Editor(ABC):
         return ()
 
     def child(self, step: Any) -> "Slot | None":
-        """Return the slot inside for *step*, a key or an index; None if there is none."""
+        """Return the slot inside at *step*, a key or an index; None if there is no such slot."""
         return None
 
 
@@ -229,7 +228,7 @@ class Container(Editor):
         self.frame.stale(self)
 
     def masked(self) -> Any:
-        """Return the value without the secrets of the slots inside."""
+        """Return the value of the slots inside, with their secrets hidden."""
         return self.gather(lambda slot: slot.value.masked())
 
     def read(self) -> Any:

@@ -1,4 +1,4 @@
-"""The context that all fields of a form share: schema, widgets, lock, redrawing."""
+"""The context that all fields of a form share: the schema, the widgets, a lock, the redrawing."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -59,7 +59,7 @@ class Frame:
 
     @contextmanager
     def edit(self) -> Iterator[bool]:
-        """Hold the lock during an edit. After the outermost edit, settle and call the listeners.
+        """Hold the lock during an edit. After the outermost edit, call *settle* and the listeners.
 
         Yield whether this edit is the outermost one.
         """
@@ -86,7 +86,7 @@ class Frame:
     def touched(self, path: Path) -> None:
         """Note a change of the value at *path*.
 
-        Also remove the errors that came from outside the form: at *path*, above it and below it.
+        Also remove errors from outside the form, if they are at *path*, above it or below it.
         """
         self.changed = True
         near = len(path)
@@ -102,7 +102,7 @@ class Frame:
             self._stale[container] = None
 
     def draw(self) -> None:
-        """Draw all stale containers, then move the cursor if the edit asked for it."""
+        """Redraw the containers that `stale` noted. Then move the cursor if `focus` was called."""
         while self._stale and not self._closed:
             container = next(iter(self._stale))
             del self._stale[container]
@@ -114,7 +114,7 @@ class Frame:
             box.focus()
 
     def focus(self, goal: Callable[[], Iterable[Widget]]) -> None:
-        """After the next redraw, focus the first input that *goal* returns."""
+        """Put the cursor into the first input that *goal* returns, after the next redraw."""
         self._goal = goal
 
     def close(self) -> None:
@@ -123,7 +123,9 @@ class Frame:
         self.pool.close()
 
     def hear(self, widget: Widget, names: str, react: Callable[[], None]) -> None:
-        """Call *react* when a person changes the trait *names* of *widget*, or clicks it.
+        """Call *react* after a click if *widget* is a button, else after a change of a trait.
+
+        *names* is the name of the trait.
 
         Changes that the form itself makes are ignored.
         """
@@ -140,7 +142,7 @@ class Frame:
 
 
 def _inputs(widgets: Iterable[Widget]) -> Iterator[Any]:
-    """Yield the widgets for typing or choosing, in their order."""
+    """Yield the fields and buttons in *widgets* and in their boxes, in the same order."""
     for widget in widgets:
         if isinstance(widget, Box):
             yield from _inputs(widget.children)

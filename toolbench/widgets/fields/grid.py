@@ -27,9 +27,9 @@ class Entry(NamedTuple):
 class Grid:
     """A CSS grid of entries.
 
-    One HTML widget has the texts of all entries; `grid-row` places its parts between the
-    lines. So a label, a help text or an error needs no widget, and a new error does not
-    change the input beside it.
+    One HTML widget has the texts of all entries; CSS (`grid-row`) places each text between
+    the widgets. So a label, a help text or an error needs no widget, and a new error does
+    not change the input beside it.
     """
 
     def __init__(self, make: Callable[..., Any], *classes: str, lines: "Lines") -> None:
@@ -57,11 +57,11 @@ class Lines(NamedTuple):
 
 
 def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
-    """Place every widget and every text: *intro* first, then the *entries*.
+    """Return the widgets and texts for a grid: *intro* first, then the *entries*.
 
-    The browser puts each widget into the next row that has no text. On a
-    narrow page, two short entries are below each other. On a wide page they are beside each
-    other, and the note of each spans three rows.
+    The browser puts each widget into the next row that has no text. On a narrow page, two
+    short entries are below each other. On a wide page they are beside each other, and each
+    note spans three rows.
     """
     texts = [f'<div class="tb-intro" style="grid-row:1">{intro}</div>']
     widgets: list[Widget] = []

@@ -26,7 +26,7 @@ _UNSAFE = re.compile(r"[^\w .,:;!?()-]")  # in a string of CSS, in a <style> of 
 def screen_reader_css(
     position: Position, remarks: list[str], errors: list[str]
 ) -> Html:
-    """Return CSS that adds *errors* and *remarks* to the input's name for screen readers."""
+    """Return CSS that adds *errors* and *remarks* to the name that a screen reader reads."""
     sentences = [" required"] if position.starred else []
     sentences += [f"Invalid: {error}" for error in errors]
     sentences += [remark for remark in remarks if remark.strip()]
@@ -42,7 +42,7 @@ def screen_reader_css(
 
 
 def _quoted(text: str) -> str:
-    """Return *text* for a CSS string: on one line, cut if it is long."""
+    """Return *text* for a CSS string: on one line and escaped. A long text is cut."""
     text_line = " " + " ".join(visible(text).split())
     cut = f"{text_line[:_LONGEST]}…" if len(text_line) > _LONGEST else text_line
     return _UNSAFE.sub(lambda match: f"\\{ord(match[0]):x} ", cut)
@@ -53,7 +53,7 @@ _HELP = 260
 
 
 def line(text: Any) -> str:
-    """Return *text* as one line without invisible characters, for a box or a list."""
+    """Return *text* on one line without invisible characters. A long text is cut."""
     text_line = " ".join(visible(str(text)).split())
     return f"{text_line[:_LABEL]}…" if len(text_line) > _LABEL else text_line or '""'
 
@@ -75,7 +75,10 @@ def ghost(value: Any) -> str:
 
 
 def option(value: Any, name: Any = None) -> str:
-    """Return *value* as an option of a list: text unchanged, other values as JSON."""
+    """Return the label of *value* in a list: *name* if there is one, else *value* as text or JSON.
+
+    A text that looks like JSON is also written as JSON, so that its label has quotes.
+    """
     if isinstance(name, str) and name:
         return line(name)
     if isinstance(value, str) and value.strip() and not _looks_like_json(value):
@@ -92,9 +95,9 @@ def _looks_like_json(text: str) -> bool:
 
 
 def heading(position: Position, static: str = "") -> Html:
-    """Return the name of *position* for an editor whose widget does not show it.
+    """Return the name of *position*, for an editor whose widget does not show the name.
 
-    *static* is the value in words if there is nothing to choose.
+    *static* is the value in words, if only one value is possible.
     """
     name = f'<span class="tb-name">{escape(position.label)}</span>'
     if static:
@@ -105,9 +108,9 @@ def heading(position: Position, static: str = "") -> Html:
 def remarks(
     position: Position, hints: Iterable[str] = (), errors: Iterable[str] = ()
 ) -> Html:
-    """Return help and *errors* of *position*, visible and for screen readers.
+    """Return the help and the *errors* of *position*, for the eye and for screen readers.
 
-    *hints* come before the limits from the schema.
+    The help has the *hints*, and then the limits from the schema.
     """
     facts, errors = [*hints, *_facts(position)], list(errors)
     help_ = [text for text in _help(position, facts) if text]
@@ -146,11 +149,11 @@ def _shortened(text: str) -> str:
 
 
 def _with_code(text: str) -> Html:
-    """Return *text* with its inline code, which descriptions have between backticks, as code."""
+    """Return *text* as HTML. The parts of *text* between backticks become code."""
     return Html(_CODE.sub(r"<code>\1</code>", escape(text)))
 
 
 def _facts(position: Position) -> list[str]:
-    """List the schema's limits for the value, in words."""
+    """List the limits of the value in words, and whether the schema calls it deprecated."""
     node = position.node
     return [*limits(node.schema), *(["deprecated"] if node.is_deprecated else [])]

@@ -25,16 +25,16 @@ class Position:
     """One position of a form: a property, an item of a list, the chosen branch of a union.
 
     Attributes:
-        node: Its schema.
-        notice: A problem of its schema, in words; else empty.
+        node: The schema of the position.
+        notice: A problem of the schema, in words; empty if there is no problem.
         key: The property, index or map key; None for the root and for a branch of a union.
-        parent: The container around it; None for the root.
-        label: Its name for a person.
+        parent: The container around the position; None for the root.
+        label: The name of the position for a person.
         required: Whether the position must hold a value.
-        settled: Whether the position exists only because a person added it (an item, a
-            key of a map, a branch), so it is never unset.
-        depth: The number of containers around it.
-        mark: A CSS class of this position only.
+        settled: Whether the position is never unset, because a person added it: an item, a
+            key of a map, a branch.
+        depth: The number of containers around the position.
+        mark: A CSS class that only this position has.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Position:
 
     @property
     def title(self) -> str:
-        """The position's name in other places, such as a list of fields. In a map it is the key."""
+        """The name of the position outside of its line, as in a list of fields. In a map, the key."""
         in_a_map = self.settled and isinstance(self.key, str)
         return str(self.key) if in_a_map else self.label
 
@@ -97,7 +97,7 @@ class Position:
 
     @property
     def name(self) -> str:
-        """The name that decides if the value is a secret; an item has the name of its list."""
+        """The name that decides whether the value is a secret. An item has the name of its list."""
         above = "" if self.parent is None else self.parent.slot.name
         if not isinstance(self.key, str):  # an item, or a branch of a union
             return above
@@ -105,7 +105,7 @@ class Position:
 
     @property
     def judged_path(self) -> Path:
-        """The position's path for rules that check its last name. It ends with `name`."""
+        """The path of the position for rules that check the last name. It ends with `name`."""
         path = self.path
         return path if name_at(path) == self.name else (*path[:-1], self.name)
 
@@ -117,9 +117,10 @@ class Position:
 
     @property
     def default(self) -> Any:
-        """The default in the schema, else `UNSET`; it is shown but never sent.
+        """The default in the schema, which is shown but never sent.
 
-        A default of null only says that the field is optional.
+        It is `UNSET` if there is no default, or if it must not be shown because the value is a
+        secret. It is also `UNSET` for the default null, which only says that the field is optional.
         """
         if self.secret:
             return UNSET

@@ -19,7 +19,7 @@ Factory = Callable[[Slot], Editor | Widget]
 
 
 class Rule(NamedTuple):
-    """A rule: use *factory* if *test* is true; a higher *rank* goes first."""
+    """A rule: use the editor of *factory* if *test* is true. Rules of a higher *rank* go first."""
 
     rank: float
     test: Test
@@ -43,8 +43,9 @@ class Registry:
 
         Args:
             rank: Rules are tried from the highest rank down.
-            predicate: A function of the schema view, the simplified schema (references
-                followed, `null` taken out) and the path of the field.
+            predicate: A function with three arguments: the view of the whole schema, the
+                simplified schema of the field (references followed, `null` taken out), and the
+                path of the field.
             factory: A function of the slot. It returns an `Editor`, or any ipywidget with a
                 `value`, which then belongs to the field.
         """
@@ -67,7 +68,7 @@ class Registry:
         return Registry(tuple(self._rules), self._by_name)
 
     def editor(self, slot: Slot) -> Editor:
-        """Return the editor for *slot*; if a rule fails, the editor of JSON text."""
+        """Return the editor for *slot*. If a rule or an editor raises an error, edit JSON text."""
         try:
             editor = self._factory(slot)(slot)
             return editor if isinstance(editor, Editor) else WidgetEditor(slot, editor)

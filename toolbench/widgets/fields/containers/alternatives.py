@@ -1,4 +1,4 @@
-"""The names of a union's alternatives, in a list for a person and in pydantic's paths."""
+"""The names of a union's alternatives: for a person, and in the paths of pydantic's errors."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -43,7 +43,7 @@ def _name(branch: Node, fuel: int = _NESTING) -> str:
 
 
 def tag_of(branches: Sequence[Node]) -> str:
-    """Return the property that identifies each of *branches*; empty if there is none.
+    """Return the name of the property that identifies each of *branches*; empty if there is none.
 
     Each branch requires this property and allows only one value for it. No two branches allow
     the same value.
@@ -76,7 +76,7 @@ def tags_of(branch: Node) -> set[str]:
 
 
 def _discriminator(branch: Node) -> tuple[str, Any] | None:
-    """Return the first property with only one value, and that value."""
+    """Return the first property that allows only one value, and this value. None without one."""
     parts = ((name, part.values) for name, part in branch.properties.items())
     return next(((name, v[0]) for name, v in parts if len(v) == 1), None)
 

@@ -37,13 +37,13 @@ class Listing(Container):
         """Close the widgets on the line of *row*, except the widgets of its value."""
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Call *part* for each line with a value and combine the results."""
+        """Call *part* for each line, and combine the results that are not `UNSET`."""
         there = [(row.key, part(row)) for row in self.rows]
         return self.join((k, value) for k, value in there if value is not UNSET)
 
     @abstractmethod
     def join(self, pairs: Iterable[tuple[Any, Any]]) -> Any:
-        """Return the value that has the keys and values in *pairs*."""
+        """Return a dict or a list, made from *pairs* of a key and a value."""
 
     def clear(self) -> None:
         """Remove every line."""

@@ -1,4 +1,4 @@
-"""Editors for a list of short values: typed one per line, or marked in a list."""
+"""Editors for a list of short values: a person types one value per line, or marks known values."""
 
 from typing import Any, ClassVar
 
@@ -25,13 +25,13 @@ _HINT = 60  # characters quoted of a line
 
 
 def _parts(line: str) -> list[str]:
-    """Return the values between the commas of *line*; empty if there is only one value."""
+    """Return the values between the commas of *line*; empty without a comma or if one is blank."""
     parts = [part.strip() for part in line.split(",")]
     return parts if len(parts) > 1 and all(parts) else []
 
 
 def _known(slot: Any) -> dict[str, Any]:
-    """Return the possible values of an item by label; empty if the schema does not list values."""
+    """Return the values that an item can have, by label; empty if the schema does not list them."""
     item = slot.node.items
     if item is None or not item.values:
         return {}
@@ -69,7 +69,7 @@ class Items(TextBox):
 
     @property
     def cells(self) -> tuple[Widget, ...]:
-        """The box, and a button to split a line at its commas if it seems to have several values."""
+        """The box. If a line seems to have several values, also a button to split it at commas."""
         apart = self._apart
         if apart is None:
             return (self.widget,)
@@ -86,7 +86,7 @@ class Items(TextBox):
 
     @property
     def _apart(self) -> list[str] | None:
-        """The values if commas separate them, or None if no typed line has commas."""
+        """The values, if all lines are split at their commas. None if no line can be split."""
         lines = self.text.split("\n") if self.slot.touched else []
         if not any(map(_parts, lines)):
             return None
@@ -111,7 +111,7 @@ class Items(TextBox):
         return line if self._type == "string" else read_number(line, self._type)
 
     def render(self, value: Any) -> str | None:
-        """Return the lines of a list; None if an item is blank or cannot be shown on a line."""
+        """Return the items of the list *value*, one per line; None if an item has no such line."""
         if not isinstance(value, list):
             return None
         lines = [self._line(item) for item in value]
@@ -149,14 +149,17 @@ class Marks(Editor):
         self._on_purpose = False
 
     def read(self) -> Any:
-        """Return the marked values; without marks `UNSET`, unless `[]` was set."""
+        """Return the marked values. If nothing is marked, return `UNSET`, or `[]` if it was set."""
         if not self._places and not self._on_purpose:
             return UNSET
         values = list(self._known.values())
         return [values[place] for place in self._places]
 
     def write(self, value: Any) -> bool:
-        """Mark the items of *value* if they are known and in the order of the list."""
+        """Mark the items of *value*.
+
+        Return False if an item is not known, or the items are not in the order of the known values.
+        """
         if not isinstance(value, list):
             return False
         known = list(self._known.values())

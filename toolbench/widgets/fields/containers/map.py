@@ -50,7 +50,7 @@ class Map(Listing):
         return True
 
     def new(self) -> Slot:
-        """Return the slot of one more key: the next known key, or an empty one."""
+        """Return the slot of one more key: the next known key, or an empty key."""
         keys = {row.key for row in self.rows}
         return self._row(next((name for name in self._names if name not in keys), ""))
 
@@ -96,7 +96,7 @@ class Map(Listing):
         self.slot.open()
 
     def _replace(self, row: Slot, other: Slot) -> None:
-        """Replace *row* by *other*, which has the editor that its key requires."""
+        """Replace *row* by *other*, whose key is new and needs another editor; keep the value."""
         other.value.write(row.value.read())
         self.rows[self.rows.index(row)] = other
         self._keys[other] = self._keys.pop(row)  # a person still types in this box
@@ -125,10 +125,10 @@ class Map(Listing):
 
 
 def _wants_another_editor(row: Slot, other: Slot) -> bool:
-    """Return whether *row* needs another editor after its key changed to that of *other*.
+    """Return whether *row* needs another editor, because its new key is the key of *other*.
 
-    True if only the new key is the name of a secret. If only the old key is such a name, the value
-    must also be empty, because a person who types `tokenizer` first types `token`.
+    This is true if only the new key is the name of a secret. If only the old key is such a name, it
+    is true only while the value is empty: a person who types `tokenizer` first types `token`.
     """
     return row.secret != other.secret and (other.secret or not row.value.read())
 

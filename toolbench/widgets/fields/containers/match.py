@@ -11,12 +11,12 @@ _SAMPLE = 20
 
 
 def admits(node: Node, value: Any) -> bool:
-    """Tell whether *value* fits *node* roughly: types, constants, required keys."""
+    """Tell whether *value* roughly fits *node*. Only types, constants and keys are compared."""
     return _Matcher().admits(node, value, _DEPTH)
 
 
 class _Matcher:
-    """A comparison of parts of a schema with parts of a value, each pair only once."""
+    """A comparison of the parts of a schema and of a value. Each pair is compared only once."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Node, int], bool] = {}
@@ -62,7 +62,10 @@ def has_type(node: Node, value: Any) -> bool:
 
 
 def constants_agree(node: Node, value: Any) -> bool:
-    """Tell whether *value* has at least one discriminator of *node*, and no wrong one."""
+    """Tell whether the constants in *value* are the constants of *node*.
+
+    *value* must be an object, and have at least one property for which *node* lists the values.
+    """
     if not isinstance(value, dict):
         return False
     verdicts = [

@@ -40,7 +40,7 @@ class ObjectEditor(Container):
         return bool(self._required)
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Return the object: keys in the order of the last `write`, then new keys."""
+        """Return the object. Its keys are in the order of the last `write`; new keys come last."""
         there: dict[str, Any] = {}
         for name in self._properties:
             if name in self._slots or name in self._required:
@@ -53,7 +53,10 @@ class ObjectEditor(Container):
         return {key: there.pop(key) for key in self._keys if key in there} | there
 
     def write(self, value: Any) -> bool:
-        """Write each value to its field; undeclared keys go into a map."""
+        """Write each value to its field, and undeclared keys into a map.
+
+        Return False if *value* is not an object.
+        """
         if not isinstance(value, dict):
             return False
         if any(not isinstance(key, str) for key in value):
@@ -126,7 +129,7 @@ class ObjectEditor(Container):
     # --- what is shown ----------------------------------------------------------------
 
     def entries(self) -> Iterable[Entry]:
-        """Yield the fields. If there are many, a search box offers fields that have no value."""
+        """Yield the fields. If there are many, a search box offers the fields that are left out."""
         names = self._in_case()
         visible = self._visible(names)
         for name in names:
@@ -142,7 +145,7 @@ class ObjectEditor(Container):
             yield Entry(nothing, (), Html(""))
 
     def _repeats_tag(self, name: str) -> bool:
-        """Return whether the field *name* only repeats the name of the chosen alternative of a union."""
+        """Return whether the field *name* only repeats which alternative of a union is chosen."""
         union = self.slot.parent if self.slot.key is None else None
         if union is None or union.tag != name:
             return False
@@ -150,7 +153,7 @@ class ObjectEditor(Container):
         return bool(tag.editor.static) and not tag.display.errors
 
     def _in_case(self) -> list[str]:
-        """Return the properties that apply now. Properties of a false condition are left out.
+        """Return the properties to show now. Properties whose condition is false are left out.
 
         A property with a value is always included, because its value is sent.
         """
@@ -222,7 +225,7 @@ class ObjectEditor(Container):
 
 
 def _in_order(properties: dict[str, Node]) -> dict[str, Node]:
-    """Return *properties* sorted by their `order`. Without an `order` they keep their place."""
+    """Return *properties* sorted by their `order`. A property without `order` keeps its place."""
     places: dict[str, tuple[float, int]] = {}
     for place, (name, node) in enumerate(properties.items()):
         order = node.extension.get("order")
@@ -233,7 +236,7 @@ def _in_order(properties: dict[str, Node]) -> dict[str, Node]:
 
 
 def _title(name: str, node: Node) -> str:
-    """Return the title if a person wrote it; else the name, which is better than a generated title."""
+    """Return the title of *node*; if it is missing or only generated from *name*, return *name*."""
     title = node.own_title
     if not title.strip():
         return name

@@ -1,4 +1,4 @@
-"""The editors of a list of any items and of a tuple, with buttons to move and remove items."""
+"""The editors of a list, with buttons to move and remove its items, and of a tuple."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
@@ -31,7 +31,7 @@ class Rows(Listing):
         return [value for _, value in pairs]
 
     def write(self, value: Any) -> bool:
-        """Show a line for each item."""
+        """Show a line for each item; return False if *value* is not a list."""
         if not isinstance(value, list):
             return False
         self.drop(self.rows[len(value) :])
@@ -93,7 +93,7 @@ class Rows(Listing):
         self.slot.open()
 
     def _move(self, row: Slot, place: int) -> None:
-        """Move *row* to *place*; move the cursor too, because the page draws both lines again."""
+        """Move *row* to *place*. The cursor moves too, because the page draws both lines again."""
         self.rows.remove(row)
         self.rows.insert(place, row)
         self.frame.focus(lambda: self.line(row).cells)
@@ -111,7 +111,7 @@ def _item(items: Sequence[Slot], step: Any) -> Slot | None:
 
 
 class Positions(Container):
-    """A tuple: a field for each position; a longer list is edited by another editor."""
+    """A tuple, with a field for each position. A longer list needs another editor."""
 
     classes = ("tb-pairs",)
 
@@ -130,7 +130,7 @@ class Positions(Container):
         ]
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Return the values of the positions that have one."""
+        """Call *part* for each position, and return the results that are not `UNSET`."""
         there = [part(item) for item in self._items]
         return [value for value in there if value is not UNSET]
 

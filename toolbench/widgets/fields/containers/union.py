@@ -1,4 +1,4 @@
-"""The editor of a union: a tab or a line for each alternative, and the field of the chosen one."""
+"""The editor of a union: a list of the alternatives, and the field of the chosen alternative."""
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -20,7 +20,7 @@ _TABS_WIDTH = 60  # characters of all their names
 
 
 class Union(Container):
-    """A union. It shows only the field of the chosen alternative, which is built when chosen.
+    """A union. It shows only the field of the chosen alternative. A field is built when chosen.
 
     A field keeps its typed text while another alternative is chosen.
     """
@@ -53,7 +53,10 @@ class Union(Container):
         return UNSET if self.chosen is None else part(self.chosen)
 
     def write(self, value: Any) -> bool:
-        """Choose the alternative that *value* fits, and show the value in it."""
+        """Choose an alternative for *value*, and show *value* in its field.
+
+        Return False if *value* is like no alternative.
+        """
         if value is None and self.slot.node.nullable:
             self._choose(None, null=True)
             return True
@@ -69,7 +72,10 @@ class Union(Container):
         self._choose(None)
 
     def _home(self, value: Any) -> int | None:
-        """Find the alternative for *value*: the first valid one, else the most likely one."""
+        """Return the place of the first alternative that *value* fits, else of the most likely one.
+
+        Return None if no alternative is likely.
+        """
         branches = self._branches
         likely = [i for i, branch in enumerate(branches) if admits(branch, value)]
         if len(likely) > 1:
@@ -86,7 +92,7 @@ class Union(Container):
 
     @cached_property
     def tag(self) -> str:  # type: ignore[override]
-        """The property that only names the alternative, which the tabs show already."""
+        """The property that only names the chosen alternative, so it needs no field."""
         return tag_of(self._branches)
 
     # --- the alternatives -------------------------------------------------------------
@@ -131,7 +137,7 @@ class Union(Container):
     # --- what is shown ----------------------------------------------------------------
 
     def lines(self) -> Lines:
-        """Return the entries; help and errors are below the list, not above."""
+        """Return the entries. Help and errors are below the list of alternatives, not above."""
         return arrange(Html(""), self.entries())
 
     def entries(self) -> Iterable[Entry]:

@@ -24,7 +24,7 @@ class Slot(Position):
     parent: Container | None
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """Start without a value; the arguments are those of `Position`."""
+        """Start without a value. The arguments are the arguments of `Position`."""
         super().__init__(*args, **options)
         self.touched = False
         self.value = SlotValue(self)
@@ -58,7 +58,7 @@ class Slot(Position):
         self.display.draw()
 
     def choose(self, state: State) -> None:
-        """Switch to *state*. In the state `VALUE` the text that was typed before is shown again."""
+        """Switch to *state*. In the state `VALUE`, the text that a person typed before returns."""
         if state is State.NULL:
             self.value.write(None)
         elif state is State.VALUE:
@@ -95,11 +95,14 @@ class Slot(Position):
             yield from slot.walk()
 
     def child(self, step: Any) -> "Slot | None":
-        """Return the slot inside for *step*, a key or an index; None if there is none."""
+        """Return the slot inside at *step*, a key or an index; None if there is no such slot."""
         return self.value.built.child(step) if self.value.built is not None else None
 
     def troubles(self) -> Iterator[Problem]:
-        """Yield a problem for each typed text that cannot be read, here and inside."""
+        """Yield the problems of this slot and of the slots inside.
+
+        A problem is a typed text that cannot be read, or an added item or key without a value.
+        """
         editor = self.value.built
         if editor is None or not self.presence.is_there:
             return

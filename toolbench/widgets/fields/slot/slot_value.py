@@ -38,11 +38,11 @@ class SlotValue:
         return self.built
 
     def read(self) -> Any:
-        """Return the value, None, or `UNSET`."""
+        """Return the value: None for null, `UNSET` if there is no value."""
         return self._ask(lambda editor: editor.read())
 
     def masked(self) -> Any:
-        """Return the value without its secrets."""
+        """Return the value with its secrets hidden."""
         return self._ask(lambda editor: editor.masked())
 
     def _ask(self, value_of: Callable[[Editor], Any]) -> Any:
@@ -95,7 +95,7 @@ class SlotValue:
         self._slot.display.draw()
 
     def send_empty(self) -> bool:
-        """Set the empty value of this type; return False if it has none."""
+        """Set the empty value, such as `[]`; return False if this type has no empty value."""
         if not self.editor.send_empty():
             return False
         self._slot.open()
@@ -112,7 +112,7 @@ class SlotValue:
         self._slot.display.forget_presence_box()
 
     def _use(self, kind: type[Editor] | None) -> None:
-        """Replace the editor by one of class *kind*; for None, by the registry's editor."""
+        """Replace the editor by an editor of class *kind*; None means the registry's editor."""
         editor = self._new_editor() if kind is None else kind(self._slot)
         self.close()
         self.built = editor
@@ -144,7 +144,7 @@ class Presence:
     """
 
     def __init__(self, slot: "Slot") -> None:
-        """Start without a decision; a slot that a person added has a value from the start."""
+        """Start without a state; but a slot that a person added has a value from the start."""
         self._slot = slot
         self._decided: bool | None = True if slot.settled else None
         self.is_null = False
@@ -166,19 +166,23 @@ class Presence:
 
     @property
     def is_too_deep(self) -> bool:
-        """Whether a required object at this depth starts closed, to end a recursion."""
+        """Whether an object at this depth starts closed, even if it is required.
+
+        Without this, a form for a recursive schema would have no end.
+        """
         return self._slot.depth > _OPEN_DEPTH and not self._slot.settled
 
     @property
     def is_open(self) -> bool:
-        """Whether the editor is shown: always, unless there is a presence box and it is off."""
+        """Whether the editor is shown. It is hidden only if a presence box says "no value"."""
         return not self.has_presence_box or (self._decided is True and not self.is_null)
 
     @property
     def is_there(self) -> bool:
-        """Whether the value of the editor counts.
+        """Whether the value of the editor is used as the value of the slot.
 
-        The editor is built or the slot is required, the editor is open, and the slot is not null.
+        For this, the editor must be open, the slot must not be null, and the editor must be
+        built already or the slot be required.
         """
         if self._slot.value.built is None and not self._slot.required:
             return False
@@ -187,8 +191,8 @@ class Presence:
     def counts(self, value: Any) -> bool:
         """Return whether *value*, read from the editor, is the value of the slot.
 
-        An empty object or list without a presence box counts only after `hold`, or if the state
-        is still undecided and the editor needs no more from a person.
+        An empty object or list without a presence box is the value only in two cases: after
+        `hold`, or if there was no decision yet and the editor needs no more from a person.
         """
         editor = self._slot.value.editor
         if (
@@ -213,7 +217,10 @@ class Presence:
         self.is_null, self._decided = False, False
 
     def wake(self) -> None:
-        """Note an edit inside the editor: use the editor's value again, if there is one."""
+        """Note an edit in the editor. The slot is not null any more.
+
+        If the slot was unset and has no presence box, the editor's value decides again.
+        """
         self.is_null = False
         if self._decided is False and not self.has_presence_box:
             self._decided = None

@@ -56,7 +56,7 @@ class SlotDisplay:
         return self._slot.editor.cells
 
     def remarks(self) -> Html:
-        """Return help and errors; an editor may show them itself."""
+        """Return the help and the errors of the slot."""
         editor, presence = self._slot.editor, self._slot.presence
         hints = [editor.hint]
         if presence.is_null and not presence.has_presence_box:
@@ -85,7 +85,7 @@ class SlotDisplay:
 
     @property
     def _fold_is_shut(self) -> bool:
-        """Whether a button is shown in place of the editor, to keep a large form fast."""
+        """Whether a large form shows a button in place of the editor, to stay fast."""
         editor = self._slot.editor
         if not isinstance(editor, Container) or editor.built:
             return False
@@ -127,7 +127,7 @@ class PresenceBox:
     """
 
     def __init__(self, slot: "Slot", state: State, body: tuple[Widget, ...]) -> None:
-        """Make the box for *slot*, with *state* and *body*."""
+        """Make the box for *slot*. *state* and *body* are as in `show`."""
         self._slot = slot
         make = slot.frame.pool.make
         name = notes.label(slot.label)

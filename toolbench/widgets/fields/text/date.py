@@ -24,11 +24,11 @@ class Day(Editor):
         self._day: date | None = None
 
     def read(self) -> Any:
-        """Return the day in the form of ISO 8601."""
+        """Return the day as in ISO 8601, such as `2026-11-24`; `UNSET` if no day is chosen."""
         return UNSET if self._day is None else self._day.isoformat()
 
     def write(self, value: Any) -> bool:
-        """Show *value*; return False if it is not a valid day."""
+        """Show *value*; return False if it is not a plain date, or too early for a calendar."""
         try:
             day = date.fromisoformat(value)
         except (TypeError, ValueError):

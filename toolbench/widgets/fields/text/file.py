@@ -72,12 +72,12 @@ class File(Line):
         self._look()
 
     def display(self, text: str) -> str:
-        """Return the text for the box: empty if it is too long to show."""
+        """Return the text that the box shows: *text*, or nothing if *text* is too long."""
         return text if len(text) <= _MAX_TEXT else ""
 
     @property
     def ghost(self) -> str:
-        """The placeholder: it describes a text that is too long to show."""
+        """The placeholder. If the text is too long to show, the placeholder describes the file."""
         if len(self.text) <= _MAX_TEXT:
             return super().ghost
         return f"{self.described()} (choose another, or type base64)"
@@ -121,5 +121,5 @@ def decoded(text: str) -> bytes | None:
 
 
 def image_kind(content: bytes) -> str:
-    """Return the media type of an image that every browser shows; else empty."""
+    """Return the media type of *content*; empty unless it is an image that every browser shows."""
     return next((kind for mark, kind in _IMAGES if content.startswith(mark)), "")

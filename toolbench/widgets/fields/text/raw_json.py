@@ -88,7 +88,7 @@ class Raw(TextBox):
             self.text = ""
 
     def secrets(self) -> Iterable[str]:
-        """Return the secrets, found by the schema or by the keys of the value."""
+        """Return the secrets in the value. The schema or the name of a key says what is secret."""
         return tuple(texts(list(self._mask(self.read())[1].values())))
 
     def masked(self) -> Any:

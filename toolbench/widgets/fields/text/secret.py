@@ -53,7 +53,10 @@ class Secret(Line):
         return f"{MARK} (type to replace it)" if self.text else super().ghost
 
     def options(self) -> dict[str, Any]:
-        """Let the box send only complete text: it is emptied as soon as its text has arrived."""
+        """Return a state in which the box sends its text only when the text is complete.
+
+        Otherwise the box would be emptied after each key, because it is emptied when text arrives.
+        """
         return {"continuous_update": False}
 
     def _typed(self) -> None:

@@ -49,14 +49,17 @@ class TextBox(Editor):
 
     @abstractmethod
     def parse(self, text: str) -> Any:
-        """Return the value of *text*; raise `UnreadableError` if there is none."""
+        """Return the value of *text*; raise `UnreadableError` if *text* cannot be read."""
 
     @abstractmethod
     def render(self, value: Any) -> str | None:
         """Return the text for *value*; None if a text box cannot show it."""
 
     def read(self) -> Any:
-        """Return the value of the draft; `UNSET` if it is empty or cannot be read."""
+        """Return the value of the draft.
+
+        Return `UNSET` if the draft cannot be read, or is empty and no empty value was set.
+        """
         if not self.text and not self._on_purpose:
             return UNSET
         try:
@@ -66,7 +69,7 @@ class TextBox(Editor):
 
     @property
     def trouble(self) -> str:
-        """The reason why the draft cannot be read; empty if it can."""
+        """The reason why the draft cannot be read; empty if it can be read."""
         try:
             if self.text:
                 self.parse(self.text)
@@ -136,7 +139,7 @@ class TextBox(Editor):
         return widget
 
     def options(self) -> dict[str, Any]:
-        """Return more state for the widget."""
+        """Return more traits of the widget and their values."""
         return {}
 
     def _typed(self) -> None:
@@ -161,7 +164,7 @@ class Area(TextBox):
         return text
 
     def render(self, value: Any) -> str | None:
-        """Return a text, unless an input element would change it."""
+        """Return *value*; None if it is not a text, or if an input element would change it."""
         return value if isinstance(value, str) and is_showable(value) else None
 
     def send_empty(self) -> bool:
@@ -178,7 +181,7 @@ class Line(Area):
     wider: ClassVar[type[Editor] | None] = Area
 
     def render(self, value: Any) -> str | None:
-        """Return a text without line breaks, unless an input element would change it."""
+        """Return *value*; None if it is not a text on one line, or an element would change it."""
         text = super().render(value)
         return None if text is None or "\n" in text else text
 
@@ -216,7 +219,7 @@ def read_number(text: str, kind: str | None) -> int | float:
     """Read *text* as a number; validation checks later that it has the right *kind*.
 
     Raises:
-        UnreadableError: If *text* is not a number in JSON.
+        UnreadableError: If *text* is not a number in JSON, or the number is too large.
     """
     text = text.strip()
     if _NUMBER.fullmatch(text) and len(text) <= _DIGITS:

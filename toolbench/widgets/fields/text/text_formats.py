@@ -1,4 +1,4 @@
-"""The editor of text in a known format. It shows a hint; only validation reports errors."""
+"""The editor of text in a known format. It shows a hint if the text does not fit, but no error."""
 
 import re
 from collections.abc import Callable
@@ -64,7 +64,7 @@ def is_known_format(node: Node) -> bool:
 
 
 class Formatted(Line):
-    """A line of text in a known format, with a button to make a new value if possible."""
+    """A line of text in a known format. For some formats, a button makes a new value."""
 
     @property
     def _format(self) -> Format:
@@ -85,7 +85,7 @@ class Formatted(Line):
 
     @property
     def hint(self) -> str:
-        """The name of the format, or a note that the text does not look like it."""
+        """The name of the format, or a note that the text does not look like this format."""
         name = self._format.name
         if self.text and not re.fullmatch(self._format.pattern, self.text):
             return f"this does not look like {name}"
