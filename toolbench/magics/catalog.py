@@ -98,7 +98,7 @@ class Catalog:
         return [entry.name for entry in self.entries()]
 
     def sources(self) -> list[str]:
-        """Return all sources of tools, also those without a tool."""
+        """Return all sources of tools, also sources that have no tool now."""
         kinds = ("notebook", "registry", "mcp")
         return list(dict.fromkeys([*kinds, *(entry.source for entry in self._all())]))
 
@@ -118,7 +118,7 @@ class Catalog:
         return tools
 
     def find(self, name: str) -> AnyTool:
-        """Return the tool called *name*, which can be an older name of a runtime tool.
+        """Return the tool that *name* means: its name, its full name, an alias or another spelling.
 
         Raises:
             ToolNotFoundError: If there is no such tool; the message suggests a similar name.
@@ -265,8 +265,8 @@ def _holds_tools(value: Any) -> bool:
 def matching(pattern: str) -> Callable[[str], bool]:
     """Return a function that tests a text.
 
-    A *pattern* with `*`, `?` or `[` must match the whole text. Any other pattern must be a part of the
-    text; case is ignored.
+    A *pattern* with `*`, `?` or `[` must match the whole text. Any other *pattern* must be a part
+    of the text; then upper case equals lower case.
     """
     if any(c in pattern for c in "*?["):
         return lambda text: fnmatchcase(text, pattern)

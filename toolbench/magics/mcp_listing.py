@@ -59,7 +59,7 @@ def tools(session: "MCPServerSession") -> Listing:
 def summary(session: "MCPServerSession") -> str:
     """Return a summary of the tools: their number and their cost in tokens.
 
-    Tools whose effect is not declared are also counted.
+    The summary also has the number of tools whose effect is not declared.
     """
     from toolbench.llm.lint import cost_of  # noqa: PLC0415 - heavy
 

@@ -98,7 +98,7 @@ class UrlQuestion(Question):
 
     @property
     def whole(self) -> str:
-        """The message, with the name of the server and the URL."""
+        """The message, with the name of the server, the URL and a piece of advice."""
         advice = (
             "Visit it yourself, then say yes." if self.is_safe else "Do not open it."
         )
@@ -205,9 +205,9 @@ def handler_of(
     sampling_handler: Answerer | None,
     answerer: Answerer | None = None,
 ) -> Answerer | None:
-    """Return one answerer that gives each kind of question to its handler.
+    """Return one answerer that gives each question to the handler for questions of its kind.
 
-    Questions without a handler go to the person.
+    Questions without a handler go to the person. Return None if there is no handler at all.
 
     Args:
         elicitation_handler: Answers forms and requests to visit a page.
@@ -251,7 +251,7 @@ async def answer_of(answerer: Answerer, question: Question) -> Answer:
 
 
 def as_answer(reply: Any) -> Answer:
-    """Return the *reply* of an answerer as an `Answer`."""
+    """Return *reply*, which an answerer returned, as an `Answer`; None means to decline."""
     if reply is None:
         return Answer("decline")
     if isinstance(reply, Answer):
@@ -279,8 +279,8 @@ def wait_answering(
 ) -> T:
     """Run `ask(*args, answerer=...)` in the background loop, wait, and return its result.
 
-    This thread answers questions: by the handler of `answering`, else by *answerer*, else by
-    asking the person.
+    The handler of `answering` answers questions, else *answerer*, else the person. A plain
+    function is called in this thread.
 
     Raises:
         ServerError: If the request was cancelled.

@@ -96,7 +96,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     def __call__(
         self, action: MCPToolAction, conversation: Any = None
     ) -> MCPToolObservation:
-        """Call the tool and wait; this thread also asks and answers the server's questions.
+        """Call the tool and wait. A plain answerer answers the server's questions in this thread.
 
         `${NAME}` in an argument is replaced by the secret of this name in *conversation*.
         Interrupting the wait cancels the call.

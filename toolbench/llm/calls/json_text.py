@@ -38,7 +38,7 @@ def read_json(text: str) -> tuple[Any, list[str]]:
     was cut off, or that can mean two things, is never repaired.
 
     Raises:
-        NotJsonError: If *text* has no certain value; the error names the place.
+        NotJsonError: If *text* has no certain value; the error says why.
     """
     try:
         return _sendable(_exact.decode(text), text), []

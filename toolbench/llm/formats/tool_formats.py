@@ -42,8 +42,8 @@ def to_openai(
         tool: The tool.
         security_risk: Whether to ask the model how risky a call is; ignored for a read-only tool.
         summary: Whether to ask the model for the purpose of each call, in one line.
-        longest_description: The most characters of the description; a longer text is cut after a
-            sentence.
+        longest_description: The most characters of the description; a longer text is cut, if
+            possible after a sentence.
 
     Raises:
         ToolbenchError: If the tool is not for models; see `ToolDefinition.is_for_models`.

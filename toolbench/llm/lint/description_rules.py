@@ -68,7 +68,7 @@ def result(subject: Subject) -> Iterator[Finding]:
 
 
 def limits(subject: Subject) -> Iterator[Finding]:
-    """Check that the description of a search tool says how much it returns."""
+    """Check that a search tool takes a limit, or that its description says how much it returns."""
     text = subject.description.strip()
     if not text.isascii() or _LIMITED.search(text):  # _LIMITED has English words
         return

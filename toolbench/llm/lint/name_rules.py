@@ -50,7 +50,7 @@ def hints(subject: Subject) -> Iterator[Finding]:
 def _destroys(action: str, subject: Subject) -> bool:
     """Return whether the verb *action* in the tool's name means that the tool destroys data.
 
-    The verb alone does not prove this, so the description is read too.
+    The first word of the name can prove this alone; for other verbs the description is read too.
     """
     description = subject.description
     if action in _DELETES:

@@ -49,7 +49,7 @@ class PersonRequest:
         """Return the JSON Schema of the arguments of the tool *name*.
 
         Raises:
-            KeyError: If there is no such tool.
+            ToolNotFoundError: If there is no such tool.
         """
         functions = {f["name"]: f for f in map(_function, self.tools)}
         if name not in functions:

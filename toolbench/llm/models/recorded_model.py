@@ -44,7 +44,8 @@ class RecordedModel:
 
     An answer belongs to one exact request: the messages and the tools. Without an inner model a
     request that was not recorded is an error, which shows the difference to the most similar
-    recorded request. If a request comes again, it gets the next answer recorded for it.
+    recorded request. If a request comes again, it gets the next answer recorded for it. Without an
+    inner model, the first answer follows the last answer.
 
     The file has one JSON object per line, `{"request": ..., "answer": ...}`. It contains neither
     the inner model's key nor secrets of calls: marks replace these secrets. In a later request,
@@ -177,7 +178,7 @@ class RecordedModel:
             self._append(json.dumps(line, ensure_ascii=False) + "\n")
 
     def _append(self, line: str) -> None:
-        """Append *line* to the file, completely or not at all."""
+        """Append *line* to the file, completely or not at all; if this fails, only warn."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             append_whole(self.path, line, errors=_ANY)

@@ -23,7 +23,8 @@ def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:
     valid JSON.
 
     Raises:
-        UsageError: If a word has no `=`, repeats an argument, or is an endless range.
+        UsageError: If a word has no `=`, repeats an argument, or is a range that never ends or has
+            too many values.
     """
     grid: dict[str, Any] = {}
     for word in words:

@@ -49,7 +49,7 @@ _Loader.add_constructor(f"{_TAG}int", _int)
 
 
 def read_yaml(text: str, schema: Any) -> Any:
-    """Return the value of *text*; a scalar stays text where *schema* takes text.
+    """Return the value of *text*; a value stays text where *schema* takes text.
 
     Raises:
         BodyError: If *text* is not YAML.

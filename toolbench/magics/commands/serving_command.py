@@ -23,10 +23,11 @@ class ServingCommand:
         self._served: Served | None = None
 
     def __call__(self, options: Any) -> "Served | None":
-        """Start or stop serving, as the options say; return the new server.
+        """Start or stop serving, as the options say; return the new server, or None after a stop.
 
         Raises:
             UsageError: If there is nothing to serve, or to stop.
+            ToolNotFoundError: If a named tool does not exist.
         """
         names: list[str] = options.names
         if options.stop:
@@ -58,7 +59,7 @@ class ServingCommand:
         print(f"{self._served.name!r} is not served any more.")  # noqa: T201 - in the cell that asked
 
     def _own_tools(self) -> list[AnyTool]:
-        """Return the tools that this notebook defines, without runtime tools."""
+        """Return the tools that this notebook defines and can run, without runtime tools."""
         entries = self._catalog.entries(source="notebook")
         tools: Iterable[AnyTool] = (e.make() for e in entries if e.source == "notebook")
         return [tool for tool in tools if tool.executor is not None and _is_own(tool)]

@@ -28,7 +28,7 @@ class DiscoveredServer:
 
     @property
     def summary(self) -> str:
-        """The transport and the target, in one line without secrets."""
+        """The transport and the target, in one line without secrets; or else the problem."""
         if self.entry is None:
             return self.problem
         return f"{self.entry.transport}: {self.entry.target}"
@@ -39,9 +39,10 @@ Read = Callable[[Any, Path], Mapping[str, Any]]
 
 
 def discover(directory: str | Path | None = None) -> list[DiscoveredServer]:
-    """Return the servers configured for this user and for *directory*, the current by default.
+    """Return the servers that programs have configured for this user and for *directory*.
 
-    Missing files are skipped; nothing is started.
+    *directory* is the current directory by default. Missing files are skipped, disabled servers
+    are left out, and nothing is started.
     """
     here = Path(directory or Path.cwd()).resolve()
     return [

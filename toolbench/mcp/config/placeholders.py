@@ -64,7 +64,7 @@ def names_in(value: Any) -> list[str]:
 
 
 def with_secrets(value: Any, secrets: Mapping[str, SecretStr]) -> Any:
-    """Return *value*, the arguments of a call, with each `${NAME}` replaced by that secret.
+    """Return *value*, the arguments of a call, with each `${NAME}` replaced by the secret `NAME`.
 
     Only names in *secrets* are replaced; the environment is not used. A `${NAME}` inside a
     secret stays as it is.

@@ -91,7 +91,7 @@ class ServerEntry:
     def identity(self) -> tuple[str, ...]:
         """The parts that identify the server: transport, command, arguments, folder and URL.
 
-        Variables, headers and secrets are left out.
+        Environment variables and headers are left out.
         """
         folder = str(self.base / (self.cwd or ""))
         return self.transport, self.command, *self.args, folder, self.url

@@ -38,7 +38,10 @@ class Subscriptions:
         self._connection.inbox.changes.note("resources")
 
     async def follow(self, connection: Connection) -> None:
-        """Subscribe again on a new connection; refused resources are put in `lost`."""
+        """Subscribe again on a new connection.
+
+        In the older protocol, resources that the server refuses are put in `lost`.
+        """
         self.stop()
         self.lost.clear()
         if connection.is_modern:

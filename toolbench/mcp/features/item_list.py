@@ -96,10 +96,10 @@ class RemoteList(ItemList[T]):
         return self._items
 
     def items(self) -> list[T]:
-        """Return the items; request them if they are not known.
+        """Return the items; request them if they are not known, or not fresh any more.
 
         Raises:
-            ServerError: If the server does not list the items or cannot be reached.
+            ServerError: If the server refuses or cannot be reached.
         """
         return portal.call(self._listed)
 

@@ -12,10 +12,9 @@ _SLASHES = "+#/"  # operators of RFC 6570 whose values may hold a slash
 def values_in(uri: str, template: str) -> Iterator[dict[str, str]]:
     """Yield possible values in *uri* for the variables in the path of *template*.
 
-    If a value contains the text between two variables, there are several readings. Then the
-    function yields two: the reading from the left and the reading from the right. If *uri* does
-    not match, the function yields nothing.
-    The time is linear in the length of the texts.
+    *uri* is read from the left and from the right. The two readings differ if a value contains the
+    text between two variables. If *uri* does not match, the function yields nothing. The time is
+    linear in the length of the texts.
     """
     path, question, _ = template.partition("{?")
     if question and "?" not in path:

@@ -94,7 +94,10 @@ class Inbox:
         self._renew()
 
     def keep_secret(self, secrets: Iterable[str]) -> None:
-        """Hide *secrets* of a call from now on, in traffic, log, stderr and messages."""
+        """Hide *secrets* of a call in later traffic, log, stderr and messages.
+
+        The secrets of the last hundred such calls are hidden.
+        """
         known = frozenset(secrets)
         if known and known not in self._call_secrets:
             self._call_secrets.append(known)
@@ -124,7 +127,7 @@ class Inbox:
             self.recorder.line(direction, line, self.redactor)
 
     def note_http_failure(self, failure: HttpFailure | None) -> None:
-        """Set the HTTP failure of the current call; None after a good answer."""
+        """Set the HTTP failure of the current call, if there is one; None after a good answer."""
         if (call := current_call()) is not None:
             call.http_failure = failure
 

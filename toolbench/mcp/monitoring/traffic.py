@@ -88,7 +88,7 @@ class Traffic:
         kind: Kind | None = None,
         method: str | None = None,
     ) -> list[Message]:
-        """Return the messages with *text* and of this direction, kind and method."""
+        """Return the messages with *text*, of this direction, kind and method; None means any."""
         return [
             message
             for message in self
@@ -131,7 +131,7 @@ class Traffic:
         method: str = "",
         request_id: str | int | None = None,
     ) -> Message:
-        """Add one message and return it; the oldest are removed if the limits are exceeded."""
+        """Add one message and return it; if there are too many, remove the oldest messages."""
         now = time()
         method, seconds = self._match(direction, kind, method, request_id, now)
         message = Message(

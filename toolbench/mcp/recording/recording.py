@@ -52,7 +52,7 @@ class Recording:
         """Open the recording at *path*; an incomplete last line is left out.
 
         Raises:
-            ServerError: If the file cannot be read, or is not a recording.
+            ServerError: If the file cannot be read, or is not a recording of this version.
         """
         path = Path(path).expanduser()
         open_recorders.flush(path)
@@ -116,7 +116,7 @@ class Recording:
 
     @property
     def calls(self) -> list[RecordedCall]:
-        """The tool calls in their order; a call of several rounds, or with a task, counts once."""
+        """The tool calls, server by server; a call of several rounds, or of a task, counts once."""
         calls = []
         for server in self.servers:
             tape = self.tape(server)

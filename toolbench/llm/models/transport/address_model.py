@@ -52,9 +52,9 @@ class AddressModel(StreamedModel):
     Args:
         address: The base URL, and after `#` the name of the model. Without a name the
             server must have exactly one model.
-        name: The name for people; the name of the model if left out.
+        name: The name for people; if left out, the name of the model, or else the host.
         provider: "openai" (chat completions) or "responses".
-        api_key_env: The environment variable with the key. No other key is ever sent.
+        api_key_env: The environment variable with the key. No other variable is ever sent.
         api_key: The key of a server that this program started; *api_key_env* has priority.
         options: Fields sent with every request, such as `temperature`.
         price: The price of tokens.
@@ -240,7 +240,7 @@ def _keys_in(query: str) -> Iterator[tuple[str, str]]:
 
 
 async def _pass_on(response: "Response", send: Send) -> None:
-    """Pass each event of *response* to *send*, or its JSON value if it is not streamed."""
+    """Pass each event of *response* to *send*; if there are no events, pass its whole JSON."""
     from httpx2 import EventSource  # noqa: PLC0415 - as above
 
     if response.status_code >= 300:
@@ -261,7 +261,7 @@ async def _body_of(response: "Response") -> bytes:
     """Return the whole body of *response*.
 
     Raises:
-        BodyError: If it is longer than `MOST_BYTES`.
+        BodyError: If the body is longer than `MOST_BYTES`.
     """
     body = bytearray()
     async for piece in response.aiter_bytes():

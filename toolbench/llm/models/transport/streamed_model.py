@@ -84,9 +84,9 @@ class StreamedModel:
     ) -> Answer:
         """Return the next message of the conversation, like `Model.complete`.
 
-        A busy server (429, 5xx) is asked again, after the wait that the server names. There are at
-        most four tries; *on_chunk* gets a note of each retry. If an answer breaks off,
-        `error.answer` is the part that arrived.
+        A busy server (429, 503) is asked again, after the wait that the server names. There are at
+        most four tries; *on_chunk* gets a note of each retry. If an answer breaks off, there is no
+        retry, and `error.answer` is the part that arrived.
         """
         cancel = current_run() if cancel is None else cancel
         self._prepare(cancel)
@@ -223,7 +223,7 @@ class _Coming:
         """Return the answer.
 
         Raises:
-            BrokenOffError: If it is not complete.
+            BrokenOffError: If the answer is not complete.
         """
         if self._answer is not None:
             return self._answer
