@@ -127,7 +127,7 @@ class Agent:
 
     @property
     def parts(self) -> Mapping[str, Callable[[], Any]]:
-        """Functions that make values for a tool's `create`, by the name of the parameter."""
+        """The parameters of a tool's `create` that this agent fills, each with a function for its value."""
         return {"llm": lambda: self.llm, "agent": self._delegate}
 
     def _delegate(self) -> "Agent":

@@ -127,7 +127,7 @@ class ActionEvent(Event):
 
     @property
     def tool_call_id(self) -> str:
-        """The id of the call. If the provider sends no id, it is made from the event's number."""
+        """The id of the call: the provider's id, or else one that is made from the event's number."""
         return self.tool_call.id or f"call-{self.id}"
 
     @property
@@ -228,7 +228,7 @@ class ObservationEvent(AnswerEvent):
 
 @dataclass(frozen=True, repr=False)
 class AgentErrorEvent(AnswerEvent):
-    """An error: a call that could not run, or a request that got no answer (it has no call)."""
+    """An error: a call could not run, or a request to the model got no answer."""
 
     error: str = ""
 

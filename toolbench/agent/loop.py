@@ -159,7 +159,7 @@ class Loop:
             yield self.pending
 
     def begin_like(self, other: "Loop", last: Event | int | None) -> None:
-        """Copy the events of *other*, up to the event *last*, or all of them."""
+        """Copy the events of *other* up to the event *last*; if *last* is None, copy all events."""
         with self._at_work():
             fork(self, other, last)
 
@@ -268,14 +268,14 @@ class Loop:
         self._inbox.append(event)
 
     def forget(self, read: set[int]) -> None:
-        """Mark the messages *read* as read; stop as "answered" if the model has answered all."""
+        """Forget the unread messages with the numbers *read*; stop if the model answered all."""
         while self._inbox and self._inbox[0].id in read:
             self._inbox.popleft()
         if not (self._over or self.round or self._inbox) and self.context.is_answered:
             self.end("answered")
 
     def take_over(self, event: MessageEvent, message: Json | None = None) -> None:
-        """Copy *event*: a message that the model read, or its own message if *message* is given."""
+        """Copy *event*, which the model read; or, if *message* is given, the model's own message."""
         if message is None:
             self._read(event)
         else:
@@ -283,7 +283,7 @@ class Loop:
             self.end("answered")
 
     def take_over_round(self, current: Round) -> None:
-        """Copy a round of calls. Calls without an answer wait."""
+        """Copy *current*, a round of calls. The calls without an answer wait."""
         self.end(None)
         for call in current.calls:
             self.requests.take(call.tool_call_id)
@@ -298,7 +298,7 @@ class Loop:
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
-        """Let only one thread work at a time; clear the last stop reason if work can go on."""
+        """Let only one thread work at a time. Clear a stop reason after which work can go on."""
         with self._work.alone():
             if self._over == "repeated":
                 self.calls.repeats.clear()
@@ -308,7 +308,7 @@ class Loop:
 
     @contextmanager
     def _stoppable(self) -> Iterator[None]:
-        """Clear the stop request only after the block: an earlier request stops the block too."""
+        """Clear the stop request after the block. A stop request from before the block counts too."""
         try:
             yield
         finally:
@@ -335,7 +335,7 @@ class Loop:
         return None
 
     def _stops(self, reason: StopReason | None, *, again: bool = False) -> bool:
-        """Tell whether there is a *reason* to stop, and note it once."""
+        """Tell whether there is a *reason* to stop; log it, but not twice unless *again* is true."""
         last = self.log[-1] if self.log else None
         is_known = isinstance(last, StopEvent) and last.reason == reason and not again
         if reason is not None and not is_known:
@@ -343,7 +343,7 @@ class Loop:
         return reason is not None
 
     def end(self, reason: StopReason | None, detail: str = "") -> None:
-        """Stop for *reason*, until the next message of the user; None clears the reason."""
+        """Stop for *reason* until the next message of the user; None lets the work go on."""
         self._over, self._detail = reason, detail
 
     # --- one step --------------------------------------------------------------------
@@ -388,7 +388,7 @@ class Loop:
         return user_message(content, self.context.provider)
 
     def close_round(self) -> None:
-        """Add the calls and their answers to the model's messages, once all are answered."""
+        """If all calls are answered, add the calls and the answers to the model's messages."""
         current = self.round
         if current is None or current.waiting:
             return

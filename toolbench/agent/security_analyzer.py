@@ -73,7 +73,7 @@ def _rule(pattern: str, risk: SecurityRisk) -> Rule:
 
 
 class LLMSecurityAnalyzer:
-    """An analyzer that asks another model, or lets the agent's own model rate each of its calls."""
+    """An analyzer that lets a model rate each call: another model, or the agent's own model."""
 
     def __init__(self, llm: Any = None) -> None:
         """Let *llm* rate calls.
@@ -107,7 +107,7 @@ class LLMSecurityAnalyzer:
             spend: Called with the tokens and cost of the rating.
 
         Raises:
-            ModelError: If the model gives no rating; the call then counts as HIGH.
+            ModelError: If another model gives no rating; the call then counts as HIGH.
         """
         if self._model is None:
             return event.tool_call.security_risk or SecurityRisk.UNKNOWN

@@ -26,7 +26,7 @@ CROWD = 100
 
 
 def is_one_tool(value: Any) -> bool:
-    """Tell whether *value* gives one tool, even if it can be iterated like a list."""
+    """Tell whether *value* stands for one tool, not for a list of tools."""
     is_spec = isinstance(value, ToolDefinition | Tool | str | type)
     return is_spec or isfunction(value) or hasattr(value, "as_tool")
 
@@ -35,7 +35,7 @@ class ToolMaking:
     """A maker of tools, from everything that `Agent` accepts as tools."""
 
     def __init__(self, state: ConversationState, parts: Mapping[str, Any]) -> None:
-        """Make tools for *state*. A parameter of `create` gets the part with its name."""
+        """Make tools for *state*. A parameter of `create` gets the item of *parts* with its name."""
         self._state, self._parts = state, parts
         self._owned: list[AnyTool] = []
 
@@ -102,7 +102,7 @@ class Toolset:
         Args:
             specs: Tools, classes of tools, `Tool` specs, names, functions, or lists of these.
             state: The state of the conversation for which the tools are made.
-            parts: Functions that make values for parameters of `create`, by name.
+            parts: Functions that make values for parameters of `create`, by parameter name.
             pattern: A pattern; only tools whose names begin with a match are kept.
             skips: Returns whether to leave out a tool.
             mcp_config: MCP servers whose tools are added.
@@ -197,7 +197,7 @@ class Toolset:
         return own
 
     def reveal(self, names: Iterable[str]) -> None:
-        """Offer the tools *names* from now on, like matches of a search."""
+        """Offer the tools *names* to the model from now on, as if a search had found them."""
         self._matches.update(names)
 
     def close(self) -> None:

@@ -184,7 +184,7 @@ def events_html(
 
 
 def call_numbers(events: Iterable[Event]) -> dict[int, int]:
-    """Number the calls among *events* from 1. The keys are the numbers of the events."""
+    """Return the number of each call among *events*, from 1; the keys are the ids of the events."""
     ids = (event.id for event in events if isinstance(event, ActionEvent))
     return {id_: number for number, id_ in enumerate(ids, 1)}
 

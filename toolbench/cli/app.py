@@ -184,9 +184,9 @@ def doctor() -> int:
 
 
 def _typed(program: str) -> str:
-    """Return the command that starts *program* of this environment: its name or its path.
+    """Return the command that starts *program* of this environment: its name if that is enough.
 
-    It is the path if the name alone would start another program, or none.
+    If the name would start no program or another one, the command is the path.
     """
     ours = Path(sys.executable).with_name(program)
     return program if which(program) == str(ours) else str(ours)

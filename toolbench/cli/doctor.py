@@ -38,9 +38,10 @@ _EXTRAS = {
 
 @dataclass(frozen=True)
 class Check:
-    """The result of one check. If a part is `missing`, toolbench works without this part.
+    """The result of one check.
 
-    If a part is `broken`, toolbench or its forms do not work.
+    With the state `missing`, toolbench works without this part. With the state `broken`, toolbench
+    or its forms do not work.
     """
 
     subject: str
@@ -177,7 +178,7 @@ def _servers() -> Iterator[Check]:
 
 
 def _unset(entry: ServerEntry | None) -> str:
-    """Return an error if *entry* needs an environment variable that is not set; else empty."""
+    """Return a sentence if *entry* needs an environment variable that is not set; else ""."""
     try:
         _ = entry and entry.expanded(os.environ)
     except ServerError as error:

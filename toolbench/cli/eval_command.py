@@ -35,7 +35,7 @@ def run_cases(
     """Test *models* with *tools* on the cases of *file*, and return the report.
 
     Raises:
-        ToolbenchError: If a file, tool or model cannot be used; the message names it.
+        ToolbenchError: If a file, tool or model cannot be used; the message says which one.
     """
     cases = Cases.read(file)
     definitions = [tool for spec in tools for tool in tools_of(spec)]
@@ -56,7 +56,10 @@ def run_cases(
 
 
 class _Progress:
-    """Shows progress: on one line of a terminal, and only once in a log. Notes are new lines."""
+    """Shows each note on its own line, and the progress on one line that changes.
+
+    A log file gets only the first line of the progress.
+    """
 
     def __init__(self) -> None:
         self._has_begun = False

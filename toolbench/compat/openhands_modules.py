@@ -67,7 +67,7 @@ def _is_below(name: str, package: str) -> bool:
 
 
 def _go_on_importing(names: dict[str, Any]) -> None:
-    """Let the functions of a module import our classes also later; *names* are its globals."""
+    """Let the functions of a module, whose globals are *names*, import our classes also later."""
     if names.get("__name__") == "__main__" or _is_below(
         names.get("__name__", ""), "toolbench"
     ):
@@ -149,7 +149,7 @@ class _Finder(MetaPathFinder):
 
 
 class _Loader(Loader):
-    """Makes a module whose names are looked up when they are imported."""
+    """Makes an empty module; each of its names is looked up when it is imported."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return our module for the module of the SDK in *spec*."""
@@ -160,7 +160,7 @@ class _Loader(Loader):
 
 
 class _StandIn(ModuleType):
-    """Our module for a module of the SDK, with the same name; it has the names that we have."""
+    """Our module in place of a module of the SDK; it gives our classes under the SDK's names."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -99,13 +99,13 @@ class Portal:
             _draw.reset(token)
 
     def refuse_inside(self, instead: str = "tool.acall(action)") -> None:
-        """Raise an error if this is the background loop's thread, where a blocking call would never end.
+        """Raise an error in the background loop's thread, where a blocking call would never end.
 
         Args:
             instead: The call to await in place of the blocking call, for the error message.
 
         Raises:
-            ToolbenchError: If this is the loop's own thread.
+            ToolbenchError: If the calling thread is the background loop's thread.
         """
         if get_ident() == self._thread:
             msg = (
@@ -115,7 +115,7 @@ class Portal:
             raise ToolbenchError(msg)
 
     def enter(self, manager: Any) -> AbstractContextManager[Any]:
-        """Turn the async context *manager* into one for `with`; it runs in the background loop."""
+        """Make the async context *manager* usable with `with`; its code runs in the background loop."""
         return self._opened()[0].wrap_async_context_manager(manager)
 
     def close_first(self, close: Close) -> None:
@@ -123,7 +123,7 @@ class Portal:
         self._to_close.add(close)
 
     def is_closed(self, close: Close) -> None:
-        """Remove *close* from the functions of `close_first`: its connection is closed already."""
+        """Undo `close_first(close)`, because the connection is closed already."""
         self._to_close.discard(close)
 
     def close(self) -> None:

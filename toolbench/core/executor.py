@@ -93,10 +93,10 @@ class ExecutableTool(Protocol):
 
 
 def _making(init: Callable[..., None]) -> Callable[..., None]:
-    """Wrap *init*: the object needs no close if *init* fails.
+    """Wrap *init*, the `__init__` of an executor: if *init* fails, the executor needs no close.
 
-    The success of a base class's `__init__` is enough: then the object must be closed, even if
-    the `__init__` of its subclass fails later.
+    If the `__init__` of a base class succeeds and the `__init__` of its subclass fails later, the
+    executor must be closed.
     """
 
     @wraps(init)
@@ -151,7 +151,7 @@ def innermost(function: Callable[..., Any]) -> Any:
 
 
 def home_of(executor: Any) -> str:
-    """Return the module and qualified name of *executor*'s function, or else of its class."""
+    """Return the module and qualified name of *executor*'s function; without one, of its class."""
     is_function = isinstance(executor, FunctionExecutor)
     does = _function_or_class(executor.function) if is_function else type(executor)
     return f"{does.__module__}.{does.__qualname__}"
@@ -215,7 +215,7 @@ def is_async(executor: Any) -> bool:
 
 
 def blocking(call: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any, Any], Any]:
-    """Return a blocking form of the coroutine function *call*, which runs in the background loop."""
+    """Return a function that runs the coroutine function *call* in the background loop and waits."""
     return lambda action, conversation: portal.call(_waited, call, action, conversation)
 
 

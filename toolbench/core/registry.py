@@ -48,13 +48,13 @@ class ToolRegistry:
     def register(
         self, name: str, recipe: Registered, *, aliases: Sequence[str] = ()
     ) -> None:
-        """Register *recipe* as *name*; if this replaces a recipe from another place, there is a warning.
+        """Register *recipe* as *name*; warn if this replaces a recipe from another place.
 
         Args:
-            name: The name to resolve and list it by.
+            name: The name under which the recipe is found and listed.
             recipe: The tool, the class or the function.
-            aliases: Other names that resolve to it, but are not listed. A tool that is
-                registered under one of them has priority.
+            aliases: Other names under which the recipe is found, but not listed. If a tool is
+                registered under such a name, that tool is found instead.
 
         Raises:
             RegistrationError: If the name is blank, a tool has no executor, or a class does
@@ -227,7 +227,7 @@ def _check_parameters(name: str, create: Any, params: Mapping[str, Any]) -> None
 
 
 def _places(recipe: Any) -> tuple[str, str]:
-    """Return where the executor and the arguments are defined."""
+    """Return the place that defines the executor of *recipe*, and the place of its arguments."""
     if not isinstance(recipe, ToolDefinition):
         place = place_of(recipe if isclass(recipe) else innermost(recipe))
         return place, place
@@ -280,7 +280,7 @@ def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
     Raises:
         ToolNotFoundError: If there is no such tool.
         ToolbenchError: If several tools have the name or spec.
-        TypeError: If *tool* is none of these.
+        TypeError: If *tool* is not a tool, a name or a spec.
     """
     if isinstance(tool, ToolDefinition):
         return tool

@@ -103,7 +103,7 @@ class Schema(Displayed, BaseModel):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the object that `to_dict` wrote as *data*; its class is the one in `kind`.
+        """Return the object that `to_dict` wrote as *data*; the `kind` in *data* names its class.
 
         Pydantic does the same for fields that are declared as Action or Observation.
 
@@ -177,7 +177,7 @@ class Schema(Displayed, BaseModel):
         """Return the class of this *kind*, a bare name or `module.qualname`.
 
         Raises:
-            KindError: If there is none, several modules use the name, or it is not a subclass.
+            KindError: If no subclass of this class has this kind, or several modules use the name.
         """
         model_class = _kinds.resolve(kind)
         if not issubclass(model_class, cls):
@@ -278,7 +278,7 @@ class Observation(Schema):
         return self._hiding_the_same(copy)
 
     def __setstate__(self, state: dict[Any, Any]) -> None:
-        """Restore the pickled *state*; hide all secrets this process remembers."""
+        """Restore the pickled *state*; hide all secrets that this process remembers."""
         super().__setstate__(state)
         results.show(self, remembered.redactor)
 

@@ -176,7 +176,7 @@ class Conversation:
 
     @property
     def pending(self) -> Sequence[CallEvent]:
-        """The calls that wait, with the arguments they would run with."""
+        """The calls that wait, with their present arguments."""
         return self.loop.pending.calls
 
     def run_pending(self, call: Any = None) -> Sequence[ConversationEvent]:
@@ -301,7 +301,7 @@ class Conversation:
         return conversation
 
     def close(self) -> None:
-        """Close the tools that were made for this conversation; twice does no harm."""
+        """Close the tools that were made for this conversation; a second call does no harm."""
         if self._loop is not None:
             self._loop.close()
 
@@ -339,7 +339,7 @@ def money_left(conversation: Any) -> float | None:
 
 
 def secrets_of(conversation: Any) -> Secrets | None:
-    """Return the secrets of *conversation*, which may also be a state; None if it has none.
+    """Return the secrets of *conversation*, or of a state; None if there are no secrets.
 
     The conversation may come from another library; secrets that are not text are ignored.
     """

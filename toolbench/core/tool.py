@@ -78,7 +78,7 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
         Type parameters are ignored: `X[A, B]` is `X`.
 
         Raises:
-            KindError: If there is none, several modules use the name, or it is not a subclass.
+            KindError: If no subclass of this class has this kind, or several modules use the name.
         """
         tool_class = _kinds.resolve(kind.partition("[")[0])
         if not issubclass(tool_class, cls):
@@ -224,9 +224,9 @@ class ToolDefinition(
         )
 
     def latest(self) -> "ToolDefinition[Any, Any]":
-        """Return the newest tool with this name from the same place, or this tool.
+        """Return the newest tool that has this name and was defined at the same place.
 
-        It is this tool if its executor was made inside a function, which may make many tools.
+        A function may make many tools: if it made the executor, return this tool itself.
         """
         return _latest.get(self._place, self) if self.is_stale else self
 
@@ -238,9 +238,9 @@ class ToolDefinition(
         return f"{place} {home_of(executor)}" if made_in_function else place
 
     def declared_resources(self, action: ActionT) -> DeclaredResources:
-        """Return the resources that *action* must not share while it runs; subclasses define them.
+        """Return the resources that no other call may use while *action* runs.
 
-        Source: OpenHands SDK, `ToolDefinition.declared_resources`.
+        A subclass can declare them. Source: OpenHands SDK, `ToolDefinition.declared_resources`.
         """
         return DeclaredResources(declared=False)
 
@@ -251,7 +251,7 @@ class ToolDefinition(
         return self.model_copy(update={"executor": executor})
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
-        """Return a copy with the fields in *update* replaced; also `title` and `schema`."""
+        """Return a copy with the fields in *update* replaced; these may include `title` and `schema`."""
         return replace(self, **field_changes(self, update or {}))
 
     def __reduce__(self) -> Any:  # for executors that work in other processes
@@ -262,7 +262,7 @@ class ToolDefinition(
         """Return this tool after a check that it has an executor.
 
         Raises:
-            NotImplementedError: If it has none.
+            NotImplementedError: If the tool has no executor.
         """
         if self.executor is None:
             msg = f"Tool {self.name!r} has no executor: give it one by set_executor()."
@@ -283,7 +283,7 @@ class ToolDefinition(
         """Return the action for *arguments*, as a model sends them.
 
         Raises:
-            ArgumentsError: If they do not fit; it lists every problem.
+            ArgumentsError: If the arguments do not fit; the error lists every problem.
         """
         try:
             return self.action_type.model_validate(arguments)
@@ -328,12 +328,12 @@ class ToolDefinition(
         raise no_action(self.name, self.action_type, arguments)
 
     def unchecked_action(self, arguments: Mapping[str, Any]) -> ActionT:
-        """Return the action for *arguments*; for a server's tool even if they do not fit.
+        """Return the action for *arguments*, without a check if a server checks them later.
 
-        A server checks the arguments itself; a tool of this process needs arguments that fit.
+        A tool of this process always checks the arguments.
 
         Raises:
-            ArgumentsError: If they do not fit and no server checks them later.
+            ArgumentsError: If the arguments are checked here and do not fit.
         """
         return self.action_from_arguments(arguments)
 

@@ -51,10 +51,11 @@ def left_out(count: int, noun: str) -> str:
 def cap(text: str, limit: int, read: Callable[[str], str] = str) -> Capped:
     """Keep about *limit* characters of `read(text)`, half from each end.
 
-    `str` of the result has at most *limit* characters, or 64 if *limit* is smaller: the notice
-    needs 64. No cut falls inside a control sequence or a surrogate pair, or between a letter and
-    its accents. A cut moves to the end of a line if one is near. The middle of a very long text is
-    removed before the rest is read, so the work depends on *limit*, not on the length of *text*.
+    As a `str`, the result has at most *limit* characters; or at most 64 if *limit* is smaller,
+    because the notice needs 64. No cut falls inside a control sequence or a surrogate pair, or
+    between a letter and its accents. A cut moves to the end of a line if one is near. The middle of
+    a very long text is removed before the rest is read, so the work depends on *limit*, not on the
+    length of *text*.
     """
     room = max(_ROOM * limit, _NOTICE_ROOM)
     if len(text) <= 2 * room:
@@ -136,7 +137,10 @@ def joined(head: Text, omitted: int, tail: Text) -> Text:
 
 
 def characters(segment: Segment) -> int:
-    """Count the characters of *segment*; for a notice, the characters it reports as left out."""
+    """Return the number of characters of *segment*.
+
+    If *segment* is a notice, return the number of characters that the notice counts as left out.
+    """
     meta = segment.style.meta if segment.style else {}
     return int(meta.get(_OMITTED, len(segment.text)))
 
@@ -169,7 +173,7 @@ def _sequence_at(text: str, cut: int) -> re.Match[str] | None:
 
 
 def _sticks(text: str, place: int) -> bool:
-    """Tell whether the character at *place* belongs to the one before it, for example an accent."""
+    """Tell whether the character at *place*, such as an accent, belongs to the character before it."""
     last, char = text[place - 1], text[place]
     return (
         char in _JOINERS

@@ -104,14 +104,14 @@ def _items(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _fitting(value: Any) -> Any:
-    """Return *value*, or the first part of a very large one with a notice."""
+    """Return *value*; if *value* is very large, return only its first part, with a notice."""
     part = _Part()
     fitting = part.of(value, 0)
     return value if part.is_all else fitting
 
 
 class _Part:
-    """A copier of the first part of a value; it stops when its room is used up."""
+    """A copier for the first part of a value; the copier stops when its room is used up."""
 
     def __init__(self) -> None:
         self._room = _LARGEST

@@ -81,7 +81,10 @@ def result_html(
 
 
 def _unread(observation: Observation) -> str:
-    """Return what to do if a class of a notebook has fields, but no content for a person or a model."""
+    """Return a notice if the class of *observation* has fields that no person and no model reads.
+
+    The notice says what to do. Without such fields, or for toolbench's own classes, it is empty.
+    """
     kind = type(observation)
     own = [name for name in kind.model_fields if name not in Observation.model_fields]
     is_read = kind.to_llm_content is not Observation.to_llm_content
@@ -96,7 +99,7 @@ def _unread(observation: Observation) -> str:
 
 
 def _call(action: Action) -> Html:
-    """Return the view of a call; it is folded if it only lists arguments: the form has them."""
+    """Return the view of a call. If the view only lists the arguments, it is folded."""
     html = Html(safely(to_html, visualized(action)))
     author = next(c for c in type(action).__mro__ if "visualize" in vars(c))
     return fold("The call", html, is_open=not vars(author).get("_lists_arguments"))
@@ -200,7 +203,10 @@ def safely(
     renderable: Any,
     say: Callable[[str], str] | None = None,
 ) -> str:
-    """Return `render(renderable)`; if that fails, the error, rendered by *say* if given."""
+    """Return `render(renderable)`; if *render* fails, return the error.
+
+    The error is rendered by *say*, or else by *render*.
+    """
     try:
         return render(renderable)
     except Exception as error:  # noqa: BLE001 - a tool's own object may do anything

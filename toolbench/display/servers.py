@@ -22,7 +22,7 @@ _INSTRUCTIONS = 2_000  # characters
 
 
 class Server(Protocol):
-    """The attributes of a session that views read; they never wait for the server."""
+    """The attributes of a session that views read; reading an attribute never waits for the server."""
 
     name: str
     tools: Any
@@ -33,7 +33,7 @@ class Server(Protocol):
 
     @property
     def error(self) -> str | None:
-        """The reason why the server cannot be reached or lists no tools; else None."""
+        """Why the server cannot be reached or lists no tools; None if there is no such error."""
 
     @property
     def protocol_version(self) -> str | None:

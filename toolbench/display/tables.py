@@ -188,7 +188,10 @@ def _rows(frame: Frame, rows: int) -> list[tuple[Any, ...]]:
 
 
 def _sides(names: list[str], body: list[tuple[Any, ...]]) -> list[_Side]:
-    """Return the side of each column's text: right if its first value is a number, else left."""
+    """Return, for each column, the side of its text: "right" for numbers, else "left".
+
+    The first value that is not missing decides. The column with row labels is always "left".
+    """
     columns = zip(*body, strict=True) if body else ([name] for name in names)
     sides: list[_Side] = [
         "right" if isinstance(_first(column), int | float) else "left"

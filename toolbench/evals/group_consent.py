@@ -64,7 +64,10 @@ def ask_for_all(
 
 
 def _answer(question: Question) -> Answer:
-    """Ask *question* in the current run; without a run, ask the preset answerer or the cell."""
+    """Ask *question* and return the answer.
+
+    The current run asks; without a run, the preset asker, or else the cell.
+    """
     run = active_run()
     if isinstance(run, Run):
         return run.put(question)

@@ -77,7 +77,10 @@ def tool_text(tool: ToolDefinition[Any, Any]) -> str:
 
 
 def model_text(model: Model) -> str:
-    """Return the text of *model*: its name, and its function, file, address or state."""
+    """Return the text of *model*: its name, and its function, file, address or state.
+
+    For a scripted model or a person, the text has only the name.
+    """
     facts: list[Any] = [type(model).__qualname__, model.name]
     own = vars(model) if hasattr(model, "__dict__") else {}
     if isinstance(model, FunctionModel):
@@ -123,7 +126,7 @@ def _forget(key: int, _: Any) -> None:
 
 
 def _simple(value: Any) -> Any:
-    """Return a value without parts as JSON data with its type; None if it has parts."""
+    """Return *value* as JSON data with its type; None if *value* has parts."""
     match value:
         case Enum():
             return ["enum", type(value).__qualname__, value.name]

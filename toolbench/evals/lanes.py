@@ -59,7 +59,7 @@ class Lane(Generic[Task]):
         on_end: Callable[[tuple["Lane[Task]", Task]], object],
         may_begin: Callable[[Task], bool],
     ) -> None:
-        """Give the executor tasks until it has as many as allowed."""
+        """Give tasks to the executor, until it has as many as allowed or a task may not begin."""
         while len(self.running) < self.width:
             if self.next_task is None:
                 self.next_task = next(self.tasks, None)

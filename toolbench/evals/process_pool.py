@@ -69,9 +69,9 @@ def for_processes(tool: ToolDefinition[Any, Any]) -> Any:
 
 
 def room(executor: Executor) -> int:
-    """Return how many requests to give *executor* at the same time.
+    """Return how many requests *executor* gets at the same time.
 
-    The number is small, because all of them fail if a pool breaks.
+    The number is small: if a pool breaks, all requests in it fail.
     """
     workers: int = executor._max_workers if is_process_pool(executor) else _WIDTH // 2  # type: ignore[attr-defined]
     return 2 * workers
@@ -108,7 +108,7 @@ class LastingExecutor(Executor):
         return future
 
     def _renew(self) -> bool:
-        """Replace the broken pool by one with the same settings; return False if not possible."""
+        """Replace the broken pool by a new pool with the same settings; return False if not possible."""
         self._breaks += 1
         pool: Any = self._executor
         if not is_process_pool(pool) or self._breaks > _IN_A_ROW:

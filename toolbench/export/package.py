@@ -195,7 +195,8 @@ def _home_of(tool: Any) -> ModuleType:
     """Return the module that defines *tool*.
 
     Raises:
-        ExportError: If *tool* is not a tool of a person's own code, or has no executor.
+        ExportError: If *tool* is not a tool of a person's own code, or has no executor, or if its
+            module is not loaded.
     """
     if not isinstance(tool, ToolDefinition):
         msg = f"A tool is exported, not {type(tool).__name__}: give the object that @tool made."
@@ -300,7 +301,7 @@ def _check_places(folder: Path, files: Mapping[str, str], *, overwrite: bool) ->
 
 
 def _notes(modules: Mapping[str, str], variables: Sequence[str]) -> list[str]:
-    """Return notes for the README: *variables* to set, and files that the code names."""
+    """Return notes for the README: *variables* that a person must set, files that the code names."""
     import ast  # noqa: PLC0415
 
     texts = {

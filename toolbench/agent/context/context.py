@@ -26,7 +26,7 @@ _KEYS = frozenset({"inlineData", "inline_data", "fileData", "file_data"})
 
 
 def without_images(message: Json, provider: Provider) -> tuple[Json, int]:
-    """Return a user's or tool's *message* with a note in place of its images, and their number."""
+    """Replace the images of *message* by notes; return the new message and the number of images."""
     count = 0
 
     def part(value: Any) -> Any:
@@ -43,7 +43,7 @@ def without_images(message: Json, provider: Provider) -> tuple[Json, int]:
         return {key: part(item) for key, item in value.items()}
 
     def result(value: Json) -> Json:
-        """Return the Gemini response *value* without its images; count them."""
+        """Return the Gemini response *value* without its images; add their number to `count`."""
         nonlocal count
         images = value.get("parts") or ()
         count += len(images)
@@ -72,7 +72,7 @@ class Turn:
 
     @cached_property
     def tokens(self) -> int:
-        """The estimated number of its tokens."""
+        """The estimated number of tokens of the turn."""
         return sum(map(tokens_of, self.messages))
 
     @property
@@ -145,7 +145,7 @@ class Context:
         return bool(self.turns) and not self.turns[-1].is_open
 
     def mend(self) -> None:
-        """Rebuild the messages from the turns, if an interrupt left too many or too few."""
+        """Rebuild the messages from the turns, if an interrupt left too many or too few messages."""
         messages = [*self._head, *_messages(self.turns)]
         if len(messages) != len(self._messages):
             self._messages = messages
@@ -223,10 +223,10 @@ def _without_images(part: Any) -> Any:
 
 
 def message_content(message: Any) -> list[Content]:
-    """Return the user's *message*, a text or contents, as contents.
+    """Return the content blocks of the user's *message*, which is a text, an image or a list.
 
     Raises:
-        ToolbenchError: If it is empty.
+        ToolbenchError: If the message is empty.
     """
     is_empty = message is None or (isinstance(message, list | tuple) and not message)
     content = [] if is_empty else contents_of(message)

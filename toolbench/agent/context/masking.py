@@ -89,13 +89,13 @@ class Masking:
     def offered(self, tool: Json) -> Json:
         """Return *tool*, in a provider's format, with secrets hidden in its texts and samples.
 
-        An allowed value with a secret is left out; the description says so.
+        If an `enum` has a value with a secret, the value is left out, and the description says so.
         """
         masked: Json = self._offered(tool) if self._redactor else tool
         return masked
 
     def event(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a saved event with secrets hidden; it can still be loaded."""
+        """Return *data*, a saved event, with secrets hidden. The event can still be loaded."""
         if not self._redactor:
             return dict(data)
         return {

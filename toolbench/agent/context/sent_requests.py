@@ -22,7 +22,7 @@ _EXACT = 40_000  # characters of the exact request that a cell shows
 
 @dataclass(frozen=True)
 class SentRequest:
-    """One request, exactly as sent to the model, with secrets hidden."""
+    """One request as it was sent to the model. Secrets are hidden in it."""
 
     messages: Sequence[Json] = field(repr=False)
     """The conversation in the dialect of the provider, oldest first."""
@@ -140,7 +140,7 @@ class SentRequests(Sequence[SentRequest]):
         return view
 
     def add(self, messages: list[Json], request: SentRequest) -> None:
-        """Add *request*. Its messages are all items that the growing list *messages* has now."""
+        """Add *request*, whose messages are all present items of the growing list *messages*."""
         known = self._requests[-1][2].tools if self._requests else ()
         tools = known if list(known) == list(request.tools) else request.tools
         entry = replace(request, messages=(), tools=tools)

@@ -78,7 +78,7 @@ def save(loop: "Loop", path: Path) -> None:
     """Write the conversation of *loop* to *path*, completely or not at all.
 
     Raises:
-        ToolbenchError: If it cannot be written.
+        ToolbenchError: If the file cannot be written.
     """
     head = {
         "toolbench": "conversation",
@@ -145,10 +145,10 @@ def _plain(value: Any) -> Any:
 
 
 def workspace_of(path: Path) -> str | None:
-    """Return the working directory of the conversation at *path*, if it still exists.
+    """Return the working directory of the conversation at *path*, or None if the directory is gone.
 
     Raises:
-        ToolbenchError: If there is no conversation.
+        ToolbenchError: If the file at *path* is not a conversation.
     """
     head = next(_lines(path))
     directory = head.get("working_dir")
@@ -192,7 +192,7 @@ def restore(loop: "Loop", path: Path) -> None:
     The calls are parsed again with the present tools, so that waiting calls can run.
 
     Raises:
-        ToolbenchError: If there is no conversation.
+        ToolbenchError: If the file at *path* is not a conversation, or has a damaged line.
     """
     head, *lines = _lines(path)
     number = 1
@@ -214,7 +214,7 @@ def restore(loop: "Loop", path: Path) -> None:
 
 
 def _spending(head: Mapping[str, Any]) -> Spending:
-    """Return the spending in *head*; a file of an earlier version has only the sum."""
+    """Return the spending in *head*, the first line of a file; in old files this is only a sum."""
     if "spent" in head:
         return Spending.of(head["spent"])
     usage = Usage(**head.get("usage", {}))
@@ -256,7 +256,7 @@ def event_of(data: Mapping[str, Any]) -> Event:
 
 @cache
 def _validator(kind: str, name: str) -> Callable[[Any], Any]:
-    """Return a function that refuses values that the field *name* of *kind* cannot have."""
+    """Return a function that checks a value for the field *name* of the event class *kind*."""
     adapter: TypeAdapter[Any] = TypeAdapter(get_type_hints(_KINDS[kind])[name])
     return adapter.validate_python
 

@@ -37,7 +37,7 @@ class EventLog(Sequence[Event]):
         self._lock = RLock()
 
     def listen(self, listener: Callable[[Event], object]) -> Callable[[], None]:
-        """Call *listener* with each event from now on; return a function that stops this."""
+        """Call *listener* with each new event; return a function that removes the listener."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 

@@ -103,7 +103,7 @@ class Rebuild:
                 self._loop.context.condense(frozenset(event.forgotten), event.summary)
 
     def end(self) -> None:
-        """Complete the log and the last round. Calls of this round that have no answer wait."""
+        """Complete the log and the last round. The calls of this round without an answer wait."""
         self.close()
         self._loop.log.append_all(
             answer

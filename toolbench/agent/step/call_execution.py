@@ -125,7 +125,7 @@ class Calls:
     def run(self, current: Round, stopping: Flag, chosen: Chosen = None) -> None:
         """Run and answer the waiting calls of *current*.
 
-        If the person stops the work before the calls run, they go on waiting.
+        If the person stops the work before the calls run, the calls go on waiting.
 
         Args:
             current: The calls.
@@ -254,8 +254,8 @@ class Calls:
     def _carry_out(self, runs: Sequence[Run]) -> None:
         """Carry out *runs*, each in its own thread, and return when all have ended.
 
-        Because of the threads, a stop need not wait for a tool. In a cell, the output that tools
-        print goes to the cell. After a click on a button, it goes to the run that printed it.
+        Because of the threads, a stop need not wait for a tool. In a cell, the output of the tools
+        goes to the cell. After a click on a button, the output of each tool goes to its run.
         """
         is_cell = current_thread() is main_thread()
         perform_together(
@@ -269,7 +269,7 @@ class Calls:
                 self._note(f"{run.tool.name} {_LEFT}")
 
     def _is_left(self) -> bool:
-        """Tell whether to stop waiting for tools: the stop was over `PATIENCE` seconds ago."""
+        """Tell whether the last stop was more than `PATIENCE` seconds ago: then do not wait for tools."""
         begun = self._stopped_at
         return begun is not None and monotonic() - begun > PATIENCE
 

@@ -64,14 +64,14 @@ class Round:
 
     @property
     def event_ids(self) -> list[int]:
-        """The numbers of the events of its calls and answers."""
+        """The event numbers of the calls and answers in this round."""
         return [
             *(call.id for call in self.calls),
             *(a.id for a in self.answers.values() if a.id),  # see `Rebuild`
         ]
 
     def messages(self) -> list[Json]:
-        """Return the model's message and the answers to its calls. Every call must have an answer.
+        """Return the model's message, and an answer to each of its calls.
 
         If the model wrote a call as text, the answer is a text of the user.
         """

@@ -121,10 +121,12 @@ class Requests:
         return [self._masking.offered(tool) for tool in offered]
 
     def send(self, stopping: Flag) -> Outcome:
-        """Ask for the next message. A failure gives an event and a reason to stop, no error.
+        """Ask the model for the next message, and return the outcome.
+
+        If the request fails, an error event is added, and the outcome is a reason to stop.
 
         Args:
-            stopping: Set when the person stops the work; then no request is sent.
+            stopping: If this flag is already set, no request is sent.
         """
         self._token = token = CancelToken()
         try:
@@ -161,7 +163,7 @@ class Requests:
         return replace(outcome, news=(*outcome.news, notice))
 
     def _pass_piece(self, chunk: Chunk) -> None:
-        """Pass *chunk* on; add an event if the request is tried again."""
+        """Pass *chunk*, a piece of the answer, to `on_chunk`. Add an event if it announces a retry."""
         if chunk.kind == "retry":
             self._log.add(NoticeEvent(self._redactor.text(chunk.text)))
         if self.on_chunk is not None:

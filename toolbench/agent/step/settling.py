@@ -31,7 +31,7 @@ class Work:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold the right to work in the block.
+        """Let only this thread work on the conversation during the block.
 
         An interrupt can also hit the cleanup itself, so the cleanup is written twice.
 

@@ -12,7 +12,7 @@ Row = tuple[int, int | None, int | None, float | None]
 class Spending:
     """The tokens and cost of each answer, and their sum.
 
-    Each answer has the number of the event before the answer.
+    Each answer is kept with the number of the event before the answer.
     """
 
     def __init__(self) -> None:

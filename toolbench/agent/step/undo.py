@@ -117,7 +117,8 @@ def take_back_last(events: Iterable[Event], asker: Asker | None) -> Undone:
     Args:
         events: All events of the conversation.
         asker: Asks the person before an edit of another executor is undone, because the
-            data of this edit may come from an unknown file. None means the cell's own asker.
+            data of this edit may come from an unknown file. A preset asker is used instead; without
+            both, the cell's own asker.
     """
     asker = presets.asker or asker or ask_in_cell
     lines, failures, calls = [], [], []
@@ -141,7 +142,7 @@ def _changes(call: ActionEvent) -> bool:
 
 
 def take_back(edit: Edit, asker: Asker) -> Observation:
-    """Let the tool of the call undo *edit*; *asker* is used as in `take_back_last`."""
+    """Let the tool that made *edit* undo it; *asker* is used as in `take_back_last`."""
     executor: Any = getattr(edit.call.tool_call.tool, "executor", None)
     action = edit.call.action
     try:

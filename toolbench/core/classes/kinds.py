@@ -34,7 +34,7 @@ class Kinds(Generic[T]):
         self._lock = Lock()
 
     def add(self, cls: T) -> None:
-        """Register *cls*; it replaces the class of the same name that its module defined before."""
+        """Register *cls*. It replaces an older class of the same place, unless the place is in a function."""
         place = place_of(cls)
         with self._lock:
             key = f"{place} {next(self._numbers)}" if is_local(place) else place
@@ -46,7 +46,7 @@ class Kinds(Generic[T]):
                 namesakes[key] = cls
 
     def newest(self, cls: T) -> T:
-        """Return the newest class at the place of *cls*: *cls* itself or its replacement."""
+        """Return *cls*, or the newest class that replaced it."""
         if cls not in self._replaced:
             return cls
         return next(reversed(self._known_as(place_of(cls))), cls)
@@ -60,7 +60,7 @@ class Kinds(Generic[T]):
         """Return the class of this *kind*, a bare name or `module.qualname`.
 
         Raises:
-            KindError: If there is none, or the bare name is used in several modules.
+            KindError: If no class has this kind, or several modules have a class with this name.
         """
         classes = self._by_module(kind)
         if len(classes) == 1:

@@ -108,7 +108,7 @@ _own: WeakKeyDictionary[type[BaseModel], frozenset[str]] = WeakKeyDictionary()
 
 
 def _own_names(model: type[BaseModel]) -> frozenset[str]:
-    """Return the names of the fields of *model* that are not in its schema."""
+    """Return the names of the fields of *model* that do not come from its JSON Schema."""
     names = _own.get(model)
     if names is None:
         fields = model.model_fields.items()
@@ -119,9 +119,9 @@ def _own_names(model: type[BaseModel]) -> frozenset[str]:
 
 
 def extended_schema(model: type[BaseModel]) -> dict[str, Any] | None:
-    """Return the schema *model* was made from, with any fields that a subclass added.
+    """Return the schema that *model* was made from, and the fields that a subclass added.
 
-    Copy it before you change it. None if *model* was not made from a schema.
+    Copy the schema before you change it. The result is None if *model* was not made from a schema.
     """
     schema: dict[str, Any] | None = getattr(model, "foreign_schema", None)
     if schema is None:

@@ -72,7 +72,7 @@ _full: WeakKeyDictionary[type[BaseModel], dict[str, Any]] = WeakKeyDictionary()
 def full_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the schema of *model* with all `null` branches; forms are built from it.
 
-    It is cached for each class: copy it before you change it.
+    The schema is cached for each class: copy it before you change it.
     """
     schema = _full.get(model)
     if schema is None:

@@ -30,7 +30,7 @@ def takes_kind(cls: type[Any]) -> bool:
 
 
 def by_kind(base: type[Any], own: CoreSchema) -> CoreSchema:
-    """Return *own*, the pydantic schema of *base*, extended to the subclasses of *base*."""
+    """Extend *own*, the pydantic schema of *base*: the new schema also takes subclasses of *base*."""
 
     def load(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         if not isinstance(value, Mapping) or "kind" not in value:

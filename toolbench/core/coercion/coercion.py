@@ -66,7 +66,7 @@ _MAGIC = (
 
 
 def _image_kind(data: Any) -> str | None:
-    """Return the kind of image that *data* is; None if it is not an image."""
+    """Return the image format of *data*, such as "png"; None if *data* is not an image."""
     if not _is_binary(data):
         return None
     return next((kind for magic, kind in _MAGIC if magic.match(data)), None)
@@ -118,7 +118,10 @@ def _from_table(table: Any) -> list[Content]:
 
 
 def _comes_from(module: str, name: str) -> Callable[[Any], bool]:
-    """Return a predicate for objects of a library's class, without an import of the library."""
+    """Return a function that tells whether a value is of the class *name* of the library *module*.
+
+    The library is not imported.
+    """
     return lambda value: any(
         c.__name__ == name and c.__module__.partition(".")[0] == module
         for c in type(value).__mro__
@@ -168,7 +171,7 @@ class ResultObservation(Observation):
 
     @property
     def data(self) -> Any:
-        """The same object, under the name that results of MCP servers use."""
+        """The object in `result`, under the name that the results of MCP servers use."""
         return self.result
 
     def _structured(self) -> dict[str, Any] | None:
@@ -197,10 +200,10 @@ class ResultObservation(Observation):
 def observation_of(
     result: Any, observation_type: type[Observation] | None, tool: str
 ) -> Observation:
-    """Return *result* as an observation: of *observation_type*, or of a general class for None.
+    """Return *result* as an observation of *observation_type*; None means a general class.
 
     An observation is returned unchanged. A dict from `to_dict` becomes an object of the class
-    that its `kind` names, unless `kind` is a field of *observation_type*. The values of another
+    that its `kind` names, unless *observation_type* accepts a field `kind`. The values of another
     dict, a model or a dataclass fill the fields of *observation_type*. Without a class, a dict with
     the keys of an observation becomes an `Observation`.
 
@@ -209,7 +212,7 @@ def observation_of(
     of content blocks is kept.
 
     Raises:
-        TypeError: If *result* cannot become an observation of that class.
+        TypeError: If *result* cannot become an observation of the class.
     """
     if isinstance(result, Observation):  # also a plain one, for an error
         return result
@@ -238,7 +241,10 @@ def observation_of(
 def _class_by_kind(
     result: Any, expected: type[Observation] | None
 ) -> type[Observation] | None:
-    """Return the class that *result* names in `kind`, unless `kind` is a field of *expected*."""
+    """Return the class that *result* names in its `kind`; None if there is no such class.
+
+    If *expected* accepts a field `kind`, the result is None too.
+    """
     kind = None
     with suppress(Exception):  # a foreign mapping may raise
         kind = result.get("kind") if isinstance(result, Mapping) else None

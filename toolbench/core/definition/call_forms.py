@@ -18,7 +18,7 @@ def call_of(name: str, action: Any, arguments: Mapping[str, Any]) -> Any:
     """Return the input for the tool *name*: *action* if it is given, else *arguments*.
 
     Raises:
-        TypeError: If both are given.
+        TypeError: If both *action* and *arguments* are given.
     """
     if not arguments:
         return action
@@ -94,7 +94,11 @@ class CallForms:
         return call
 
     def _signature_parameters(self) -> list[Parameter]:
-        """Return the arguments as parameters; `**` takes names that Python does not allow."""
+        """Return the arguments as parameters of a function.
+
+        `**arguments` takes the arguments whose names Python does not allow. It also takes all
+        further arguments, if the tool accepts arguments of any name.
+        """
         kind: Any = Parameter.POSITIONAL_OR_KEYWORD
         by_name = self._names_by_keyword()
         parameters, others = list[Parameter](), False

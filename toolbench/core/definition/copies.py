@@ -18,10 +18,12 @@ _PARTS = ("title", "schema")
 def field_changes(
     tool: "ToolDefinition[Any, Any]", update: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return *update* as fields of *tool*: `title` and `schema` become parts of other fields.
+    """Return the new fields of a copy of *tool*, as *update* asks for them.
+
+    A `title` or `schema` in *update* is written into the fields that hold it.
 
     Raises:
-        RegistrationError: If the tool has no such field, or a value cannot be used.
+        RegistrationError: If the tool does not have a field of *update*, or a value cannot be used.
     """
     known = [each.name for each in fields(tool) if each.init]
     changes = dict(update)

@@ -29,7 +29,7 @@ class ToolAnnotations(BaseModel):
 
     @property
     def effect(self) -> Effect:
-        """The effect that the tool declares for its calls; MCP's defaults are not declarations."""
+        """The effect that the tool declares for its calls; "undeclared" if it declares none."""
         if self.readOnlyHint:
             return "read-only"
         if "destructiveHint" not in self.model_fields_set:

@@ -103,8 +103,8 @@ class Exports:
         """Return the tool as MCP's `tools/list` describes it, JSON-ready.
 
         Args:
-            input_schema: A schema to use instead of the one of the arguments.
-            output_schema: A schema to use instead of the one of the observation.
+            input_schema: A schema to use instead of the schema of the arguments.
+            output_schema: A schema to use instead of the schema of the observation.
         """
         if input_schema is None and output_schema is None:
             exported = self._as_mcp.copy()
@@ -162,7 +162,7 @@ class Exports:
             add_summary: Ask the model for one line on the purpose of the call.
 
         Raises:
-            ToolbenchError: If it is not for models; see `is_for_models`.
+            ToolbenchError: If the tool is not for models; see `is_for_models`.
         """
         return {
             "type": "function",

@@ -73,11 +73,10 @@ class Parameters:
         """Return the schema for a caller.
 
         *security_risk* and *summary* each add a property about the call itself, unless the tool has
-        an argument of that name.
+        an argument of the same name.
 
-
-        Defaults and examples with a secret are left out: the model and its provider must not get
-        them.
+        Defaults and examples with a secret are left out, because the model and its provider must
+        not get a secret.
         """
         key = security_risk, summary
         ready = self._ready.get(key)

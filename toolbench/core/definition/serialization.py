@@ -108,7 +108,11 @@ class Serializable:
 
 
 def check_present(written: Mapping[str, Any], *keys: str) -> None:
-    """Check that *written*, a saved tool, has all *keys*; a `KindError` names missing ones."""
+    """Check that *written*, a saved tool, has all *keys*.
+
+    Raises:
+        KindError: If a key is missing.
+    """
     if missing := [repr(key) for key in keys if key not in written]:
         msg = f"The saved tool has no {' and no '.join(missing)}."
         raise KindError(msg)

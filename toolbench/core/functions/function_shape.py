@@ -49,7 +49,7 @@ class FunctionCall(FunctionExecutor):
         return self.function(*args, **kwargs)
 
     def misnamed(self) -> list[str]:
-        """List the names that the docstring describes, but the function does not have as parameters."""
+        """List the parameters that the docstring describes, but that the function does not have."""
         if issubclass(self._shape.action_type, Open):  # any name is a parameter
             return []
         inner = innermost(

@@ -71,9 +71,9 @@ def on_page(color: Rgb) -> str:
 
 
 def nearest_on_page(color: Rgb) -> Rgb:
-    """Return the colour nearest to *color* for `on_page` to mix with the page's text colour.
+    """Return the colour that `on_page` mixes with the page's text colour.
 
-    The mixture is readable on light and dark pages.
+    It is the colour nearest to *color* whose mixture is readable on light and dark pages.
     """
     too_light = _faint_on(color, _LIGHT)
     goal, papers = (_BLACK, _LIGHT) if too_light else (_WHITE, _DARK)
@@ -98,7 +98,7 @@ def on_color(color: Rgb | None, background: Rgb) -> Rgb:
 
 
 def _nearest(color: Rgb, goal: Rgb, reads: Callable[[Rgb], bool]) -> Rgb:
-    """Return the first colour between *color* and *goal* for which *reads* is true."""
+    """Return the first colour on the way from *color* to *goal* for which *reads* returns True."""
 
     def at(step: int) -> Rgb:
         return mix(goal, color, step / _STEPS)

@@ -1,6 +1,6 @@
-"""Find as many pairs as possible of a row and a column that fit.
+"""Pair rows with columns that fit them, so that there are as many pairs as possible.
 
-A greedy search may find fewer pairs.
+If each row simply took the first column that fits, there might be fewer pairs.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from collections.abc import Callable
 def most_pairs(
     rows: int, columns: int, fits: Callable[[int, int], bool]
 ) -> dict[int, int]:
-    """Return a fitting column for as many rows as possible, as indexes. No column is used twice.
+    """Return the index of a fitting column for as many rows as possible; no column is used twice.
 
     Source: Kuhn's algorithm for matchings in bipartite graphs, without recursion.
     """
@@ -36,9 +36,9 @@ def _reach(
     via: dict[int, int | None],
     todo: list[tuple[int, int | None]],
 ) -> int | None:
-    """Return a free column that fits the row *want*.
+    """Return a free column that fits the row *want*; None if no free column fits.
 
-    If there is none, add the rows that own fitting columns to *todo*.
+    In that case add to *todo* the rows that own a fitting column.
     """
     owned: list[int] = []
     for column in range(columns):

@@ -97,7 +97,7 @@ def _differences(
 def _inside(
     value: Any, actual: Any, path: Path, rules: Mapping[str, FieldRule]
 ) -> list[Problem] | None:
-    """Return the differences inside two objects, or two lists of one length; else None."""
+    """Return the differences inside two objects, or inside two lists of equal length; else None."""
     steps: list[Any]
     if isinstance(value, Mapping) and isinstance(actual, Mapping):
         steps = list(dict.fromkeys([*value, *actual]))
@@ -151,7 +151,7 @@ def paired(
     sent: Sequence[SentCall],
     rules: Mapping[str, FieldRule],
 ) -> list[tuple[ExpectedCall, SentCall, list[Problem]]]:
-    """Pair expected and sent calls of the same tool so that the fewest fields differ.
+    """Pair expected and sent calls of the same tool so that few fields differ.
 
     The order of the calls of one answer does not matter: they run at the same time. A call
     without a partner is in no pair.

@@ -95,7 +95,8 @@ class Cases(MutableSequence[Case]):
 
         Args:
             tools: The tools, or the names of registered tools.
-            each: The number of cases for each tool. At the end, one case without a call is added.
+            each: The most cases for each tool; fewer if its schema allows fewer different calls. At
+                the end, one case without a call is added.
             seed: Another number gives other values.
         """
         tool_list = [

@@ -190,7 +190,7 @@ def _contains(_: Any, expected: Any, actual: Any) -> bool:
 
 
 def _subset(_: Any, expected: Any, actual: Any) -> bool:
-    """Compare two values; the actual value may have more keys and items, at any depth."""
+    """Tell whether *actual* has all keys and items of *expected*, at any depth; more are allowed."""
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return all(
             key in actual and _subset(_, value, actual[key])
@@ -213,7 +213,7 @@ def _paired(
     items: Sequence[Any],
     fits: Callable[[Any, Any], bool],
 ) -> bool:
-    """Tell whether each expected item can get a fitting item as partner, no item twice."""
+    """Tell whether each expected item can get its own fitting item; no item is used twice."""
     partners = most_pairs(
         len(expected_items),
         len(items),

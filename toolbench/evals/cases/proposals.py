@@ -39,7 +39,9 @@ def propose(
     each: int,
     seed: int,
 ) -> Iterator[Case]:
-    """Yield *each* cases with a call of every tool, and one case in which no tool should be called.
+    """Yield at most *each* cases for every tool, and then one case without a call.
+
+    Each case of a tool expects another call. In the last case no tool should be called.
 
     *on_absence* gets a sentence for each tool for which no call could be made.
     """
@@ -75,9 +77,9 @@ def propose(
 def _arguments(
     tool: ToolDefinition[Any, Any], number: int, seed: int
 ) -> tuple[dict[str, Any] | None, str]:
-    """Return valid arguments of *tool*: only the required ones, or all if *number* is odd.
+    """Return valid arguments of *tool*, and ""; or None, and a text that says why there are none.
 
-    If no arguments can be made, they are None, and the text says why.
+    If *number* is odd, all arguments have a value, else only the required arguments.
     """
     random = Random(f"{seed} {tool.name} {number}")  # noqa: S311 - no secret
     value = plain(_value(tool.input_node, random, 0, whole=number % 2 == 1))

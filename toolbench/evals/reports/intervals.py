@@ -121,7 +121,7 @@ def _outcomes(stratum: Stratum) -> int:
 
 
 def _shares(stratum: Stratum) -> tuple[int, list[float]]:
-    """Return the smallest possible `after_hits`, and the probability of each from there on."""
+    """Return the smallest possible `after_hits`, and the probability of each possible value in order."""
     hits = stratum.before_hits + stratum.after_hits
     low, high = _range(stratum)
     ways = comb(stratum.before_total + stratum.after_total, hits)

@@ -118,9 +118,10 @@ def _key(trial: Trial) -> Key:
 
 
 def _titles(trials: Iterable[Trial]) -> Mapping[Key, str]:
-    """Return the title of each case as it is shown.
+    """Return the title to show for each case.
 
-    If the title in a trial hides a secret, this title is used.
+    The title of a case and of its trial differ if the trial hides a secret in it. Then the title of
+    the trial is used.
     """
     titles: dict[Key, str] = {}
     for trial in trials:

@@ -120,7 +120,11 @@ def _overview(report: "EvalReport") -> list[str]:
 
 
 def _answers(report: "EvalReport", most: int | None, *, later: int = 0) -> Html:
-    """Return a folded row for each answer; the page draws *later* more rows during scrolling."""
+    """Return a folded table with a row for each answer.
+
+    At first the table has *most* rows, or `LATER` rows for None. The page draws *later* more rows
+    during scrolling.
+    """
     if not len(report):
         return Html("")
     frame = AnswerTable(report)
@@ -187,7 +191,7 @@ def _failure(trial: Trial, report: "EvalReport") -> str:
 
 
 def expected_html(trial: Trial, report: "EvalReport") -> Html:
-    """Return the wrong parts of the answer, each with the expected value."""
+    """Return the differences of an answer from its case, and then the expected calls."""
     problems = "".join(notice(text, "danger") for text in trial.problems)
     expected = "".join(
         section(f"Expected: {call.name}", json_html(_hidden(call, report)))

@@ -66,7 +66,7 @@ def _figure() -> tuple[Any, Any]:
 
 
 def _columns(report: "SweepReport", *names: str) -> list[str]:
-    """Return the columns for *names*, which are names of arguments or of columns."""
+    """Return the column names for *names*, which are names of arguments or of columns."""
     columns = [report.argument_columns.get(name, name) for name in names]
     _check(report, *columns)
     return columns
@@ -84,7 +84,7 @@ def _check(report: "SweepReport", *names: str) -> None:
 
 
 def _first_result(report: "SweepReport") -> str:
-    """Return the first column of numbers that is not an argument."""
+    """Return the name of the first result column that has a number."""
     arguments = set(report.argument_columns.values())
     for name, values in report.columns.items():
         is_result = name not in arguments and name not in OWN_COLUMNS

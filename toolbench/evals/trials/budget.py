@@ -39,7 +39,7 @@ class Budget:
 
     @property
     def is_over(self) -> bool:
-        """Whether a request was not made because of its cost, or the limit was exceeded."""
+        """Whether the limit was exceeded, or a request was not made because it might exceed the limit."""
         return self._has_refused or self._exceeds(self.spent or 0.0)
 
     @property

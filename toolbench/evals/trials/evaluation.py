@@ -298,7 +298,7 @@ class _Evaluation:
         *,
         is_limited: bool,
     ) -> list[Lane[Task]]:
-        """Return a lane for each model that takes one request at a time, and one for the rest."""
+        """Return a lane for each model that takes one request at a time, and a lane for all others."""
         lanes: list[Lane[Task]] = []
         together: list[str] = []
         for name, model in self._models.items():

@@ -17,7 +17,7 @@ _INTERRUPTED = "not run: the evaluation was interrupted"
 
 
 def at_most(case: Case) -> int:
-    """Return the most calls of one answer to *case* that may run if they need consent."""
+    """Return how many calls of one answer to *case* may run, at most, if they need consent."""
     return max(1, len(case.calls))
 
 

@@ -92,7 +92,10 @@ def _kept(call: ToolCall, redactor: Redactor) -> Json:
 
 
 def secrecy_of(tool: AnyTool | None) -> Secrecy:
-    """Return the rules for the secrets of *tool*; without a tool, names show the secrets."""
+    """Return the rules that find the secrets in arguments of *tool*.
+
+    Without a tool, an argument is a secret if its name looks like the name of a secret.
+    """
     return BY_NAMES if tool is None else tool.secrecy
 
 

@@ -126,7 +126,7 @@ class Trial:
         return sum(known) if known else None
 
     def to_dict(self) -> Json:
-        """Return the trial as JSON data; it has the prompt only if the case has another prompt."""
+        """Return the trial as JSON data, without the prompt if the prompt is the same as in the case."""
         fields = {name: getattr(self, name) for name in _FIELDS}
         filled = {k: v for k, v in fields.items() if v not in (None, (), "")}
         return {

@@ -48,7 +48,7 @@ _PARTS_OF = frozenset({"get", "items", "setdefault", "values"})
 
 
 class Call(NamedTuple):
-    """A call: the function's name, the name of its object if it is a method, names of arguments."""
+    """A call: the name of the function, the name of a method's object, the names in the arguments."""
 
     function: str
     base: str
@@ -74,7 +74,7 @@ class Effect(NamedTuple):
 
 
 def effect_now(node: ast.stmt) -> Effect:
-    """Return the effects of *node* when it runs, without the bodies of its functions."""
+    """Return the effects of the statement *node* when it runs; bodies of functions do not run then."""
     return _effect([part for part, runs_later in _walk(node) if not runs_later])
 
 
@@ -92,9 +92,9 @@ def effects_later(node: ast.stmt) -> dict[str, Effect]:
 
 
 def aliases_in(node: ast.stmt) -> Iterator[tuple[str, str]]:
-    """Yield pairs of names, new and old.
+    """Yield pairs of names: a new name and an old name.
 
-    After *node*, the new name means the object of the old name, or an object that contains it.
+    After *node*, both names mean the same object, or one object contains the other.
     """
     for part in ast.walk(node):
         match part:

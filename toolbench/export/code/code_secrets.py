@@ -31,7 +31,7 @@ _SHORTEST = 3  # characters of a secret; a shorter value is not a secret
 
 
 class CodeSecret(NamedTuple):
-    """A secret in code: its line, and its name if the name shows that it is a secret."""
+    """A secret in code: its line, and its name, which is empty if only the text shows the secret."""
 
     line: int
     name: str
@@ -83,7 +83,7 @@ def _secrets_of(name: str, value: ast.expr) -> Iterator[CodeSecret]:
 
 
 def _is_word(text: str) -> bool:
-    """Tell whether *text* is not a secret: very short, or the name of a scheme such as `Bearer`."""
+    """Tell whether *text* is too short for a secret, or the name of a scheme such as `Bearer`."""
     words = text.strip(" :=,;").lower()
     return len(words) < _SHORTEST or words in SCHEMES
 

@@ -66,7 +66,7 @@ class Effects:
         return self._changed[place]
 
     def kept_by(self, places: Iterable[int]) -> frozenset[str]:
-        """Return the global names that the functions of the statements at *places* change."""
+        """Return the global names that a call of the functions at *places* changes."""
         all_names = set[str]()
         for place in places:
             names = self._statements[place].names
@@ -87,7 +87,7 @@ class Effects:
             yield from names - one.local - {""}
 
     def _with_called(self, effect: Effect, before: int) -> list[Effect]:
-        """Return *effect* and the effects of the functions that it calls, at any depth."""
+        """Return *effect*, and the effects of the functions that this code calls, at any depth."""
         effects, visited = [effect], {id(effect)}
         for one in effects:
             for inner in (e for c in one.calls for e in self._functions(c, before)):
@@ -112,7 +112,7 @@ class Effects:
         return max((p for p in places if p < before), default=max(places, default=None))
 
     def _changes_arguments(self, call: Call, before: int) -> bool:
-        """Tell whether *call* changes its arguments, itself or by a function that it calls."""
+        """Tell whether the called function, or a function that it calls, changes an argument of *call*."""
         todo, visited = [call], set[Call]()
         while todo:
             one = todo.pop()
@@ -147,7 +147,7 @@ class Effects:
 
     @cached_property
     def _changing(self) -> frozenset[str]:
-        """The names of the methods in a person's classes that change their object."""
+        """The names of the methods, in a person's classes, that change the object they belong to."""
         changing = set[str]()
         while True:
             more = {

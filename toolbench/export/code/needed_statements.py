@@ -101,12 +101,12 @@ class _Use(NamedTuple):
 
     Attributes:
         name: The name.
-        before: The place of a statement. The last definition before this place counts; if there is
-            none, the last definition of all.
+        before: The place of a statement. The last definition before this place counts. If there is
+            no definition before it, the last definition of all counts.
         calls: The places of the statements at which functions that need the name may be called.
         user: The code that uses the name; empty if the name may be missing.
-        is_before: Whether only definitions before that place count. Then a missing definition is
-            not an error.
+        is_before: Whether only definitions before the place *before* count. Then a missing
+            definition is not an error.
     """
 
     name: str
@@ -122,7 +122,7 @@ def _use_of(name: str, before: int, calls: frozenset[int], user: str) -> _Use:
 
 
 def _uses(statement: Statement, place: int, end: int, use: _Use) -> Iterator[_Use]:
-    """Yield the names that *statement*, at *place*, uses; *use* is the name that needs it."""
+    """Yield the names that *statement*, at *place*, uses. The name of *use* needs *statement*."""
     names = statement.names
     calls = frozenset({end} if statement.is_definition else {place, end})
     for used in names.now:
@@ -141,7 +141,7 @@ def _note_missing(needed: Needed, use: _Use, reason: str) -> None:
 
 
 def _giving(statements: Sequence[Statement], effects: Effects, use: _Use) -> int | None:
-    """Return the place of the definition that counts for *use*; None if there is none."""
+    """Return the place of the definition that counts for *use*; None if no definition counts."""
     places = [i for i in range(len(statements)) if use.name in effects.given(i)]
     if use.name in _KNOWN:
         before = [i for i in places if i < use.before]

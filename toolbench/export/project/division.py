@@ -82,7 +82,7 @@ def divided(parts: Sequence[ToolParts], *, openhands: bool) -> Division:
     """Divide the code of *parts*, which are tools of one notebook or file.
 
     Raises:
-        ExportError: If a needed part is missing, or cannot be in a file.
+        ExportError: If the code needs a part that is missing, or that would not work in a package.
     """
     statements = with_environment(parts[-1].statements)
     homes = frozenset(written_homes(openhands=openhands)) | RESULTS
@@ -124,7 +124,7 @@ def divided(parts: Sequence[ToolParts], *, openhands: bool) -> Division:
 
 
 def _aliases(statements: Iterable[Statement], names: frozenset[str]) -> dict[str, str]:
-    """Return an alias for each of *names* that means something else in *statements*."""
+    """Return an alias for each name in *names* that *statements* use for something else."""
     statements = list(statements)
     in_use = _NONE.union(*(s.names.gives for s in statements))
     aliases = {}

@@ -57,8 +57,8 @@ def import_lines(
 
     Args:
         names: The names to import; names without a known module are left out.
-        statements: The import statements of the notebook. If they import a name, *homes* does not
-            count for this name.
+        statements: The import statements of the notebook. For a name that they import, *homes* is
+            not used.
         homes: The module of each name that the code we write may use.
         openhands: Import toolbench's names from the SDK.
 
@@ -110,7 +110,7 @@ def _alias(alias: ast.alias) -> str:
 
 
 def _home(module: str, name: str, *, openhands: bool) -> str:
-    """Return the module that the package imports *name* from; the notebook uses *module*.
+    """Return the module from which the package imports *name*; the notebook uses *module*.
 
     Raises:
         ExportError: If the SDK does not have *name*.

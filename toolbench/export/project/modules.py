@@ -16,7 +16,7 @@ def modules_for(
     """Return the text of each module of *package* with the tools of *parts*, by its file name.
 
     Raises:
-        ExportError: If a needed part is missing, or cannot be in a file.
+        ExportError: If the code needs a part that is missing, or that would not work in a package.
     """
     division = divided(parts, openhands=openhands)
     imports = _Imports(division, package, openhands=openhands)
@@ -49,14 +49,14 @@ def modules_for(
 
 
 class _Imports:
-    """The import lines of each module."""
+    """The import lines of each module of the package."""
 
     def __init__(self, division: Division, package: str, *, openhands: bool) -> None:
         self._division, self._package, self._openhands = division, package, openhands
         self._homes = written_homes(openhands=openhands)
 
     def of_definition(self) -> str:
-        """Return the import lines of the definition, with names that the person's `create` uses."""
+        """Return the import lines of `definition.py`, also for names that the person's `create` uses."""
         division = self._division
         names = (division.definition.uses | division.lazy) - division.definition.gives
         return self._grouped(self._lines(names - division.implementation.gives))

@@ -52,7 +52,7 @@ def _reading(statement: Statement) -> Statement:
 
 
 def variables_in(modules: Mapping[str, str]) -> list[str]:
-    """Return the environment variables that *modules* read in place of secrets."""
+    """Return the names of the environment variables that *modules* read in place of secrets."""
     nodes = (node for text in modules.values() for node in ast.parse(text).body)
     return sorted({name for node in nodes for name in _variable_of(node)})
 

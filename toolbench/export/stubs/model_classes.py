@@ -45,7 +45,7 @@ _MOST_CHOICES = 200
 
 
 class ModelClasses:
-    """The classes of one module; no two have the same name."""
+    """The classes of one module. Each class has its own name."""
 
     def __init__(self, names_in_use: set[str]) -> None:
         """Start without classes; no class will get a name in *names_in_use*."""
@@ -160,7 +160,10 @@ class ModelClasses:
 
 
 def _literal(values: list[Any]) -> str:
-    """Return the type for *values*: a `Literal`, or the types if `Literal` cannot hold a value."""
+    """Return the type for *values* as text: a `Literal`, or the types of *values*.
+
+    The types are used if `Literal` cannot hold one of the values.
+    """
     if all(isinstance(value, str | bool | int) or value is None for value in values):
         return f"Literal[{', '.join(map(repr, values))}]"
     kinds = {_SIMPLE.get(type_of(value) or "", "Any") for value in values}
