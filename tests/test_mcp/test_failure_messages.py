@@ -1,7 +1,11 @@
 """Exceptions in words."""
 
+import httpx2
 import pytest
 from mcp import MCPError
+from mcp.client.auth import OAuthRegistrationError
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from toolbench.errors import ServerError
 from toolbench.mcp.connection.failure_messages import (
@@ -12,6 +16,30 @@ from toolbench.mcp.connection.failure_messages import (
 )
 from toolbench.mcp.connection.open_calls import Call, CallTimeoutError, HttpFailure
 from toolbench.mcp.monitoring.notifications import Inbox
+
+LONG = "evil " * 20_000
+
+
+def wrong_value_under(key):
+    """The error of pydantic about a wrong value that a server put under *key*."""
+    with pytest.raises(ValidationError) as error:
+        TypeAdapter(dict[str, int]).validate_python({key: "x"})
+    return error.value
+
+
+ENDLESS = {
+    "message": MCPError(-32603, LONG),
+    "data": MCPError(-32603, "x", {"trace": LONG}),
+    "pages": MCPError(-32042, LONG, {"elicitations": [{"url": f"a:{LONG}"}] * 3}),
+    "registration": OAuthRegistrationError(f"Registration failed: 400 {LONG}"),
+    "our error": ServerError(LONG),
+    "Python's error": ValueError(LONG),
+    "no connection": httpx2.ConnectError(LONG),
+    "broken connection": httpx2.ReadError(LONG),
+    "request": PydanticSerializationError(LONG),
+    "answer": wrong_value_under(LONG),
+}
+"""Failures with a text of 100,000 characters, by what has the text."""
 
 
 class TestSentence:
@@ -89,6 +117,11 @@ class TestSentence:
         message = sentence(MCPError(-32001, "No token"), call=call)
         assert message.startswith("HTTP 401 Unauthorized: No token. ")
         assert "give 'auth' a token" in message
+
+    @pytest.mark.parametrize("kind", ENDLESS)
+    def test_is_short_whatever_a_server_sends(self, kind):
+        """A server's text has its limit in every kind of failure, as models read it too."""
+        assert len(sentence(ENDLESS[kind])) < 3_000
 
 
 class TestCallFailed:

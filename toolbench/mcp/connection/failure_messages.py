@@ -147,20 +147,21 @@ def sentence(error: BaseException, *, call: Call | None = None) -> str:
     if isinstance(root, ValidationError):
         return _protocol(root)
     if isinstance(root, PydanticSerializationError):
-        return f"the request cannot be sent: {root}"
+        return f"the request cannot be sent: {_short(str(root))}"
     if isinstance(root, ToolbenchError | OSError | RuntimeError):
         return _plain(root)
     if _name(root) == "ConnectError":
-        return f"nothing answers there ({root})"
-    if str(root) and type(root).__module__.startswith("httpx2"):
-        return str(root).rstrip(".")
-    return f"{_name(root)}: {root}" if str(root) else _name(root)
+        return f"nothing answers there ({_short(str(root))})"
+    words = _short(str(root))
+    if words and type(root).__module__.startswith("httpx2"):
+        return words.rstrip(".")
+    return f"{_name(root)}: {words}" if words else _name(root)
 
 
 def _refusal(root: BaseException, call: Call | None) -> str:
     """Return a sentence about a failed authorization or HTTP request; empty if there is neither."""
     if _name(root).startswith(_AUTHORIZATION):
-        return f"the authorization failed: {str(root).rstrip('.') or _name(root)}"
+        return f"the authorization failed: {_plain(root)}"
     if isinstance(root, ServerError) or call is None or call.http_failure is None:
         return ""  # our own error says already what happened
     failure = call.http_failure
@@ -188,7 +189,8 @@ def _protocol(error: ValidationError) -> str:
         f"{'.'.join(str(part) for part in line['loc'])}: {line['msg']}"
         for line in error.errors(include_url=False, include_input=False)[:3]
     ]
-    return "the server's answer does not follow the protocol: " + "; ".join(lines)
+    problems = _short("; ".join(lines))
+    return f"the server's answer does not follow the protocol: {problems}"
 
 
 def _says_it_all(failure: HttpFailure, error: BaseException) -> bool:
@@ -236,7 +238,7 @@ def _rpc(error: Any, code: int) -> str:
             )
     data = getattr(error, "data", None)
     if code == URL_ELICITATION_REQUIRED and (pages := required_pages(error)):
-        urls = ", ".join(page["url"] for page in pages)
+        urls = _short(", ".join(page["url"] for page in pages))
         return (
             f"{words}: the server wants you to visit a page first, and no visit was confirmed: "
             f"{urls}. Visit it, then call again (MCP error {code})"
