@@ -2,12 +2,14 @@
 
 import logging
 import os
+import shutil
 import signal
+import sys
 import threading
 
 import pytest
 
-from test_mcp.peers import eventually, light, scripted
+from test_mcp.peers import LIGHT, eventually, light, scripted
 from toolbench.errors import ServerError
 
 INFO = {
@@ -100,6 +102,28 @@ class TestMemory:
         session.refresh()
         (warning,) = session.call("x").warnings
         assert "in memory is gone" in warning
+
+    @pytest.mark.parametrize("is_reconnected", [False, True])
+    def test_lost_before_a_start_that_failed_is_told_by_the_start_that_works(
+        self, client, tmp_path, is_reconnected
+    ):
+        """Unless the person reconnected the server since then."""
+        program = tmp_path / "light.py"
+        shutil.copy(LIGHT, program)
+        entry = {"command": sys.executable, "args": [str(program), "a", "x"]}
+        session = client.connect("a", entry)
+        os.kill(session.connection.pid, signal.SIGKILL)
+        eventually(lambda: session.status == "lost")
+        program.unlink()
+        assert session.call("x").is_error
+        assert session.status == "failed"
+        shutil.copy(LIGHT, program)
+        if is_reconnected:
+            session.reconnect()
+        warnings = session.call("x").warnings
+        assert len(warnings) == (0 if is_reconnected else 1)
+        assert all("had ended (signal 9)" in warning for warning in warnings)
+        assert session.call("x").warnings == []
 
     def test_lost_by_the_persons_own_reconnect_needs_no_word(self, client):
         """Who reconnects knows that the server starts anew."""

@@ -133,6 +133,12 @@ def forgot_session(error: Exception, call: Call) -> bool:
     return not (failure.is_answer and code_of(error) == METHOD_NOT_FOUND)
 
 
+def lost_connection(error: BaseException) -> bool:
+    """Tell whether *error* says that the connection ended before the answer came."""
+    root = root_of(error)
+    return code_of(root) == CONNECTION_CLOSED and str(root) == "Connection closed"
+
+
 def sentence(error: BaseException, *, call: Call | None = None) -> str:
     """Return a sentence about *error*, without a full stop."""
     root = root_of(error)

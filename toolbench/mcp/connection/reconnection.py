@@ -16,10 +16,9 @@ from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.connection import Connection, Pages, Send, SendPage
 from toolbench.mcp.connection.failure_messages import (
-    CONNECTION_CLOSED,
     BrokenError,
-    code_of,
     forgot_session,
+    lost_connection,
     root_of,
     sentence,
 )
@@ -82,6 +81,7 @@ class ReconnectingConnection:
         self._greet = greet
         self._state: Status = "new"
         self._connection: Connection | None = None
+        self._lost: Connection | None = None  # until the next one, for its notice
         self._lock = anyio.Lock()
         self._later: asyncio.Future[None] | None = None
         self._call = Call(seconds=seconds)
@@ -132,6 +132,7 @@ class ReconnectingConnection:
         async with self._lock:
             if mode == "auto":  # the person wants to try the newer protocol again
                 older_only_servers.discard(self.entry.identity)
+            self._lost = None  # who asks for it knows that the server starts anew
             await self._open(mode or self.mode)
 
     async def close(self) -> None:
@@ -175,7 +176,11 @@ class ReconnectingConnection:
             if mode != requested_mode:  # it may be another program by now
                 older_only_servers.discard(self.entry.identity)
                 return await self._connected(requested_mode)
-            if mode != "auto" or entry.transport != "stdio" or not _died(error):
+            if (
+                mode != "auto"
+                or entry.transport != "stdio"
+                or not lost_connection(error)
+            ):
                 raise
             left = self.seconds - (anyio.current_time() - started)
             connection = await self._attempt(entry, "legacy", left)
@@ -240,7 +245,7 @@ class ReconnectingConnection:
         if isinstance(root := root_of(error), RecordedFailureError):
             return str(root)
         reason = self._advice(root) or sentence(error, call=self._call)
-        if _died(error) and self._tried.exit_code is not None:
+        if lost_connection(error) and self._tried.exit_code is not None:
             reason = "its process ended before it had answered"
         text = f"Server {name!r} did not connect: {ended(reason)}"
         return str(self._tried.broken(text))
@@ -278,7 +283,7 @@ class ReconnectingConnection:
                     recorder.forgotten(call.token)
                 await self._reopen(connection)
                 raw = await self.current.ask(send, call)
-            elif _died(error):
+            elif lost_connection(error):
                 what = "request" if call.tool is None else "call"
                 raise self._death(connection, what) from error
             else:
@@ -339,7 +344,7 @@ class ReconnectingConnection:
         try:
             return await look(connection)
         except Exception as error:  # the SDK's
-            if not _died(error):
+            if not lost_connection(error):
                 raise
             raise self._death(connection, "request") from error
 
@@ -359,9 +364,11 @@ class ReconnectingConnection:
         async with self._lock:
             self._refuse_closed()  # while this waited for the lock
             if self._connection is broken or self.status != "connected":
+                self._lost = broken or self._lost
                 await self._open(self.mode)
-                if broken is not None:
-                    self.notices[:] = [self._restart(broken)]
+                if self._lost is not None:
+                    self.notices[:] = [self._restart(self._lost)]
+                    self._lost = None
 
     def _refuse_closed(self) -> None:
         if self._state == "closed":
@@ -391,8 +398,3 @@ class ReconnectingConnection:
             f"The connection to server {name!r} broke during the {what}. "
             f"The next {what} connects again."
         )
-
-
-def _died(error: BaseException) -> bool:
-    root = root_of(error)
-    return code_of(root) == CONNECTION_CLOSED and str(root) == "Connection closed"
