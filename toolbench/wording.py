@@ -7,7 +7,7 @@ _BETWEEN_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def counted(count: int, noun: str) -> str:
-    """Return *count* things in words: `1 row`, `1,234 rows`; *noun* takes an s."""
+    """Return *count* and *noun*: `1 row`, `1,234 rows`. The plural of *noun* is *noun* and an s."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
@@ -22,7 +22,7 @@ def duration(seconds: float) -> str:
 
 
 def listed(names: Sequence[str], most: int) -> str:
-    """Return *names* with commas between them: the first *most*, and how many more there are."""
+    """Return the first *most* of *names* with commas, and how many more names there are."""
     rest = len(names) - most
     text = ", ".join(names[:most])
     return f"{text} and {rest:,} more" if rest > 0 else text

@@ -1,4 +1,4 @@
-"""Show the calls of a model's message: for each call a filled-in panel and its answer."""
+"""Show the calls of a model's message: for each call, a panel with its arguments and its answer."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,7 +27,7 @@ class CallPanel(ToolPanel):
     """The panel of a call, to correct it, to run it, and to see the answer for the model."""
 
     def __init__(self, call: ToolCall, tool: ToolDefinition[Any, Any]) -> None:
-        """Open *tool* with the arguments of *call*; errors are marked on their fields."""
+        """Open *tool* with the arguments of *call*. Wrong arguments are marked."""
         super().__init__(
             tool, call.arguments, action=call.action, risk=call.security_risk
         )
@@ -47,7 +47,7 @@ class CallsView(w.VBox):
     """All calls of one message, in their order."""
 
     def __init__(self, calls: Sequence[ToolCall]) -> None:
-        """Show *calls*: a panel for each call, or an error if its tool does not exist."""
+        """Show *calls*: a panel for each call, or an error if the tool of a call does not exist."""
         self._parts = parts = Parts()
         self.calls = tuple(calls)
         self._answers = [

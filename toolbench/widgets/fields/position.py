@@ -64,7 +64,7 @@ class Position:
 
     @property
     def title(self) -> str:
-        """The name of the position outside of its line, as in a list of fields. In a map, the key."""
+        """The name of the position in other places, as in a list of fields; in a map, the key."""
         in_a_map = self.settled and isinstance(self.key, str)
         return str(self.key) if in_a_map else self.label
 
@@ -139,7 +139,7 @@ class Position:
 
     @property
     def too_deep(self) -> bool:
-        """Whether the value is nested too deep for fields and is edited as JSON."""
+        """Whether the value is nested too deep for fields, so that it is edited as JSON."""
         return self.depth > _TYPED_DEPTH
 
     def complain(self, notice: str) -> None:

@@ -30,7 +30,7 @@ class ByHand:
             name: The name of the tool.
             answer: A function that gets the answer.
             refuse: A function that gets the reason, which may be empty.
-            schema: The schema of the tool's structured results, if it declares one.
+            schema: The schema of the tool's structured results; None if the tool has none.
         """
         self._name, self._answer, self._refuse = name, answer, refuse
         self._schema = schema
@@ -72,7 +72,10 @@ class ByHand:
         self._show(self._parts.row(text, send))
 
     def _result_form(self) -> SchemaForm | None:
-        """Return the form for a structured result; it is made once, and keeps the typed values."""
+        """Return the form for a structured result; None without a schema for it.
+
+        The form is made once, so it keeps the typed values.
+        """
         if self._schema is not None and self._form is None:
             self._form = SchemaForm(dict(self._schema))
             self._form.observe(lambda _: self._debounce.edited())

@@ -35,7 +35,7 @@ class Place(NamedTuple):
 def locate(root: Slot, path: Path) -> Place:
     """Follow *path* from *root* as far as there are slots.
 
-    Names of union branches, which pydantic puts into its paths, are skipped.
+    pydantic puts the names of a union's alternatives into a path: these names are skipped.
     """
     slot, steps = root, list(path)
     clear: list[str | int] = []
@@ -69,10 +69,10 @@ def _branch_named(slot: Slot, step: Any) -> str:
 def placed(
     root: Slot, problems: Iterable[Problem], explain: Explain | None = None
 ) -> list[tuple[Slot, Problem]]:
-    """Return *problems*, each with its slot, and with a path and a text for a person.
+    """Return *problems* with a path and a text for a person, each problem with its slot.
 
-    For a union, only problems of the chosen alternative are kept. *explain* lists the
-    problems of a value under a part of the schema. These problems replace "fits none".
+    For a union, only problems of the chosen alternative are kept. *explain* lists the problems of a
+    value under a part of the schema. These problems replace the problem that no alternative fits.
     """
     located = [(locate(root, problem.path), problem) for problem in problems]
     direct = [place.path for place, _ in located if place.other is None]
@@ -107,8 +107,9 @@ def _plain(place: Place, problem: Problem) -> tuple[Slot, Problem]:
 def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
     """Yield more exact problems for the value at *place*.
 
-    For a union, they are the problems of the chosen alternative, instead of "it fits none". For
-    a missing object, they are its missing fields: a person cannot enter the object itself.
+    For a union, yield the problems of the chosen alternative, instead of the problem that no
+    alternative fits. For a missing object, yield a problem for each missing field, because a person
+    can only fill in fields.
     """
     editor = place.slot.editor
     if place.rest:

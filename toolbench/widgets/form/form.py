@@ -113,7 +113,7 @@ class SchemaForm:
     def json(self) -> str:
         """The value as JSON text with secrets hidden; while a person types, the typed text.
 
-        Setting it is like typing: text that is not a JSON object stays and blocks the form.
+        To set `json` is like typing: a text that is not a JSON object stays, and blocks the form.
         """
         with self.frame.lock:
             return self._tab.text
@@ -136,9 +136,10 @@ class SchemaForm:
             return list(self.slot.value.secrets())
 
     def observe(self, fn: Observer) -> Callable[[], None]:
-        """Call `fn(change)` after every edit; `change.new` is the value, `change.old` the value before.
+        """Call `fn(change)` after every edit.
 
-        Text that cannot be read is an edit too: it changes `errors` and `blocked`.
+        `change.new` is the value after the edit, and `change.old` the value before. A typed text
+        that cannot be read is an edit too: it changes `errors` and `blocked`.
 
         Returns:
             A function that removes *fn*.
@@ -197,13 +198,16 @@ class SchemaForm:
             self.frame.focus(lambda: slot.display.body)
 
     def refuse(self, problems: list[Problem]) -> None:
-        """Show *problems*, the reasons of a refusal. Do not check the value until it is edited."""
+        """Show *problems*, for which a call was refused, until a person edits the value.
+
+        Until then, do not check the value.
+        """
         with self.frame.edit():
             self.frame.revealed = True
             self._refusal = list(problems)
 
     def show_problems(self, problems: list[Problem]) -> None:
-        """Show *problems* from outside the form, each at its field until the field is edited."""
+        """Show *problems*, which another program found, each at its field until an edit there."""
         with self.frame.edit():
             self.frame.outside = list(problems)
 
@@ -228,7 +232,7 @@ class SchemaForm:
     def _concealed(
         self, faults: list[tuple[Slot, Problem]]
     ) -> list[tuple[Slot, Problem]]:
-        """Hide the secrets in the messages, because messages quote values."""
+        """Return *faults* with secrets hidden in their messages, because messages quote values."""
         redactor = Redactor(self.slot.value.secrets() if faults else ())
         return [(s, Problem(p.path, redactor.sentence(p.message))) for s, p in faults]
 
@@ -264,7 +268,7 @@ class SchemaForm:
         return self._widget
 
     def options_button(self) -> Widget:
-        """Return the button "Advanced input" to show it elsewhere. The form then leaves it out."""
+        """Return the button "Advanced input", to show it in another place than the form."""
         with self.frame.lock:
             return self._field_options().apart()
 

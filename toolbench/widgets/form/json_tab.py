@@ -44,7 +44,10 @@ class JsonTab:
             return "…"
 
     def put(self, text: str) -> None:
-        """Set *text* as typed by a person; write it to the form if it is a JSON object."""
+        """Set *text* as typed by a person. If *text* is a JSON object, write it to the form.
+
+        A blank text counts as the empty object.
+        """
         self._typed, self._leads, self.trouble = text, True, ""
         self._form.frame.changed = True
         try:

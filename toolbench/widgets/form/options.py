@@ -1,4 +1,4 @@
-"""Rare options of a field: leave it out, send null or an empty value, type JSON."""
+"""Rare options of a field: send no value, null or an empty value, or type JSON."""
 
 from typing import Any
 
@@ -20,9 +20,9 @@ _OTHERS = "allow extra keys"
 
 
 class FieldOptions:
-    """A button that opens two lists: the fields, and the options that the chosen field can send.
+    """A button that opens two lists: the fields, and the options of the chosen field.
 
-    There is one button for the whole form, because a menu at every field would double the widgets.
+    There is one button for the whole form. A menu at every field would double the widgets.
     """
 
     def __init__(self, frame: Frame, root: Slot) -> None:
@@ -38,7 +38,7 @@ class FieldOptions:
         self._is_apart = False
 
     def apart(self) -> Widget:
-        """Return the button, to show it elsewhere. From now on `widgets` leaves it out."""
+        """Return the button, to show it in another place. From now on `widgets` is without it."""
         self._is_apart = True
         return self._button
 
@@ -60,7 +60,7 @@ class FieldOptions:
             self._frame.hear(self._sends, "index", self._send)
 
     def follow(self) -> None:
-        """Update the list of fields and the options of the chosen one."""
+        """Update the list of fields, and the options of the chosen field."""
         if not self.is_open:
             return
         slots = [slot for slot in self._root.walk() if _has_options(slot)]
@@ -100,7 +100,7 @@ def _name(slot: Slot) -> str:
 
 
 def ways_of(slot: Slot) -> list[str]:
-    """Return the labels of the options that *slot* can send."""
+    """Return the labels of the options of *slot*."""
     ways = [_FIELD]
     if not slot.settled:
         ways.append(_NOTHING)
@@ -116,7 +116,7 @@ def ways_of(slot: Slot) -> list[str]:
 
 
 def present_way(slot: Slot) -> str:
-    """Return the label of the option that *slot* sends now."""
+    """Return the label of the option that *slot* uses now."""
     if slot.value.as_json:
         return _JSON
     value = slot.value.read()
@@ -130,7 +130,7 @@ def present_way(slot: Slot) -> str:
 
 
 def send(slot: Slot, way: str) -> None:
-    """Make *slot* send the option with the label *way* from now on."""
+    """Let *slot* use the option with the label *way* from now on."""
     if way != _JSON:
         slot.value.show_json(as_json=False)
     if way == _NOTHING:

@@ -1,4 +1,4 @@
-"""Show a question of a run as a form; only the run waits for the answer, not the page."""
+"""Show a question of a run as a form. The run waits for the answer, but the page does not."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
@@ -27,7 +27,7 @@ class QuestionBox:
     """The place in a panel for the questions of its run, one at a time."""
 
     def __init__(self, parts: Parts) -> None:
-        """Make the box; it is empty until there is a question."""
+        """Make the box. It is empty until there is a question."""
         self.widget = parts.column(kind="toolbench-question")
         self._turn = Lock()
         self._last: Future[Answer] | None = None
@@ -57,7 +57,7 @@ class QuestionBox:
         return Answer("cancel")
 
     def put(self, question: Question) -> "Future[Answer]":
-        """Show *question* after the earlier questions. Return the future of its answer at once."""
+        """Show *question* after the earlier questions. At once return a future for its answer."""
         answer: Future[Answer] = Future()
         before, self._last = self._last, answer
         if before is None:
@@ -85,7 +85,7 @@ def asking(
         question: The question.
         answer: The future that gets the answer.
         parts: The factory of the widgets.
-        stack: The stack that closes the form of the question, which *parts* does not close.
+        stack: The stack that closes the form of the question; *parts* does not close the form.
     """
     who = (
         f"<strong>{escape(question.asked_by)}</strong> asks: "
@@ -127,7 +127,7 @@ def asking(
 def _consenting(
     consent: ConsentLabels, answer: "Future[Answer]", parts: Parts
 ) -> list[Any]:
-    """Make two buttons, one to run the call and one to refuse it; the second has the focus."""
+    """Make a button to run the call and a button to refuse it, which has the focus."""
     accept, *more = agreeing(consent, parts, lambda reply: settle(answer, reply))
     refuse = parts.button(consent.refusal, kind=KEEP)
     refuse.on_click(lambda _: settle(answer, Answer("decline")))
@@ -137,7 +137,7 @@ def _consenting(
 def agreeing(
     consent: ConsentLabels, parts: Parts, reply: Callable[[Answer], None]
 ) -> list[Any]:
-    """Return the button to consent, and a checkbox to remember the consent, if allowed.
+    """Return the button to consent and, if *consent* can be remembered, a checkbox for this.
 
     Args:
         consent: The labels of the question.
@@ -163,9 +163,10 @@ def agreeing(
 
 
 def _page_link(url: str) -> Html:
-    """Return a link to *url* with its host as text; empty if the URL may be unsafe.
+    """Return a link to *url* that shows the host; empty if *url* may be unsafe.
 
-    A name before the host is meant to deceive, as in `https://bank.example@other.example`.
+    For example, *url* is unsafe if it has a name before the host, which is there to deceive, as in
+    `https://bank.example@other.example`.
     """
     try:
         parts = urlsplit(url)

@@ -1,4 +1,4 @@
-"""The style sheet of a form for light and dark pages, with JupyterLab's colours if it has any."""
+"""The style sheet of a form, for light and dark pages. It uses JupyterLab's colours if it can."""
 
 from toolbench.display.ansi.colors import MUTED
 from toolbench.display.html.css import CODE_FONT

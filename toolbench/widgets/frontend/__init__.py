@@ -11,7 +11,7 @@ from toolbench.runs.shell import has_kernel
 
 
 class FrontEnd:
-    """A loader of the module into the page of this kernel, usable from any thread."""
+    """A loader of the module into the page of this kernel. Any thread may use it."""
 
     def __init__(self) -> None:
         """Start with nothing loaded."""
@@ -33,13 +33,13 @@ class FrontEnd:
 
     @property
     def key(self) -> str:
-        """The name that frames of apps use to find this kernel; empty if no module was sent."""
+        """The name by which an app in the page finds this kernel; empty if no module was sent."""
         with self._lock:
             widget = self._widget
             return "" if widget is None or widget.comm is None else str(widget.key)
 
     def close(self) -> None:
-        """Close the widget; a page that has loaded the module keeps it until the page is closed."""
+        """Close the widget. A page that has loaded the module keeps it until the page is closed."""
         with self._lock:
             widget, self._widget = self._widget, None
         if widget is not None:

@@ -12,7 +12,7 @@ _LONGEST_NAME = 64  # characters
 
 
 class AppMessages:
-    """The open apps of this kernel by their random names; any thread may use this table."""
+    """A table of the open apps of this kernel, by random names. Any thread may use the table."""
 
     def __init__(self) -> None:
         """Start without apps."""
@@ -32,7 +32,10 @@ class AppMessages:
             self._receivers.pop(name, None)
 
     def receive(self, content: Any, send: Callable[[Any], object]) -> None:
-        """Handle a message of the page and return at once; *send* sends an answer to the page."""
+        """Handle the message *content* of the page, and return at once.
+
+        *send* sends an answer to the page.
+        """
         if not isinstance(content, Mapping):
             return
         name, frame = content.get("app"), content.get("frame")

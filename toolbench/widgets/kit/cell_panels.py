@@ -17,8 +17,8 @@ class CellPanel(Protocol):
 class CellPanels:
     """The open panels of each cell.
 
-    When a cell runs again, the page removes its old output with the panel. Without this class
-    the widgets of that panel would stay in the kernel and in the page.
+    When a cell runs again, the page removes the old output of the cell, with its panel. Without
+    this class, the widgets of the panel would stay in the kernel and in the page.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class CellPanels:
         A panel in which a tool still runs is closed when a later cell begins.
 
         Args:
-            cell: The front end's id of the cell; None if there is none.
+            cell: The id that the front end gives the cell; None if the cell has no id.
         """
         self._cell = cell
         if cell is not None:

@@ -1,7 +1,7 @@
 """Delay the effect of a click until the last typed keys have arrived.
 
 With our JavaScript module the page delays the click (`frontend/src/clicks.ts`) until the kernel has
-answered all changes of fields. The page marks such a click as settled, and it takes effect at once.
+answered all changes of fields. The page marks such a click as settled, so it need not wait here.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,9 +22,9 @@ _settled: ContextVar[bool] = ContextVar("settled", default=False)
 
 @contextmanager
 def message_of_page(content: Mapping[str, Any]) -> Iterator[None]:
-    """Make a `with` block to handle *content*, the message of a widget.
+    """Make a `with` block in which *content*, a message from a widget in the page, is handled.
 
-    If the page has already waited for the last typed keys, no `Debounce` in the block waits.
+    If the page has already waited for the last typed keys, no `Debounce` in the block waits again.
     """
     token = _settled.set(content.get("settled") is True)
     try:
@@ -34,7 +34,7 @@ def message_of_page(content: Mapping[str, Any]) -> Iterator[None]:
 
 
 class HeldButton(Button):
-    """A button whose clicks wait in the page for the last typed keys, if the page can do it."""
+    """A button whose clicks wait in the page for the last typed keys, if our module is there."""
 
     def _handle_custom_msg(self, content: Any, buffers: Any) -> None:
         with message_of_page(content):
@@ -44,8 +44,8 @@ class HeldButton(Button):
 class Debounce:
     """A delay of actions until no field has been edited for a moment.
 
-    ipywidgets sends a field's change only after the kernel has answered the change before,
-    but it sends a click at once. So a quick click arrives before the last typed keys.
+    ipywidgets sends a change of a field only after the kernel has answered the change before, but
+    ipywidgets sends a click at once. So a quick click may arrive before the last typed keys.
     """
 
     def __init__(self) -> None:
@@ -59,10 +59,10 @@ class Debounce:
         self._last_edit = monotonic()
 
     def then(self, act: Callable[[], object]) -> None:
-        """Call *act* after the last edit: now, or later in another thread.
+        """Call *act* now if the last edit is old enough, else later in another thread.
 
-        If the page has waited already (see `message_of_page`), *act* is called now.
-        If an earlier *act* still waits, do nothing: a second click asks for the same action.
+        If the page has waited already (see `message_of_page`), call *act* now. If an earlier *act*
+        still waits, do nothing: a second click asks for the same action.
         """
         is_settled = _settled.get()
         with self._lock:

@@ -1,4 +1,4 @@
-"""How panels look: the style sheet of everything but forms, for light and dark pages.
+"""The style sheet of panels without their forms, for light and dark pages.
 
 If JupyterLab defines a colour, that colour is used. The names that begin with `--tb-` are ours.
 """

@@ -10,7 +10,7 @@ from toolbench.runs.shell import running_shell
 
 
 class Variables:
-    """The variables of the notebook's cells; usable from any thread."""
+    """The variables of the notebook's cells. Any thread may use them."""
 
     def __init__(self, namespace: MutableMapping[str, Any] | None = None) -> None:
         """Use the variables in *namespace*; if it is None, the variables of the notebook."""
@@ -22,24 +22,25 @@ class Variables:
         self._namespace = namespace
 
     def name_of(self, value: object) -> str | None:
-        """Return the name of a variable with this *value*, or None.
+        """Return the name of a variable that holds the object *value*; None if there is none.
 
-        Names that begin with `_`, like IPython's `_3` for an output, do not count.
+        Names that begin with `_`, like IPython's `_3` for an output, are ignored.
         """
         names = [n for n, other in list(self._namespace.items()) if other is value]
         return next((name for name in names if not name.startswith("_")), None)
 
     def put_anew(self, stem: str, value: object) -> str:
-        """Put *value* into a new variable, such as `stem_2`, and return its name."""
+        """Put *value* into a new variable, and return its name: *stem* and a number from 2 on."""
         names = (f"{stem}_{number}" for number in count(2))
         name = next(name for name in names if name not in self._namespace)
         self._namespace[name] = value
         return name
 
     def problem_of(self, name: str, kind: type) -> str:
-        """Return why *name* cannot be the variable of a *kind* object; "" if it can.
+        """Return the reason why *name* cannot be the variable of an object of the class *kind*.
 
-        A variable that already has an object of that kind can be replaced.
+        Return "" if there is no such reason. A variable can be replaced if it already has an object
+        of this class.
         """
         if not name.isidentifier() or iskeyword(name):
             return f"{name!r} cannot be the name of a variable: choose another."

@@ -34,7 +34,7 @@ class Parts(Pool):
     def button(
         self, label: str, *, look: str = "", tip: str = "", kind: str = ""
     ) -> Any:
-        """Return a button; *look* is ipywidgets' `button_style`, *kind* another CSS class."""
+        """Return a button. *look* is the `button_style` of ipywidgets; *kind* is a CSS class."""
         return self.make(
             HeldButton,
             *("toolbench-button", *([kind] if kind else [])),

@@ -18,15 +18,15 @@ def _style_of(kind: Any) -> Any:
 
 @cache
 def _keys_of(kind: Any) -> list[str]:
-    """Return the names of the traits that a widget of this *kind* sends, looked up once."""
+    """Return the names of the traits that widgets of this *kind* send to the page."""
     return list(kind.class_traits(sync=True))
 
 
 class Pool:
-    """A factory for widgets that share one Layout, and one Style of each kind.
+    """A factory for widgets. All widgets share one Layout, and those of one class share one Style.
 
-    Usually a widget costs the front end three models: itself, its Layout and its Style.
-    The pool shares Layouts and Styles, so a form is fast. CSS classes set the appearance.
+    Usually the front end needs three models for a widget: the widget, its Layout and its Style.
+    In a pool it needs only one, so a form is fast. CSS classes set the appearance.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Pool:
         return widget
 
     def adopt(self, widget: Widget) -> None:
-        """Let `close` also close *widget*, which was made elsewhere."""
+        """Let `close` also close *widget*, which other code made."""
         names = ("layout", "style")
         for part in (widget, *(getattr(widget, name, None) for name in names)):
             if isinstance(part, Widget):

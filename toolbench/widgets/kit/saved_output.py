@@ -1,8 +1,8 @@
-"""Save a panel and its runs in the notebook, readable without a kernel or widgets.
+"""Save a panel and its runs in the notebook, so that a person can read them without a kernel.
 
-JupyterLab and Notebook do not save a widget's state: a notebook opened again shows an error in its
-place. So the cell of a panel gets a second output before the widget, with the panel and its later
-runs as HTML. This HTML is hidden as long as the page draws the widget.
+JupyterLab and Notebook do not save a widget's state: when a notebook is opened again, an error is
+in the place of a widget. So the cell of a panel gets another output before the widget, with the
+panel and its later runs as HTML. This HTML is hidden while the page draws the widget.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ _CELL_OF_PAGE = {"msg_type": "execute_request"}
 
 
 class SavedOutput:
-    """The second output of a panel's cell."""
+    """The output with HTML in the cell of a panel."""
 
     def __init__(self) -> None:
         """Start without a cell."""
@@ -54,10 +54,10 @@ class SavedOutput:
         publisher.publish(_content(still, ()), transient={"display_id": self._name})
 
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:
-        """Add the later *records* to the output; callable from any thread.
+        """Show *still* in the output, with those of *records* that came after `show`.
 
-        Do nothing without a kernel, or if no page was open when the panel was shown: a notebook
-        that runs without a page must not change.
+        Any thread may call this. Do nothing without new records, without a kernel, or if no page
+        was open when the panel was shown: a notebook that runs without a page must not change.
         """
         publisher = _publisher()
         news = [record for record in records if record.id not in self._last_ids]
@@ -66,7 +66,7 @@ class SavedOutput:
         self._update(publisher, _content(still, news))
 
     def renew(self, still: str) -> None:
-        """Replace the output by *still*, under the conditions of `keep`."""
+        """Replace the output by *still*. Do nothing without a kernel, or if no page was open."""
         publisher = _publisher()
         if publisher is not None and self._cell:
             self._update(publisher, _content(still, ()))

@@ -1,8 +1,8 @@
 """A list with a search field, to pick one item.
 
-With our JavaScript module the page draws a virtual list with two lines for each item
-(`frontend/src/picker.ts`), from texts in hidden elements. Without the module, a list of
-ipywidgets shows the first lines.
+With our JavaScript module (`frontend/src/picker.ts`) the page draws a fast list with two lines for
+each item. The module reads the texts from hidden elements. Without the module, a list of ipywidgets
+shows the first items.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ _LONGEST = 110  # characters of a line
 
 @dataclass(frozen=True)
 class Item:
-    """One entry of a list: its key, its texts, and further words for the search (*also*)."""
+    """One entry of a list: its key, its texts, and in *also* more words for the search."""
 
     key: str
     name: str
@@ -39,13 +39,13 @@ class Item:
 
     @property
     def label(self) -> str:
-        """The line in a plain list: its name and the first line of *about*."""
+        """The line of the item in a plain list: *name* and the first line of *about*."""
         text = f"{self.name} — {self._first_line}" if self._first_line else self.name
         return shorten(visible(text), _LONGEST)
 
     @property
     def lines(self) -> tuple[str, str]:
-        """The two lines: title and name, or name and first line of *about*."""
+        """Two lines: *title* and *name*; without a title, *name* and the first line of *about*."""
         first = self.title or self.name
         second = self._first_line if first == self.name else self.name
         return shorten(visible(first), _LONGEST), shorten(visible(second), _LONGEST)
@@ -55,7 +55,7 @@ class Item:
         return self.about.strip().partition("\n")[0]
 
     def has(self, words: Sequence[str]) -> bool:
-        """Return whether each of *words* occurs in its texts."""
+        """Return whether each of *words* occurs in the texts of the item."""
         text = f"{self.name} {self.title} {self.about} {self.also}".lower()
         return all(word in text for word in words)
 
@@ -84,7 +84,7 @@ class PickList:
         """Make an empty list.
 
         Args:
-            parts: The factory of its widgets.
+            parts: The factory of the widgets.
             label: The name of the list.
             pick: A function that is called with the key of the picked item, while *lock* is held.
             lock: A reentrant lock, because any thread may call the callbacks.
@@ -134,7 +134,7 @@ class PickList:
         return self._lines[0].widget
 
     def offer(self, items: Sequence[Item], nothing: str) -> None:
-        """Show *items*, or the text *nothing* if there are none; the picked item stays picked."""
+        """Show *items*, or the text *nothing* without items. The picked item stays picked."""
         with self._lock:
             if self._offered != (tuple(items), nothing):
                 self._offered = tuple(items), nothing
@@ -143,7 +143,7 @@ class PickList:
                 self._filter()
 
     def pick_first(self) -> None:
-        """Pick the first item, if there is one and none is picked."""
+        """Pick the first item, if there are items and no item is picked."""
         with self._lock:
             items, _ = self._offered
             if self.picked is None and items:
@@ -183,8 +183,8 @@ class PickList:
     def _fill(self, items: tuple[Item, ...]) -> None:
         """Show *items* in the second list, and hide the first list.
 
-        A click reports only a line number. If the click arrives after this change, its number
-        is for the old list. So the old list stays unchanged.
+        A click tells only the number of a line. If the click arrives after this change, the number
+        is a line of the old list. So the old list is not changed.
         """
         fresh, old = reversed(self._lines)
         self._lines = [fresh, old]
@@ -224,7 +224,10 @@ class PickList:
                 self._take(self._key.value)
 
     def _next(self) -> None:
-        """Pick the next match. Enter calls this: without our module, JupyterLab takes the arrow keys."""
+        """Pick the next match, after the key Enter.
+
+        Without our module, JupyterLab itself uses the arrow keys.
+        """
         with self._lock:
             keys = [self._offered[0][n].key for n in self._matches]
             if keys:
@@ -248,13 +251,13 @@ def _texts_html(label: str, items: Sequence[Item]) -> Html:
 
 
 def _state_html(matches: Sequence[int], picked: str | None) -> Html:
-    """Return the numbers of the listed items and of the picked item, for our JavaScript module."""
+    """Return the places of the listed items and the key *picked*, for our JavaScript module."""
     state = ascii_json([_ranges(matches), picked])
     return Html(f'<div data-toolbench-matches="{state}" hidden></div>')
 
 
 def _ranges(numbers: Sequence[int]) -> list[list[int]]:
-    """Return *numbers*, in ascending order, as ranges: pairs of first and last."""
+    """Return *numbers*, which are in ascending order, as ranges: pairs of first and last number."""
     ranges: list[list[int]] = []
     for number in numbers:
         if ranges and ranges[-1][1] == number - 1:
@@ -265,7 +268,7 @@ def _ranges(numbers: Sequence[int]) -> list[list[int]]:
 
 
 def below(index: int | None, count: int) -> int:
-    """Return the line after *index* of *count* lines; 0 if *index* is None or the last line."""
+    """Return the number of the line after *index*; 0 if *index* is None or the last of *count*."""
     return 0 if index is None else (index + 1) % count
 
 

@@ -1,7 +1,7 @@
-"""Three panes side by side: a list, the picked item, and details beside it.
+"""Three panes: a list, the picked item, and details.
 
-If the page is 900 pixels wide or more, they are beside each other and the list is as high as
-the others; on a narrower page they are below each other.
+If the page is 900 pixels wide or more, the panes are beside each other, and the list is as high as
+the other panes. On a narrower page the panes are below each other.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class Panes:
         main: Sequence[Any] | None = None,
         aside: Sequence[Any] | None = None,
     ) -> None:
-        """Put widgets into the named panes; send nothing if they are already there."""
+        """Put widgets into the panes; None leaves a pane unchanged. Only changes are sent."""
         for place, children in (
             (self._list, lists),
             (self._main, main),

@@ -1,4 +1,4 @@
-"""Update the views of running work ten times a second, and when work ends, in one thread.
+"""Update the views of running work in one thread, ten times a second and when work ends.
 
 Without threads the kernel's event loop updates the views.
 """
@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 class Ticker:
-    """A timer that calls each watcher every tick until it returns False."""
+    """A timer. At each tick it calls every watcher, until the watcher returns False."""
 
     def __init__(self, period: float = PERIOD) -> None:
         """Tick every *period* seconds."""
@@ -30,7 +30,7 @@ class Ticker:
         self._over = Event()
 
     def watch(self, watcher: Callable[[], bool]) -> None:
-        """Call *watcher* every tick until it returns False."""
+        """Call *watcher* at each tick until *watcher* returns False."""
         with self._lock:
             self._watchers.append(watcher)
             self._idle.clear()
@@ -50,7 +50,7 @@ class Ticker:
         self._over.set()
 
     def wait_idle(self, timeout: float) -> bool:
-        """Wait at most *timeout* seconds until no watcher is left; return whether none is left."""
+        """Wait until no watcher is left, at most *timeout* seconds; return whether none is left."""
         return self._idle.wait(timeout)
 
     def reset(self) -> None:
@@ -75,7 +75,7 @@ class Ticker:
             later(self._period, self._tick_in_loop)
 
     def _look(self) -> bool:
-        """Call each watcher; return whether some remain."""
+        """Call each watcher; return whether some watchers remain."""
         with self._lock:
             watchers = list(self._watchers)
         over = [watcher for watcher in watchers if not _look(watcher)]

@@ -11,7 +11,7 @@ def tool_item(
 ) -> Item:
     """Return *tool* as an item with the name *name*.
 
-    A tool of this notebook without hints has no mark, because its author knows its effect.
+    A tool without hints has no mark if it is defined in this notebook: its author knows the effect.
     """
     effect = tool.hints.effect
     is_silent = effect == "undeclared" and tool.source == ToolDefinition.source

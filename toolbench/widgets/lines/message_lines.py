@@ -30,7 +30,7 @@ T = TypeVar("T", bound=Numbered)
 
 
 class MessageLines(Generic[T]):
-    """A view of the newest lines; only changed pieces are sent again."""
+    """A view of the newest lines, in pieces of many lines. Only changed pieces are sent again."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class MessageLines(Generic[T]):
             line: A function that returns the line of an item; see `columns`.
             noun: The word for one item, as in "3 messages".
             nothing: The text if there are no items.
-            pieces: The number of pieces to keep.
+            pieces: The maximum number of pieces; older lines are dropped.
         """
         self._parts, self._line, self._noun = parts, line, noun
         self._nothing, self._most = notice(nothing, "neutral"), pieces
@@ -120,7 +120,7 @@ class MessageLines(Generic[T]):
 
 
 def columns(texts: Sequence[str], *, at: float, is_failed: bool) -> Html:
-    """Return one line: number, time, direction, subject, outcome, duration.
+    """Return one line with six columns: number, time, direction, subject, outcome, duration.
 
     Args:
         texts: The texts of the six columns.
@@ -138,5 +138,5 @@ def columns(texts: Sequence[str], *, at: float, is_failed: bool) -> Html:
 
 
 def _field(text: str) -> str:
-    """Return *text* on one line, fit for a column."""
+    """Return *text* on one line, as a column needs it."""
     return " ".join(text.split())

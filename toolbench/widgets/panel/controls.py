@@ -1,4 +1,4 @@
-"""The buttons that start and stop runs, and the notice with the reason if a run did not start."""
+"""The buttons that start and stop runs, and a notice that says why a run did not start."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,7 +17,7 @@ _LINKS = 5  # fields named beside Run
 
 
 class RunControls:
-    """The buttons Run, Cancel and "Send anyway"; a double click counts once.
+    """The buttons Run, Cancel and "Send anyway". A double click counts as one click.
 
     Attributes:
         can_run: Whether the tool can run at all.
@@ -33,8 +33,8 @@ class RunControls:
 
         Args:
             parts: The factory of the widgets.
-            start: A function that starts a run and returns whether the run began. It gets
-                True if the server, not the form, checks the arguments of the tool.
+            start: A function that starts a run and returns whether the run began. The function
+                gets True if the server must check the arguments, and False if the form must.
             cancel: A function that cancels the run.
         """
         self._parts, self._start = parts, start
@@ -67,8 +67,8 @@ class RunControls:
         Args:
             reason: The reason, without a full stop.
             fields: The fields to fix; each becomes a link.
-            judged_elsewhere: Whether a server can check the arguments; if so, there is a
-                button to send them anyway.
+            judged_elsewhere: Whether a server can check the arguments. If so, show a button
+                to send the arguments anyway.
         """
         if (reason, [field.name for field in fields]) == self._refused:
             return
@@ -119,7 +119,10 @@ class RunControls:
         self._debounce.then(act)
 
     def expect_click(self) -> None:
-        """Count the next click even if it comes soon: after an answer it is not a double click."""
+        """Count the next click even if it comes soon.
+
+        After a person has answered a question, a quick click is not a double click.
+        """
         self._begun = -QUIET
 
     def _click(self, *, unchecked: bool) -> None:

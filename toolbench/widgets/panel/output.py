@@ -28,7 +28,7 @@ Piece = tuple[Chunk, ...]
 
 
 class LogView:
-    """A view of an output in pieces of about a screen; only the last piece is sent again."""
+    """A view of an output, in pieces that each fill about a screen. Only the last is sent again."""
 
     def __init__(self, parts: Parts) -> None:
         """Start without output."""
@@ -52,7 +52,7 @@ class LogView:
         Args:
             output: The output so far.
             over: Whether the output is complete.
-            limit: The maximum number of characters to show of the rest (see `divided`).
+            limit: The maximum number of characters of the rest (see `divided`) to show.
         """
         now = monotonic()
         late = now - self._begun > _SWIFT
@@ -79,13 +79,16 @@ class LogView:
             self._widgets[index].value = _html(piece, limit)
 
     def _drop_beyond(self, count: int) -> None:
-        """Remove the pieces after the first *count*. A display that loses its HTML leaves fewer."""
+        """Remove all pieces except the first *count*.
+
+        The number of pieces can become smaller, because a display may lose its HTML.
+        """
         self._parts.drop(self._widgets[count:])
         del self._pieces[count:], self._widgets[count:]
 
 
 def divided(chunks: list[Chunk]) -> tuple[list[Piece], Piece]:
-    """Return *chunks* as pieces of whole lines, and the rest after `LIVE` characters.
+    """Return two things: pieces of whole lines from *chunks*, and the rest after `LIVE` characters.
 
     A complete piece does not change when more output follows.
     """

@@ -33,12 +33,14 @@ open_panels: "WeakSet[ToolPanel]" = WeakSet()
 
 
 class ToolPanel(w.VBox):
-    """A form to run and cancel a tool, and its result. Any thread may call its callbacks.
+    """The panel of a tool: a form to run the tool, and the result.
+
+    Any thread may call the callbacks of the panel.
 
     Attributes:
-        submission: The form, and the runs made of its values.
+        submission: The form, which makes runs from its values.
         runs: The runs, one at a time: their view, questions and records.
-        controls: The buttons, and the notice why there is no run.
+        controls: The buttons, and the notice that says why there is no run.
         staleness: The notice that the tool was defined again, and how to reload it.
         lock: A lock that is held while a callback changes the panel.
         when_over: A function that is called when a run has ended and is shown. If it is
@@ -61,8 +63,8 @@ class ToolPanel(w.VBox):
         Args:
             tool: The tool.
             arguments: The form's values at the start.
-            action: The action already built from *arguments*: the first run uses it if the
-                form still has these values.
+            action: The action, if it was built from *arguments* already. The first run uses it
+                if the form still has these values.
             timeout: Seconds after which a run is cancelled.
             risk: The model's rating of the call, if any. For HIGH a person is asked before the run.
         """
@@ -100,7 +102,7 @@ class ToolPanel(w.VBox):
 
     @property
     def form(self) -> SchemaForm:
-        """The form; `form.value` are the arguments of the next run."""
+        """The form. The arguments of the next run are `form.value`."""
         return self.submission.form
 
     @property
@@ -126,7 +128,10 @@ class ToolPanel(w.VBox):
         *,
         remark: str = "",
     ) -> None:
-        """Show *tool*, with *arguments* in a new form, and *remark* above it."""
+        """Show *tool*, with *arguments* in a new form, and *remark* above the form.
+
+        If *action* was built from *arguments* already, the first run uses it.
+        """
         self.submission = Submission(tool, arguments, action, self.controls)
         self._head.value = STYLE + _head_html(tool, self._risk) + remark
         controls = self.controls
@@ -195,7 +200,7 @@ class ToolPanel(w.VBox):
         self.runs.cancel()
 
     def _over(self, run: Run) -> None:
-        """Show the problems of *run*, which has ended, in the form, and keep its result."""
+        """Show the problems of the ended *run* in the form, and keep its result."""
         if run.problems:
             self.form.show_problems(list(run.problems))
         self._tabs.refresh_history()
@@ -228,7 +233,7 @@ class ToolPanel(w.VBox):
 
 
 def _head_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None) -> Html:
-    """Return the head of *tool*, with the number of its tokens for a model."""
+    """Return the head of the panel of *tool*, with the number of tokens that a model gets."""
     try:
         cost = str(quick_count(offer_of(tool)))
     except Exception:  # noqa: BLE001 - a tool's own export; the Schema tab shows its error

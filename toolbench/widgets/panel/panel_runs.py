@@ -71,7 +71,7 @@ class PanelRuns:
 
         Args:
             run: The run.
-            timeout: Seconds after which it is cancelled.
+            timeout: Seconds after which *run* is cancelled.
             confirm: Ask for consent first if the policy requires it.
         """
         self.latest = run
@@ -86,7 +86,7 @@ class PanelRuns:
         ticker.watch(self.refresh)
 
     def _ask_before(self, run: Run, go: Callable[[], object], *, confirm: bool) -> None:
-        """Ask for consent if needed, then call *go*: the run itself cannot wait for consent."""
+        """Ask for consent if needed, then call *go*. The run itself cannot wait for the consent."""
         is_asked = run.asker is not decline
         run.asker = already_answered(decline(Question("", {})))
         if is_asked and run.tool.is_async:
@@ -119,7 +119,7 @@ class PanelRuns:
             active.stop(self.latest)
 
     def refresh(self) -> bool:
-        """Update the view of the run; return whether to call this again."""
+        """Update the view of the run. Return whether the run goes on and needs more updates."""
         with self._lock:
             run = self.latest
             if run is None or self._is_closed:
@@ -134,7 +134,10 @@ class PanelRuns:
             return not over
 
     def _show_at_once(self, run: Run) -> None:
-        """Prepare the result of *run*, in its thread, and start the next tick now to show it."""
+        """Prepare the result of *run*, and start the next tick now, which shows the result.
+
+        The thread of *run* calls this.
+        """
         self.report.render(run)
         ticker.look_now()
 

@@ -1,4 +1,4 @@
-"""The notice that a panel's tool was defined again, and the change to its new definition."""
+"""The notice that a panel's tool was defined again, and a button to show the new definition."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ _MAX_VALUE = (
 
 
 class Staleness:
-    """The notice that a panel shows an old definition of its tool, with a button to reload it."""
+    """The notice that a panel shows an old definition of its tool, with a button to reload."""
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
         """Watch the tool of *panel*; *parts* makes the notice."""
@@ -27,7 +27,7 @@ class Staleness:
         self.notice = parts.row()
 
     def check(self) -> None:
-        """Show a notice with a button to reload the tool, if it was defined again."""
+        """If the tool was defined again, show a notice with a button to reload the tool."""
         panel = self._panel
         with panel.lock:
             if self.notice.children or panel.tool.latest() is panel.tool:
@@ -41,7 +41,8 @@ class Staleness:
     def reload(self) -> None:
         """Switch to the latest definition of the tool and keep the form's values.
 
-        Values for arguments that the new definition lacks are removed, and listed above the form.
+        Values that the new definition does not take any more are removed. They are listed above the
+        form.
         """
         panel = self._panel
         with panel.lock:
@@ -61,9 +62,9 @@ def dropped(
     new: ToolDefinition[Any, Any],
     arguments: Mapping[str, Any],
 ) -> list[str]:
-    """Return the names in *arguments* that *old* knows, but *new* does not know and refuses.
+    """Return the names in *arguments* that *old* knows, but that *new* does not know and refuses.
 
-    A name that *old* does not know either is not returned: a person entered it on purpose.
+    A name that *old* does not know is not returned, because a person entered it on purpose.
     """
     lost = _names(old) - _names(new)
     refused = {p.path[0] for p in new.problems(arguments) if len(p.path) == 1}

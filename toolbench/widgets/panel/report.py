@@ -112,7 +112,7 @@ class RunReport:
         return over
 
     def _offer_links(self, run: Run) -> None:
-        """Show a button for each resource that the result of a server's tool links to."""
+        """Show a button for each resource to which the result has a link (only a server's tool)."""
         from toolbench.mcp.results import MCPObservation  # noqa: PLC0415 - only for a server's
         from toolbench.widgets.resource_views.linked_resources import (  # noqa: PLC0415 - the same
             LinkedResources,
@@ -185,7 +185,7 @@ def _is_more(run: Run) -> bool:
 
 
 def _details(run: Run) -> str:
-    """Return the traceback, opened by a click; the model never gets it."""
+    """Return the traceback, which a click opens; empty if there is none. No model gets it."""
     if not run.traceback:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""Write a call as text to paste: Python, a cell, a pytest, or a call in a provider's format."""
+"""Write a call as text to copy: as Python, as a cell, as a test, or in a provider's format."""
 
 import re
 import shlex
@@ -59,7 +59,7 @@ def as_cell(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
 
 
 def as_pytest(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
-    """Return the call as a test that the tool does not fail."""
+    """Return a pytest test that makes the call and checks that the tool does not fail."""
     handle = _in_a_file(tool)
     depth = 8 if handle.block else 4
     call = f"observation = run_tool({handle.expression}, {_literal(arguments, depth)})"
@@ -123,7 +123,7 @@ def _in_a_file(tool: AnyTool) -> Handle:
 
 
 def _of_a_server(tool: AnyTool) -> Handle:
-    """Return the code with which a file connects the server of *tool* and gets *tool* from it."""
+    """Return the code with which a file connects to the server of *tool* and gets *tool*."""
     from toolbench.mcp.config.writer import write_config  # noqa: PLC0415 - not for %load_ext
     from toolbench.mcp.connected_servers import connected  # noqa: PLC0415 - as above
 
@@ -188,7 +188,7 @@ def _is_importable(kind: type) -> bool:
 
 
 def _package(kind: type) -> str:
-    """Return the package with the shortest name that exports *kind*."""
+    """Return the shortest name of a package or module from which *kind* can be imported."""
     parts = kind.__module__.split(".")
     for length in range(1, len(parts)):
         name = ".".join(parts[:length])

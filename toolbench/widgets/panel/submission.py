@@ -1,6 +1,6 @@
 """Turn a form's values into a run, or show why this is not possible.
 
-Only here is the action made of the values, once a run.
+The action is made from the values only here, once for each run.
 """
 
 from collections.abc import Mapping
@@ -33,8 +33,8 @@ class Submission:
         Args:
             tool: The tool.
             arguments: The values at the start; None for an untouched form.
-            action: The action already built from *arguments*: the first run uses it if the
-                form still has these values.
+            action: The action, if it was built from *arguments* already. The first run uses it
+                if the form still has these values.
             controls: The buttons of the panel, which show why there is no run.
         """
         self.tool = tool
@@ -52,12 +52,12 @@ class Submission:
         *,
         unchecked: bool,
     ) -> Run | None:
-        """Return a run of the form's values; if there cannot be one, show why and return None.
+        """Return a run of the form's values. If no run is possible, show why and return None.
 
         Args:
             asker: A function that answers the questions of the run.
             risk: The model's rating of the call, if any.
-            unchecked: Also send arguments that do not fit, if a server checks them.
+            unchecked: Also send arguments that do not fit the schema, for a server to check.
         """
         if self.tool.executor is None:
             self._refuse("This tool has no executor: nothing to run.")
@@ -86,7 +86,10 @@ class Submission:
         return run
 
     def _action_of(self, arguments: dict[str, Any]) -> Action | None:
-        """Return the action already built for *arguments*; only the first run gets it."""
+        """Return the action that was built from *arguments* before; None if there is none.
+
+        Only the first call returns an action.
+        """
         built, self._built = self._built, None
         return (
             built[1] if built is not None and same_json(built[0], arguments) else None

@@ -1,4 +1,4 @@
-"""The tabs of a panel: the form, its JSON, and views that are made when first opened."""
+"""The tabs of a panel: the form, its JSON, and views that are made when their tab is opened."""
 
 from contextlib import AbstractContextManager
 from typing import Any
@@ -20,7 +20,7 @@ class PanelTabs:
     def __init__(
         self, panel: Panel, parts: Parts, lock: AbstractContextManager[Any]
     ) -> None:
-        """Make the tabs of *panel*, empty; their content is made while *lock* is held."""
+        """Make empty tabs for *panel*. Their content is made later, while *lock* is held."""
         self._panel, self._lock = panel, lock
         self._form: SchemaForm | None = None
         self._views: dict[str, View] = {}
@@ -65,7 +65,7 @@ class PanelTabs:
         )
 
     def refresh_history(self) -> None:
-        """Count a new run, and add it to the tab History, if that tab was opened."""
+        """Count a new run. If the tab History was opened before, add the run to it."""
         self._entitle()
         if "History" in self._views:
             self._views["History"].refresh()

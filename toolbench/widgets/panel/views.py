@@ -45,7 +45,7 @@ class Panel(Protocol):
 
     @property
     def controls(self) -> RunControls:
-        """Its buttons, which know when the last typed keys have arrived."""
+        """The buttons of the panel, which know when the last typed keys have arrived."""
 
 
 class View(ABC):
@@ -102,7 +102,7 @@ class SchemaView(View):
 
 
 def _changes(tool: ToolDefinition[Any, Any], name: Provider) -> list[str]:
-    """List the changes made to *tool* for a provider, and why it is not strict."""
+    """List how *tool* was changed for the provider *name*, and why its format is not strict."""
     report = format_report(tool, name)
     reasons = [f"not strict: {reason}" for reason in report.not_strict]
     return [*map(str, report.changes), *reasons]
@@ -149,7 +149,10 @@ class CopyButton:
         """The widgets to show: a place for the copied text and its state, and the button."""
 
     def _write(self) -> None:
-        """Write the call and the number of the click, because a call can be copied repeatedly."""
+        """Write the call for the module to copy, and the number of the click.
+
+        The number shows the module that the same call must be copied again.
+        """
         try:
             call = as_python(self._panel.tool, self._panel.form.masked)
         except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
@@ -163,7 +166,7 @@ class CopyButton:
 
 
 class HistoryView(View):
-    """The earlier runs of the tool; each can be shown and put back in the form.
+    """The earlier runs of the tool. A person can show a run, or put its arguments into the form.
 
     With our JavaScript module, a person chooses a run by a click on a row of the table. Without the
     module, a person chooses a run from a list, which is hidden otherwise.
@@ -186,7 +189,7 @@ class HistoryView(View):
         self.refresh()
 
     def refresh(self) -> None:
-        """Read the history again, newest first."""
+        """Read the history again; the newest run comes first."""
         name = self._panel.tool.name
         records = [r for r in reversed(list(history())) if r.tool == name][:_MAX_RUNS]
         options = [(_label(record), record.id) for record in records]

@@ -1,6 +1,6 @@
-"""The resources that a result links to: a button for each link, and the contents below.
+"""The resources to which a result has links: a button for each link, and the contents below.
 
-Nothing is read without a click. The texts of a link and of a resource are hostile.
+A resource is read only after a click. The texts of a link and of a resource may be hostile.
 """
 
 from collections.abc import Iterator, Mapping
@@ -59,7 +59,7 @@ class LinkedResources:
         observation: MCPObservation,
         redactor: Redactor | None = None,
     ) -> None:
-        """Show a button for each link of *observation*, a result of *session*.
+        """Show a button for each link of *observation*, a result from *session*.
 
         *redactor* hides the secrets of the call in the names of the links.
         """
@@ -113,7 +113,7 @@ class LinkedResources:
 
 
 def session_of(tool: ToolDefinition[Any, Any]) -> MCPServerSession | None:
-    """Return the session of the server of *tool*, None if there is none."""
+    """Return the session with the server of *tool*; None if there is no session."""
     executor = tool.executor
     caller: Any = executor.caller if isinstance(executor, MCPToolExecutor) else None
     if caller is None:
@@ -122,7 +122,7 @@ def session_of(tool: ToolDefinition[Any, Any]) -> MCPServerSession | None:
 
 
 def _links_in(observation: MCPObservation) -> Iterator[_Link]:
-    """Yield the links that are for the person."""
+    """Yield the links that a person may see, and not only a model."""
     for block in observation.blocks:
         uri = block.get("uri")
         is_link = block.get("type") == "resource_link" and is_for(block, "user")

@@ -14,7 +14,7 @@ from toolbench.redaction.redactor import Redactor, results
 def contents_html(
     observation: MCPResourceObservation, redactor: Redactor | None = None
 ) -> Html:
-    """Return the contents of *observation* as safe HTML; an app is a preview.
+    """Return the contents of *observation* as safe HTML. An app is shown as a preview.
 
     The secrets of the observation and the secrets that *redactor* knows are hidden.
     """

@@ -10,7 +10,7 @@ _SEARCH_LENGTH = 20_000  # characters; the end of a longer secret could be visib
 
 
 class ComingText:
-    """The text of the model's next message that has arrived; only its end is kept."""
+    """The part of the model's next message that has arrived already; only its end is kept."""
 
     def __init__(self) -> None:
         """Start without text."""
@@ -33,6 +33,6 @@ class ComingText:
         return not self._text
 
     def visible_text(self, loop: Loop) -> str:
-        """Return the end of the text; known secrets of *loop* and this session are hidden first."""
+        """Return the end of the text. The secrets that *loop* and this session know are hidden."""
         hidden = remembered.redactor.text(loop.redactor.text(self._text))
         return hidden[-_TAIL:]

@@ -42,11 +42,12 @@ class ConversationPanel(w.VBox):
     def __init__(
         self, conversation: Conversation, variables: Variables | None = None
     ) -> None:
-        """Show *conversation*, which has an agent; the model is not asked before a button is pressed.
+        """Show *conversation*, but ask the model only after a button is pressed.
 
         Args:
-            conversation: The conversation.
-            variables: The variables for forks and results. By default those of the notebook.
+            conversation: The conversation, which has an agent.
+            variables: The variables for forks and results. By default, the variables of the
+                notebook.
         """
         loop: Any = conversation.loop  # the loop of the agent
         self._conversation, self._loop = conversation, loop
@@ -110,11 +111,11 @@ class ConversationPanel(w.VBox):
     # --- what the buttons do ------------------------------------------------------------
 
     def step(self) -> None:
-        """Run the waiting calls, then ask the model once. Its new calls wait for a person."""
+        """Run the waiting calls, then ask the model once. The new calls wait for a person."""
         self._work(self._one_step)
 
     def run(self) -> None:
-        """Run until there is a reason to stop. No call waits here; the policy may ask about it."""
+        """Run until there is a reason to stop. The calls do not wait, but the policy may ask."""
         self._work(self._conversation.run)
 
     def stop(self) -> None:
@@ -124,7 +125,7 @@ class ConversationPanel(w.VBox):
             self._conversation.interrupt()
 
     def fork(self, event: int, step: int) -> None:
-        """Begin another conversation from *event*, in the step *step*, in a panel below this panel."""
+        """Begin another conversation from *event* of the step *step*, in a panel below this one."""
         self._work(lambda: self._forks.begin(self._conversation, event, step))
 
     def _open_fork(self, conversation: Conversation) -> "ConversationPanel":
@@ -169,7 +170,7 @@ class ConversationPanel(w.VBox):
 
     @contextmanager
     def _here(self) -> Iterator[None]:
-        """Show the questions and the arriving text of the `with` block in this panel."""
+        """Make a `with` block in which this panel shows the questions and the arriving text."""
         loop = self._loop
         with ExitStack() as undo:
             undo.callback(setattr, loop.calls, "asker", loop.calls.asker)
@@ -185,7 +186,7 @@ class ConversationPanel(w.VBox):
     # --- what it shows -------------------------------------------------------------------
 
     def _tick(self) -> bool:
-        """Show new events; return whether to call this again."""
+        """Show new events. Return whether the work goes on, so that this must be called again."""
         if self.comm is None:
             return False
         is_over = not self._is_at_work
@@ -200,7 +201,7 @@ class ConversationPanel(w.VBox):
         return Html(bundle(self._loop)["text/html"] + self._forks.still)
 
     def _renew(self) -> None:
-        """Update the HTML in the saved notebook, with the forks."""
+        """Update the HTML of this panel and of its forks in the saved notebook."""
         self._saved_output.renew(self.still)
 
     def refresh(self) -> None:

@@ -1,4 +1,4 @@
-"""Forks: conversations that start from a step of another conversation, each in a panel below it."""
+"""Forks: conversations that start from a step of another one, each with a panel below its panel."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -36,9 +36,12 @@ class Forks:
         variables: Variables,
         open_panel: Callable[[Conversation], ForkPanel],
     ) -> None:
-        """Put forks into *variables*, and show them in panels that *open_panel* makes.
+        """Start without forks.
 
-        *parts* makes the other widgets.
+        Args:
+            parts: The factory of the widgets around the panels.
+            variables: The variables into which the forks are put.
+            open_panel: A function that returns the panel of a fork.
         """
         self._parts, self._open = parts, open_panel
         self._variables = variables
@@ -46,7 +49,7 @@ class Forks:
         self.widget = parts.column()
 
     def begin(self, conversation: Conversation, event: int, step: int) -> None:
-        """Begin a fork of *conversation* with all events up to *event*, in the step *step*."""
+        """Begin a fork of *conversation* with all events up to *event* of the step *step*."""
         fork = conversation.fork(event)
         stem = self._variables.name_of(conversation) or _STEM
         name = self._variables.put_anew(stem, fork)

@@ -1,4 +1,4 @@
-"""The transcript in the cell that runs the conversation; it grows with each event and text."""
+"""The transcript in the cell that runs the conversation. New events and text are added to it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,10 +23,10 @@ class LiveTranscript:
     """A drawing of a conversation in the running cell, updated while the cell runs."""
 
     def __init__(self, conversation: Conversation, shell: Any) -> None:
-        """Draw *conversation*, which has an agent, in *shell*.
+        """Prepare to draw *conversation*, which has an agent, in *shell*.
 
-        Without a kernel the conversation is drawn once, at the end, because a terminal
-        cannot update its text.
+        Without a kernel the conversation is drawn only once, at the end, because a terminal cannot
+        update its text.
         """
         loop: Any = conversation.loop  # the loop of the agent
         self._loop: Loop = loop
@@ -43,7 +43,7 @@ class LiveTranscript:
 
     @contextmanager
     def drawn(self) -> Iterator[None]:
-        """Draw new events during the `with` block, and the remaining ones at its end."""
+        """Draw new events during the `with` block, and the remaining events at its end."""
         forget = self._loop.log.listen(self._happened)
         self._loop.requests.on_chunk = self._add_chunk
         if self._is_live:
@@ -70,7 +70,7 @@ class LiveTranscript:
             self._is_stale = True
 
     def _tick(self) -> bool:
-        """Draw new events; return whether to call this again."""
+        """Draw new events. Return whether the cell still runs and this must be called again."""
         with self._lock:
             is_due = self._is_shown and self._is_stale and monotonic() >= self._due
             if is_due and not self._is_over:

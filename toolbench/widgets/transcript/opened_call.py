@@ -66,7 +66,7 @@ class CallButton:
 
     Attributes:
         button: The button.
-        opened: The open panel, if there is one.
+        opened: The open panel; None while the panel is closed.
     """
 
     def __init__(
@@ -81,7 +81,8 @@ class CallButton:
 
         Args:
             new_button: A function that returns a button with a label and a tooltip.
-            labels: The labels of the button: while the panel is closed, while it is open.
+            labels: The label of the button while the panel is closed, and the label while the
+                panel is open.
             tool: The name of the called tool.
             open_call: A function that returns a new panel of the call.
             arrange: A function that shows the opened panel, or hides it before it is closed.

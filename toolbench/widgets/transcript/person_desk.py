@@ -27,11 +27,14 @@ class PersonDesk:
     """The place where a person answers as the model of a conversation."""
 
     def __init__(self, parts: Parts) -> None:
-        """Make the place; it is empty until the model is asked."""
+        """Make the place. It is empty until the agent asks the model."""
         self.widget = parts.column(kind="toolbench-question")
 
     def __call__(self, request: PersonRequest, cancel: Cancellable) -> Answer:
-        """Show *request*, and wait for the answer until *cancel* is cancelled."""
+        """Show *request*, wait for the answer of the person, and return the answer.
+
+        When *cancel* is cancelled, return an empty answer.
+        """
         answer: Future[Answer] = Future()
         desk = _RequestView(request, answer)
         self.widget.children = desk.widgets
@@ -105,7 +108,7 @@ class _RequestView:
 
 
 def _request_html(request: PersonRequest) -> Html:
-    """Return the whole request that a model would get: the messages, and the rest folded."""
+    """Return the whole request that a model would get. A click opens all of it but the messages."""
     messages = "".join(_message_html(message) for message in request.messages)
     sent = SentRequest(request.messages, request.tools, "you", request.provider)
     return Html(

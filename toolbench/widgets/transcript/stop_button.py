@@ -14,10 +14,10 @@ _FEATURE = "kernel subshells"
 
 
 class StopButton:
-    """A button that stops the work of a cell of *shell*; without it, Kernel > Interrupt stops the work.
+    """A button that stops the work of a cell.
 
-    It is shown only if a click can arrive while the cell runs. So the cell must run in a front end
-    that a person uses, and the kernel must have subshells.
+    The button is shown only if a click can arrive while the cell runs: a person must use the front
+    end, and the kernel must have subshells. Without the button, Kernel > Interrupt stops the work.
     """
 
     def __init__(self, shell: Any, stop: Callable[[], object]) -> None:
@@ -54,9 +54,10 @@ class StopButton:
 
 
 def _hear_while_busy(button: Any) -> None:
-    """Let the front end choose the thread of a click on *button*, like ipykernel 7.0 to 7.3.
+    """Let the front end choose the thread that handles a click on *button*.
 
-    From ipykernel 7.4 on, a click goes to the thread that made the button. That thread is busy.
+    ipykernel 7.0 to 7.3 do this always. From ipykernel 7.4 on, the thread that made the button
+    handles the click, but this thread is busy.
     """
     with suppress(AttributeError):
         del button.comm._reply_subshell_id

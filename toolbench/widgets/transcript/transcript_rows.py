@@ -34,14 +34,14 @@ _MOST = 200  # rows; `to_html()` has all of them
 
 
 class Rows:
-    """The rows of a transcript; a row is sent to the page again only when its call is answered."""
+    """The rows of a transcript. A row is sent again only when its call is edited or answered."""
 
     def __init__(
         self, loop: Loop, parts: Parts, variables: Variables, fork: Fork
     ) -> None:
         """Show the events of *loop*, with widgets from *parts*.
 
-        A person can keep results in *variables*; a button of each step calls *fork*.
+        A person can keep results in *variables*. Each step has a button that calls *fork*.
         """
         self._loop, self._parts, self._fork = loop, parts, fork
         self._variables = variables
@@ -52,7 +52,7 @@ class Rows:
         self._rows: dict[int, _Row] = {}
 
     def show(self, events: Sequence[Event], waiting: Container[int]) -> None:
-        """Show *events*, or only the newest of very many.
+        """Show *events*. If there are very many, show only the newest.
 
         Args:
             events: All events of the conversation.
@@ -109,7 +109,10 @@ class Rows:
             )
 
     def _keep(self, recent: Sequence[Event], left_out: int) -> None:
-        """Show the rows of *recent*, and close the rows of earlier events."""
+        """Show the rows of *recent*, and close all other rows.
+
+        *left_out* is the number of earlier events, which a note tells.
+        """
         with self._lock:
             self._event_ids = [event.id for event in recent]
             old_ids = self._rows.keys() - set(self._event_ids)
@@ -132,7 +135,7 @@ class Rows:
 
 
 def _steps(events: Sequence[Event]) -> dict[int, int]:
-    """Return a dict from the numbers of the model's events to their steps."""
+    """Return the number of the step for each event of the model, by the number of the event."""
     steps, step = {}, 0
     for event in events:
         begins = begins_answer(event)
@@ -143,7 +146,7 @@ def _steps(events: Sequence[Event]) -> dict[int, int]:
 
 
 class _Row:
-    """The row of one event: its HTML, and buttons to open its call and to fork its step."""
+    """The row of one event: its HTML, and buttons to open the call and to fork the step."""
 
     def __init__(self, parts: Parts, arrange: Callable[[], object]) -> None:
         self._parts, self._arrange = parts, arrange
@@ -166,14 +169,17 @@ class _Row:
         return self._own if opened is None else [*self._own, opened.widget]
 
     def offer(self, call: ToolCall, opened: Callable[[], OpenedCall]) -> None:
-        """Add a button that opens the panel of the finished *call*; *opened* makes the panel."""
+        """Add a button that opens the panel of the finished *call*, if the tool of *call* exists.
+
+        *opened* makes the panel.
+        """
         if self._call is None and call.tool is not None:
             self._call = CallButton(
                 self._button, ("Open", "Close"), call.name, opened, self._arrange
             )
 
     def offer_fork(self, step: int, event: int, fork: Fork) -> None:
-        """Add a button that begins another conversation from *event*, in the step *step*."""
+        """Add a button that begins another conversation from *event* of the step *step*."""
         if self._fork is None:
             tip = (
                 f"Begin another conversation from step {step}. "

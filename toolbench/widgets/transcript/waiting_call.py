@@ -31,7 +31,7 @@ Decide = Callable[[Callable[[], object]], object]
 
 
 class WaitingCall:
-    """The view of a waiting call: its buttons, and below them the fields of the last pressed button."""
+    """The view of a waiting call: buttons, and below them the fields of the button pressed last."""
 
     def __init__(
         self,
@@ -40,9 +40,9 @@ class WaitingCall:
         conversation: Conversation,
         decide: Decide,
     ) -> None:
-        """Show *call*, which has this *number* and waits in *conversation*.
+        """Show *call*, which waits in *conversation* and is shown with *number*.
 
-        *decide* carries out the decision of the person.
+        *decide* is a function that carries out the decision of the person.
         """
         self.call, self._conversation, self._decide = call, conversation, decide
         self._parts = parts = Parts()
