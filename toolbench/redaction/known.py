@@ -113,7 +113,7 @@ class OutputFilter:
         self._lock = RLock()
 
     def text(self, stream: str, text: str) -> str:
-        """Return the safe part of *text*, written to *stream*, that can be shown now."""
+        """Add *text* to *stream*; return the text that can be shown now, with secrets hidden."""
         redactor = self._secrets.redactor
         if not redactor:
             return text
@@ -133,7 +133,7 @@ class OutputFilter:
         return self._secrets.redactor.value(value)
 
     def rest(self, stream: str) -> str:
-        """At the end of *stream*, return its text that is still held back."""
+        """Return the text of *stream* that is still held back; call this at the end of *stream*."""
         with self._lock:
             known = self._streams.get(stream)
             return "" if known is None else known.flush()

@@ -57,7 +57,7 @@ class Redactor:
     def joined(self, other: "Redactor") -> "Redactor":
         """Return a redactor of the secrets of both redactors.
 
-        If one of the two has all the secrets already, it is returned itself.
+        If one redactor already has the secrets of the other, this redactor itself is returned.
         """
         for one, more in ((self, other), (other, self)):
             if more.secrets <= one.secrets and more._short <= one._short:
@@ -70,7 +70,7 @@ class Redactor:
 
     @property
     def longest(self) -> int:
-        """The most bytes of a secret in any encoding; 0 if there are no secrets."""
+        """The length in bytes of the longest form of a secret; 0 if there are no secrets."""
         return 0 if self._search is None else self._search.longest
 
     # --- text -----------------------------------------------------------------------
@@ -224,7 +224,7 @@ class Stream:
         return self._passed(self._end, len(self._end), len(self._end))
 
     def _passed(self, data: bytes, end: int, start: int) -> bytes:
-        """Return the safe form of *data* up to *end*, and keep the bytes after *start*."""
+        """Return *data* up to *end* without secrets; keep the bytes after *start* for later."""
         end = max(end, self._done)  # what is shown stays shown
         pieces, at, is_marked = list[bytes](), self._done, self._is_marked
         for first, last in self.redactor.spans(data):
@@ -263,7 +263,7 @@ _MARKUP = ("text/html", "text/markdown", "image/svg+xml")
 
 
 class Results:
-    """A table of the redactor for each result, for as long as the result exists."""
+    """A table with one redactor for each result. It keeps the redactor as long as the result."""
 
     def __init__(self) -> None:
         """Start without results."""
@@ -280,7 +280,7 @@ class Results:
             self._known[id(result)] = ref(result, self._forgetting(id(result))), more
 
     def forget(self, result: Any) -> None:
-        """Show *result* unchanged: it has no secrets."""
+        """Show *result* unchanged from now on; call this if *result* has no secrets."""
         self._known.pop(id(result), None)
 
     def redactor_of(self, result: Any) -> Redactor:

@@ -12,7 +12,7 @@ _WINDOW = 1000  # bytes kept of earlier texts: each line of a longer secret is s
 
 
 class Piece(NamedTuple):
-    """A part of a secret, in one of the last texts."""
+    """The part of a secret that is in one of the last texts."""
 
     back: int
     """The number of the text: 0 is the newest, 1 the one before it."""
@@ -53,9 +53,9 @@ class Succession:
         return pieces
 
     def begun(self, redactor: Redactor) -> list[Piece]:
-        """Return the pieces of a secret that may have begun at the end of the last text.
+        """Return the pieces of a secret that may have begun in the last texts, and ends later.
 
-        Very short beginnings do not count, as many words have them.
+        Very short beginnings do not count, because many words have them.
         """
         texts = list(self._ends)
         whole = b"".join(texts)
@@ -66,7 +66,7 @@ class Succession:
 
 
 def _pieces(texts: list[bytes], start: int, end: int) -> list[Piece]:
-    """Return the parts of *texts*, the newest last, between *start* and *end*."""
+    """Return the part of each text between *start* and *end*, positions in the joined *texts*."""
     pieces, at = list[Piece](), 0
     for back, text in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
         part = text[max(start - at, 0) : max(end - at, 0)]

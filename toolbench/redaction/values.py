@@ -65,7 +65,7 @@ def _masked_error(redactor: _Redactor, error: _Error) -> _Error | Exception:
 
 
 def _is_to_hide(redactor: _Redactor, value: Any) -> bool:
-    """Tell whether *value* has a secret, or is too deep to know."""
+    """Tell whether *value* has a secret; true also if it is nested too deeply to be searched."""
     try:
         return _shows_in(redactor, value)
     except RecursionError:
@@ -73,10 +73,10 @@ def _is_to_hide(redactor: _Redactor, value: Any) -> bool:
 
 
 def _shows_in(redactor: _Redactor, value: Any) -> bool:
-    """Tell whether *value* has a secret, or a part that cannot be searched.
+    """Tell whether *value* has a secret; true also if a part of it cannot be searched.
 
     Raises:
-        RecursionError: If *value* is nested too deeply to be written.
+        RecursionError: If *value* is nested too deeply to be searched.
     """
     levels, visited = [iter([value])], {id(value): value}
     while levels:
@@ -103,7 +103,7 @@ _AGAIN = 200  # characters: a text that is shorter is read again rather than rem
 
 
 def _is_new(part: Any, visited: dict[int, Any]) -> bool:
-    """Tell whether to read *part*: a short text always, any other part only once."""
+    """Tell whether to search *part*: a short text always, any other part only once."""
     if type(part) is str and len(part) < _AGAIN:
         return True
     if id(part) in visited:
@@ -217,7 +217,7 @@ _FIELDS = ("__pydantic_extra__", "__pydantic_private__")
 
 
 def _built_in(value: Any) -> frozenset[str]:
-    """Return the names of attributes that are kept even if their value equals a secret.
+    """Return the names of attributes of *value* that are kept even if their value is a secret.
 
     They are the fields of a model that have a `Literal` type, and pydantic's set of fields.
     """
@@ -238,7 +238,7 @@ def _shows_its_fields(value: Any) -> bool:
 
 
 def _alike(value: Any, masked: Any) -> Any:
-    """Return *masked* as an object of the class of *value*, if the class accepts it."""
+    """Return *masked* in the class of *value*; unchanged if the class does not accept it."""
     kind = type(value)
     try:
         return kind(*masked) if hasattr(value, "_fields") else kind(masked)

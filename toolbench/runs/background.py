@@ -11,7 +11,7 @@ from toolbench.threads import daemon_thread
 
 
 class Active:
-    """A list of the background runs; any thread may use it."""
+    """The list of the background runs; any thread may use this list."""
 
     def __init__(self) -> None:
         """Start without runs."""
@@ -29,7 +29,7 @@ class Active:
         Args:
             run: The run.
             work: The function that executes the run.
-            then: Called in the thread once the run has left this list.
+            then: A function that is called in the thread after the run has left this list.
         """
 
         def body() -> None:
@@ -48,7 +48,7 @@ class Active:
         return thread
 
     def stop(self, run: Run, reason: str = "cancelled") -> None:
-        """Cancel *run*, by force if it runs in a thread of this list; see `cancel`."""
+        """Cancel *run*; if it is in this list, also use force on its thread. See `cancel`."""
         thread = self._threads.get(run)
         insist = None if thread is None else lambda: break_off(run, thread)
         cancel(run, insist, reason)

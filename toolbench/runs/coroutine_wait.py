@@ -74,7 +74,7 @@ class CoroutineWait(Generic[T]):
 
         Raises:
             asyncio.CancelledError: If the call was cancelled.
-            ToolbenchError: If called in the background loop, which would then wait for itself.
+            ToolbenchError: If this is called in the background loop, which would wait for itself.
         """
         portal.refuse_inside()
         try:

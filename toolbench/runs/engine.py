@@ -126,8 +126,8 @@ def perform(
     Args:
         run: The run.
         confirm: Ask first if the policy requires it; plain Python calls never ask.
-        timeout: Seconds after which it is cancelled.
-        work: The function that executes the tool, if not in this thread.
+        timeout: Seconds after which the run is cancelled; None means no limit.
+        work: The function that executes the tool; by default `execute`.
     """
     __tracebackhide__ = True
     replaced: Exception | None = None
@@ -171,7 +171,7 @@ def _record(run: Run) -> None:
 
 
 def _write_rest(run: Run) -> None:
-    """Write the output of *run* that was held back as a possible start of a secret."""
+    """Write the output of *run* that is held back because it may be the start of a secret."""
     for stream in ("stdout", "stderr", "log"):
         text = run.filter.rest(stream)
         if text and (stream == "log" or sink_here() is run):
@@ -181,7 +181,7 @@ def _write_rest(run: Run) -> None:
 
 
 def _without_secrets(run: Run, error: BaseException) -> Exception | None:
-    """Hide the secrets of *run* in *error*; return the error to raise instead, if there is one."""
+    """Hide the secrets of *run* in *error*; return None, or another error to raise instead."""
     if not run.secrets.redactor.secrets:
         return None
     masked = run.secrets.redactor.error(error)
@@ -191,7 +191,7 @@ def _without_secrets(run: Run, error: BaseException) -> Exception | None:
 
 @contextmanager
 def _current(run: Run, timeout: float | None) -> Iterator[None]:
-    """Make *run* the current one, cancel it with its parent, and limit its time."""
+    """In the `with` block, *run* is the current run. Its parent's cancel and *timeout* stop it."""
     with ExitStack() as undo:
         undo.callback(enter(run))
         if run.parent is not None:
@@ -233,9 +233,10 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
 
 
 def _as_ended(run: Run, observation: Observation) -> Observation:
-    """Return *observation*; add a note if the run timed out, or was cancelled and has an error.
+    """Return *observation*, with a note if the run timed out, or was cancelled and has an error.
 
-    The error of such a run is not a failure of the tool, unless the run is a plain call.
+    Such an error becomes an `UnfinishedObservation`: it is not a failure of the tool. The error of
+    a plain call stays an error.
     """
     is_late = run.reason.startswith("timed out")
     if not (is_late or (run.cancelled and observation.is_error and not run.is_plain)):
@@ -308,7 +309,7 @@ def start(
 
     Args:
         run: The run.
-        timeout: Seconds after which it is cancelled.
+        timeout: Seconds after which the run is cancelled; None means no limit.
         confirm: Ask first if the policy requires it.
         work: The function that executes the tool; by default `execute`.
         then: Called with the run when it is over, in the thread of the run. If *then* raises an

@@ -118,7 +118,7 @@ def _run(
 
 
 class _Request:
-    """A question of a job; the thread that waits for all jobs asks it."""
+    """A question of a job. The thread that waits for all jobs asks the question."""
 
     def __init__(self, question: Question, asker: Asker, run: Run) -> None:
         self._question, self._asker, self._run = question, asker, run
@@ -159,7 +159,7 @@ class _Job:
 
 
 def _elsewhere(executor: Executor, run: Run) -> Observation:
-    """Let *executor* do the work of *run*."""
+    """Let *executor* do the work of *run*, and wait for the observation."""
     future: Future[Observation]
     if isinstance(executor, ThreadPoolExecutor):  # a thread can use the run itself
         future = executor.submit(copy_context().run, execute, run)
@@ -201,7 +201,7 @@ def _unpicklable(executor: Executor, run: Run) -> str | None:
 def _next(
     messages: "SimpleQueue[_Message]", running: list[_Job], is_left: Callable[[], bool]
 ) -> "_Message | None":
-    """Wait for the next of *messages*, and show progress meanwhile; None if *is_left* is true."""
+    """Wait for the next message, and show progress meanwhile; return None if *is_left* is true."""
     while True:
         with suppress(Empty):
             return messages.get(timeout=EVERY)

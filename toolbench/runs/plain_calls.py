@@ -36,7 +36,7 @@ def _recorded(
 async def _recorded_async(
     tool: ToolDefinition[Any, Any], call: Any, conversation: Any
 ) -> Observation:
-    """Run and record an awaited call: a thread manages the run, the caller's loop executes the tool."""
+    """Run and record an awaited call. The caller's loop executes it; a thread does the rest."""
     __tracebackhide__ = True
     from anyio import (  # noqa: PLC0415 - asyncio, only for what is async
         CancelScope,

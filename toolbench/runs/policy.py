@@ -161,15 +161,15 @@ class Policy:
         return None if rule == "allow" else rule
 
     def _is_of_that_server(self, tool: ToolDefinition[Any, Any]) -> bool:
-        """Tell whether *tool* is from the server of the allowed tool.
+        """Tell whether *tool* is from the same server as the tool that `allow` got.
 
-        Another server may have got the name of that server later.
+        Another server may have got the name of this server later. True if `allow` got no such tool.
         """
         key = _key(tool)
         return key not in self._of_server or self._of_server[key] == tool.origin
 
     def verdict(self, run: Run) -> tuple[Verdict, str]:
-        """Return the verdict on *run* and its reason."""
+        """Return the verdict on *run*, and the reason for the verdict."""
         verdict, why = self.verdict_on(run.tool, run.risk)
         if run.asks_because and verdict == "allow":
             return "ask", run.asks_because
@@ -178,7 +178,7 @@ class Policy:
     def verdict_on(
         self, tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None
     ) -> tuple[Verdict, str]:
-        """Return the verdict on a call of *tool* that is rated *risk*, and its reason."""
+        """Return the verdict on a call of *tool* rated *risk*, and the reason for the verdict."""
         if (entry := self._entry(tool)) is not None:
             return entry, f"the policy names {tool.name}"
         if risk is not None and risk in self.by_risk:
@@ -194,7 +194,7 @@ class Policy:
         return "allow", "no confirmation needed"
 
     def check(self, run: Run, *, confirm: bool = True) -> "Refusal | None":
-        """Ask if needed; return None if *run* may start, else the refusal.
+        """Ask the person if needed; return None if *run* may start, else the refusal.
 
         The decision is kept in `run.decision`.
 
@@ -244,18 +244,21 @@ class Policy:
         return _question(run, why, once=is_asked_once(why))
 
     def _answer(self, run: Run, why: str, *, once: bool) -> Answer:
-        """Ask the person. If *once* and answers are preset, decline, and use no preset answer."""
+        """Ask the person. If *once* is true and answers are preset, decline: no preset is used."""
         question = _question(run, why, once=once)
         return decline(question) if once and presets.asker else run.put(question)
 
 
 def is_asked_once(why: str) -> bool:
-    """Tell whether *why* is a reason to ask only once, and only if a person can answer."""
+    """Tell whether *why* is a reason for which a person is asked only once.
+
+    For such a reason, the call may run if no person can answer.
+    """
     return why.endswith((_UNDECLARED, _CHANGED))
 
 
 def _words(run: Run, answer: Answer) -> str:
-    """Return the person's reason for a refusal, for the model; it may be empty."""
+    """Return the person's reason to refuse, for the model; ask for it if *answer* has none."""
     content = answer.content or {}
     if "reason" not in content:
         content = run.put(Question.about(_WHY, _REASON, "")).content or {}
@@ -277,7 +280,8 @@ def _declaration(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
 def _question(run: Run, why: str, *, once: bool) -> Question:
     """Return the question. It shows the whole call, because a person must know what will run.
 
-    It shows the fields of the action, which may differ from the arguments that were sent.
+    The arguments in the question are the fields of the action. They may differ from the arguments
+    that were sent.
     """
     arguments, _ = run.tool.secrecy.hide(run.build().to_arguments())
     masked = run.secrets.redactor.value(arguments)

@@ -51,7 +51,7 @@ class Question:
     def about(
         cls, message: str, schema: Mapping[str, Any] | None, asked_by: str
     ) -> Self:
-        """Return a question whose answer has this *schema*; if it is None, a yes-or-no question."""
+        """Return a question whose answer fits *schema*; a yes-or-no question if this is None."""
         if schema is None:
             return cls(message, YES_OR_NO, asked_by, bare=True)
         answer = read(schema)
@@ -65,7 +65,7 @@ class Question:
         return Answer("decline") if is_no else answer
 
     def problems(self, content: Mapping[str, Any]) -> list[str]:
-        """List the problems of *content* as an answer."""
+        """Return the reasons why *content* is not a valid answer; empty if it is valid."""
         messages = validator_of(dict(self.schema)).problems(dict(content))
         return [str(problem) for problem in messages]
 
@@ -103,7 +103,7 @@ class Answer:
 
     @property
     def value(self) -> Any:
-        """The answer if its schema is not an object; None if there is none."""
+        """The answer to a question for one value (its schema is not an object); else None."""
         return (self.content or {}).get("answer")
 
 
@@ -144,7 +144,7 @@ def _only_name(schema: Mapping[str, Any]) -> str:
 
 
 class Presets:
-    """The answers given in advance; `answering` adds some."""
+    """The functions that give preset answers, in place of a person; `answering` adds one."""
 
     def __init__(self) -> None:
         """Start without answers."""
@@ -152,7 +152,7 @@ class Presets:
 
     @property
     def asker(self) -> Asker | None:
-        """The function that now answers in place of a person, if any."""
+        """The function that answers in place of a person at the moment; None if there is none."""
         return self._askers[-1] if self._askers else None
 
     @contextmanager
@@ -174,8 +174,9 @@ def answering(*answers: Any) -> Iterator[None]:
     """Answer the questions of runs in the `with` block with *answers*, in turn; then decline.
 
     Args:
-        *answers: A dict answers a form; `True` answers a yes-or-no question; any other value
-            answers a question for one value, or a form with one field. `None` declines.
+        *answers: A dict gives the fields of a form. Any other value answers a yes-or-no question
+            (`True` is yes), a question for one value, or a form with one field. `None` declines.
+            An `Answer` is used as it is.
     """
     with presets.added(preset(*answers)):
         yield

@@ -211,7 +211,7 @@ class Run:
 
     @property
     def drawer(self) -> Callable[[], None] | None:
-        """The function that shows progress during a wait; None if this thread cannot draw."""
+        """The function that shows progress during a wait; None if this thread cannot show it."""
         cell_progress = self.cell_progress
         is_here = cell_progress is not None and cell_progress.is_here
         return self.show_progress if is_here else None
@@ -231,7 +231,7 @@ class Run:
         return self.put(Question.about(text, schema, self.tool.title))
 
     def put(self, question: Question) -> Answer:
-        """Return the answer to *question*; a no to a yes-or-no question is a decline.
+        """Return the answer to *question*; "no" to a yes-or-no question becomes a decline.
 
         Raises:
             ToolbenchError: If called in the background loop.
@@ -277,7 +277,7 @@ class Run:
             self._turn("waiting", "running")
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
-        """Call *callback* when the run has to stop: in another thread, or here if it has to now.
+        """Call *callback* in another thread when the run has to stop; here if it has to already.
 
         Returns:
             A function that removes the callback.
@@ -320,7 +320,7 @@ class Run:
         self._turn("new", "running")
 
     def _turn(self, before: State, after: State) -> None:
-        """Change the state from *before* to *after*; do nothing if it is not *before*."""
+        """Change the state from *before* to *after*; do nothing if the state is not *before*."""
         with self._lock:
             if self.state == before:
                 self.enter(after)
@@ -336,7 +336,7 @@ class Run:
 
     @property
     def outcome(self) -> Observation:
-        """The observation of the run; an empty observation before the end."""
+        """The observation of the run; an empty one before the run has an observation."""
         # not `or`: a tool's own observation may be falsy
         return Observation() if self.observation is None else self.observation
 
@@ -350,7 +350,7 @@ class Run:
 
 
 def _arguments_of(call: Any) -> dict[str, Any]:
-    """Return the arguments of *call*, with real secrets, which the run hides later."""
+    """Return the arguments of *call*. Secrets in them are not hidden: the run hides them later."""
     if not isinstance(call, Action):
         return dict(call) if isinstance(call, Mapping) else {}
     arguments = call.to_arguments()
@@ -372,9 +372,9 @@ def run_here(
     risk: SecurityRisk | None = None,
     is_plain: bool = False,
 ) -> Run:
-    """Return a run of *tool* for `perform` in this thread; it is a part of the current run, if any.
+    """Return a run of *tool* for `perform` in this thread; the current run is its parent, if any.
 
-    It asks questions by `input()` in the cell. As a part of another run, it asks as that run does.
+    Its questions are asked as those of the parent, or without a parent by `input()` in the cell.
 
     Args:
         tool: The tool.

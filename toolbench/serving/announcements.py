@@ -16,14 +16,14 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 
 class _Bus(InMemorySubscriptionBus):
-    """A bus that also notifies each new listener, which may have missed an earlier change."""
+    """A bus that also notifies each new listener, because it may have missed an earlier change."""
 
     def __init__(self) -> None:
         super().__init__()
         self._has_news = False
 
     async def publish(self, event: ServerEvent) -> None:
-        """Notify all listeners, now and later."""
+        """Notify all present listeners, and each later listener when it subscribes."""
         self._has_news = True
         await super().publish(event)
 
@@ -58,7 +58,7 @@ class Announcements:
             connection.exit_stack.callback(self._sessions.pop, key, None)
 
     def tell(self) -> None:
-        """Notify all clients. All changes during a notification cause one more notification."""
+        """Notify all clients. Changes during a notification cause only one more notification."""
         self._is_due = True
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._tell())

@@ -51,7 +51,7 @@ class QuestionEvent:
 
 @dataclass(frozen=True)
 class EndEvent:
-    """The result of `tools/call`: the run has ended, or a person answered in its place."""
+    """The result of `tools/call`: the run has ended, or a person answered in place of the run."""
 
     result: Mapping[str, Any]
 
@@ -88,7 +88,7 @@ class ServedRun(Run):
         self._call_of_agent.post(LogEvent(whole_characters(text), level))
 
     def changed(self) -> None:
-        """Note that there is a change to show, and notify the views of the call."""
+        """Note that the run has changed, and notify the views of the call."""
         super().changed()
         self._call_of_agent.tell()
 
@@ -217,7 +217,7 @@ class ServedCall:
         self._reply(Answer("accept", {"answer": True} if content is None else content))
 
     def refuse(self, reason: str = "") -> None:
-        """Refuse the call, or stop it if it runs; the agent gets the *reason*."""
+        """Refuse the call; if it already runs, stop it. The agent gets the *reason*."""
         if not self._reply(Answer("decline", {"reason": reason})):
             words = f": {reason}" if reason else ""
             self.stop(f"stopped by the person{words}")
@@ -226,7 +226,7 @@ class ServedCall:
         """Give *answer* to the agent in place of the tool's result.
 
         The tool does not run; if it runs already, it is stopped. A dict is used like a value
-        that the tool returns.
+        that the tool returns. If the call is over, nothing happens.
 
         Raises:
             ToolbenchError: If *answer* does not fit the tool's output schema. A failed
@@ -246,7 +246,7 @@ class ServedCall:
         self.stop("answered by hand")
 
     def reply(self, question: Question, answer: Answer) -> bool:
-        """Give *answer* to *question*, one of `questions`; tell whether the question was still open."""
+        """Give *answer* to *question*, one of `questions`; return False if it has an answer."""
         return any(
             one.question is question and settle(one.reply, answer)
             for one in list(self._open_questions)
@@ -257,7 +257,7 @@ class ServedCall:
         stop(self.run, reason)
 
     def _reply(self, answer: Answer) -> bool:
-        """Give *answer* to the oldest question; tell whether there was a question."""
+        """Give *answer* to the oldest question; return False if there is no open question."""
         return any(settle(one.reply, answer) for one in list(self._open_questions))
 
     # --- what the run and the server do -----------------------------------------------
@@ -273,7 +273,7 @@ class ServedCall:
         start(self.run, confirm=confirm, work=self._work, then=self._end)
 
     def accept_if(self, asks_because: str) -> None:
-        """Let the call run if it waits only because of *asks_because*."""
+        """Let the call run, if *asks_because* is the reason why it waits for a person."""
         if self.run.asks_because == asks_because:
             self.run.asks_because = ""
             self.accept()
@@ -336,7 +336,7 @@ class ServedCall:
 
 
 def settle(reply: "Future[Answer]", answer: Answer) -> bool:
-    """Put *answer* into *reply*; tell whether it is the first answer."""
+    """Put *answer* into *reply*; return False if *reply* already has an answer."""
     try:
         reply.set_result(answer)
     except InvalidStateError:

@@ -17,7 +17,7 @@ _STRUCTURED = "structuredContent"
 def result_of(
     tool: ToolDefinition[Any, Any], observation: Observation
 ) -> dict[str, Any]:
-    """Return the result of `tools/call` for *observation*, as the output schema requires it."""
+    """Return *observation* as the result of `tools/call`, in the form of *tool*'s output schema."""
     result = observation.to_mcp_result()
     # The output schema of another server's tool fits what this server sends: add nothing.
     is_own = tool.source == ToolDefinition.source and tool.observation_type is not None
@@ -33,7 +33,7 @@ def result_of(
 def _add_promised(
     result: dict[str, Any], promised: ResultSchema, observation: Observation
 ) -> None:
-    """Add to *result* the structure that the return annotation of a function promises."""
+    """Add structured content to *result*, as the schema *promised* by a function requires it."""
     if isinstance(observation, ResultObservation):
         result[_STRUCTURED] = promised.structured(observation.result)
     if promised.wraps:
@@ -109,9 +109,9 @@ def observation_by_hand(
 
 
 def _unwrapped(tool: ToolDefinition[Any, Any], observation: Observation) -> Observation:
-    """Return *observation*, an answer by hand, with the value taken out of `{"result": ...}`.
+    """Return *observation*, a person's answer, with `value` in place of `{"result": value}`.
 
-    The function itself would return the value without this object.
+    This is what the function itself would return.
     """
     promised = result_schema(tool)
     if promised is None or not isinstance(observation, ResultObservation):

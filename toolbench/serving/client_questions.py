@@ -68,7 +68,7 @@ def request_for(question: Question) -> types.ElicitRequest:
 
 
 def answer_of(reply: Any, question: Question) -> Answer:
-    """Return the answer of the agent's person to *question*; "cancel" if it does not fit."""
+    """Return the answer in *reply* to *question*; a cancel if it does not fit the schema."""
     if not isinstance(reply, types.ElicitResult):
         return Answer("cancel", by_somebody=False)
     if reply.action != "accept":

@@ -72,7 +72,11 @@ class Handlers:
             raise
 
     def _call_of(self, ctx: Context, params: types.CallToolRequestParams) -> ServedCall:
-        """Return the call that *params* begin or continue."""
+        """Return the call: a new call, or the waiting call that *params* answer.
+
+        Raises:
+            MCPError: If there is no such tool, or the waiting call has ended.
+        """
         if params.request_state is not None:
             call, event = self._waiting_calls.pop(params.request_state, (None, None))
             if call is None or event is None or call.tool != params.name:
@@ -95,7 +99,7 @@ class Handlers:
     async def _follow(
         self, ctx: Context, call: ServedCall
     ) -> types.CallToolResult | types.InputRequiredResult:
-        """Pass on the events of the run until it ends, or until the agent must call again."""
+        """Send the events of the run to the agent; return the result, or a question to answer."""
         asking: set[asyncio.Task[None]] = set()
         try:
             while True:
@@ -132,7 +136,8 @@ class Handlers:
     ) -> types.InputRequiredResult:
         """Return the question of *event* as the result of the agent's request.
 
-        In the newer protocol, the agent then calls again with the answer, and the run continues.
+        This is the way of the newer protocol: the agent calls again with the answer, and the run
+        continues.
         """
         self._waiting_calls[call.key] = (call, event)
         event.reply.add_done_callback(lambda _: self._waiting_calls.pop(call.key, None))

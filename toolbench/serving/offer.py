@@ -35,7 +35,7 @@ class Offer:
 
         Raises:
             RegistrationError: If something is not a tool, or two tools have the same name.
-            ToolNotFoundError: If no tool has a given name.
+            ToolNotFoundError: If there is no tool with one of the names.
         """
         self._lock = RLock()
         self._owned: list[AnyTool] = []
@@ -62,7 +62,7 @@ class Offer:
 
     @property
     def tools(self) -> Mapping[str, AnyTool]:
-        """The tools in their latest definitions."""
+        """The tools by name, each in its latest definition."""
         self.renew()
         return self._tools
 
@@ -128,7 +128,7 @@ class Offer:
 
 
 class _Name:
-    """A tool by its name: the tool that `%tool` finds, or else the registered tool."""
+    """A source that looks a tool up by its name, as `%tool` does, or else in the registry."""
 
     def __init__(
         self, name: str, keep: Callable[[Iterable[AnyTool]], list[AnyTool]]
@@ -182,9 +182,10 @@ def _constant(tools: list[AnyTool]) -> Source:
 
 
 def _followed(tool: AnyTool) -> Source:
-    """Return a source of the latest definition of *tool*.
+    """Return a source that gives the latest definition of *tool*.
 
-    If a search for its name finds *tool*, the source searches by name each time.
+    If the notebook or the registry has *tool* under its name, the source looks up the name each
+    time.
     """
     if _named_as(tool.name) is not tool.latest():
         return lambda: [tool.latest()]
@@ -192,7 +193,7 @@ def _followed(tool: AnyTool) -> Source:
 
 
 def _named_as(name: str) -> AnyTool | None:
-    """Return the existing tool called *name*, in the notebook or the registry."""
+    """Return the tool called *name* in the notebook or the registry; None if there is none."""
     with suppress(ToolbenchError):  # no such tool, or several
         if lookup.find is not None:
             return lookup.find(name)

@@ -24,7 +24,7 @@ _PLAIN = (None, type(None), str, object, Any)
 
 @dataclass(frozen=True)
 class ResultSchema:
-    """An output schema, and the type adapter that turns a result into data for this schema."""
+    """An output schema, and the type adapter that turns a result into JSON for this schema."""
 
     schema: Mapping[str, Any]
     adapter: TypeAdapter[Any]
@@ -35,7 +35,7 @@ class ResultSchema:
         return _WRAPS in self.schema
 
     def structured(self, result: Any) -> Any:
-        """Return *result* as data; it is not checked against the schema."""
+        """Return *result* as JSON; the JSON is not checked against the schema."""
         try:
             data = self.adapter.dump_python(
                 result, mode="json", by_alias=False, warnings=False, fallback=str
@@ -77,7 +77,7 @@ _promise = lru_cache(maxsize=256)(_of)
 
 
 def _holds_no_data(hint: Any) -> bool:
-    """Tell whether values of *hint* may be content to show instead of data."""
+    """Tell whether values of the type *hint* may be content, such as an image, and not data."""
     args = get_args(hint)
     kind = get_origin(hint) or hint
     if isclass(kind) and issubclass(kind, _NO_DATA):

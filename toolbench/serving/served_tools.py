@@ -142,7 +142,7 @@ class Served:
     # --- what a person does -------------------------------------------------------------
 
     def pause(self) -> None:
-        """Let new calls wait for a person, for at most `answer_within` seconds."""
+        """Let new calls wait for a person. After `answer_within` seconds, a call is refused."""
         self._is_paused = True
         self._tell()
 
@@ -166,7 +166,7 @@ class Served:
         return lambda: self._unlisten(listener)
 
     def look(self) -> None:
-        """Look up the tools again, and notify the clients if they changed."""
+        """Look up the tools again, and notify the clients if the tools changed."""
         self._offer.outdate()
         self._server.announce_news()
         self._tell()
@@ -296,7 +296,7 @@ def serve(
         RegistrationError: If something is not a tool, or two tools have the same name.
         ServerError: If the port is taken, or the name is not valid.
         ToolbenchError: If another setting is not valid.
-        ToolNotFoundError: If no tool has a given name.
+        ToolNotFoundError: If there is no tool with one of the names.
     """
     return Served(
         tools,

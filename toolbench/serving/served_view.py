@@ -119,7 +119,7 @@ def _subject(call: ServedCall) -> str:
 
 
 def words(call: ServedCall) -> str:
-    """Return the state or the end of *call*, in a word or two."""
+    """Return the state of *call*, in a few words."""
     if call.by_hand:
         return "answered by hand"
     return "waits for you" if call.questions else state_words(call.state)
@@ -161,7 +161,7 @@ def written_once(
     call: ServedCall,
     write: Callable[[ServedCall], Html],
 ) -> Html:
-    """Return `write(call)`. The result for a call that has ended is kept in *written*."""
+    """Return `write(call)`. If *call* has ended, *written* keeps the HTML for the next time."""
     html = written.get(call)
     if html is None:
         html = write(call)

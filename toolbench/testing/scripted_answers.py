@@ -37,7 +37,7 @@ class InTurn:
     """Several answers, one for each call; the last one is used for all later calls."""
 
     def __init__(self, first: Any, *more: Any) -> None:
-        """Use *first* for the first call, then one of *more* for each later call."""
+        """Use *first* for the first call, then the answers of *more*, one for each call."""
         self._left = [first, *more]
 
     def next(self) -> Any:
@@ -47,7 +47,7 @@ class InTurn:
 
 @dataclass(frozen=True)
 class _Fate:
-    """A special answer: the call ends without an answer."""
+    """A special answer of a tool, with which a call gets no answer: `NEVER` or `HANG_UP`."""
 
     name: str = field(repr=False)
 
@@ -64,8 +64,8 @@ HANG_UP: Final = _Fate("HANG_UP")
 def result_of(tool: str, answer: Any) -> dict[str, Any]:
     """Return *answer* as the result of a `tools/call` of *tool*.
 
-    An exception becomes a failed call; the model gets the text of the exception. An object or a
-    list also becomes structured content.
+    An exception becomes a failed call; the model gets the text of the exception. A value that is an
+    object, a list, a number or a bool in JSON is also added as structured content.
     """
     if isinstance(answer, Raw):
         return dict(answer.result)

@@ -77,7 +77,7 @@ class Script:
         self._offered, self._replies = offered, replies
 
     def _listed(self, part: str, own: Mapping[str, Any]) -> list[Any]:
-        """Return the items of *part*: the items in *own*, and recorded items with other names."""
+        """Return the items of *part*: the items in *own*, and the recorded items of other names."""
         recorded = self._offered.get(part) or {}
         return list({**recorded, **own}.values())
 
@@ -127,7 +127,7 @@ class Script:
         raise RpcError(msg, -32601)
 
     def _has_recorded(self, *parts: str) -> bool:
-        """Tell whether the recorded server offered any of *parts*."""
+        """Tell whether the recorded server offered something of one of *parts*."""
         return any(self._offered.get(part) for part in parts)
 
     def _prompt(self, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`Location`: the schemas for one place in a value; they tell if a secret is there."""
+"""`Location`: one place in a value, with its schemas, which tell whether a secret is there."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -56,7 +56,7 @@ class Locations:
         self._known: dict[tuple[int, ...], Location] = {}  # by the ids of the schemas
 
     def of(self, schemas: Iterable[Any]) -> "Location":
-        """Return the one location that all *schemas*, parts of the root, describe."""
+        """Return the location that *schemas*, parts of the root schema, describe together."""
         parts = [schema for schema in schemas if isinstance(schema, Mapping)]
         key = tuple(map(id, parts))
         if key not in self._known:
@@ -74,9 +74,9 @@ class Location:
     def __init__(
         self, locations: Locations, schemas: list[Schema], always: list[Schema]
     ) -> None:
-        """Read *schemas*, a flat list that already includes all alternatives.
+        """Read *schemas*, the schemas of this location and all their alternatives.
 
-        The schemas in *always* apply in every case; they decide whether the value may be text.
+        *always* has the schemas that apply in every case; they decide if the value may be text.
         """
         # schemas that only refer to other schemas do not describe the value
         plain = [s for s in always if "type" in s or not s.keys() & _WRAPPERS]
@@ -90,7 +90,7 @@ class Location:
 
     @cached_property
     def choices(self) -> frozenset[str]:
-        """The texts of a fixed choice; none of them is a secret."""
+        """The texts that the schemas list as a fixed choice; such a text is never a secret."""
         return frozenset(text for s in self._schemas for text in _choices(s))
 
     @cached_property
@@ -100,7 +100,7 @@ class Location:
 
     @cached_property
     def _first(self) -> int:
-        """The number of first items that have their own schema."""
+        """The number of items at the start of a list that have separate schemas."""
         return max((len(_first_items(s)) for s in self._schemas), default=0)
 
     def is_secret(self, name: str) -> bool:
@@ -169,7 +169,7 @@ class Location:
         return (s["default"] for s in self._schemas if "default" in s)
 
     def harmless_names(self) -> Iterator[str]:
-        """Yield the declared names whose value is never a secret if it is text, a number or a bool."""
+        """Yield each declared name for which no text, number or bool is ever a secret."""
         if self._says_so or "object" not in self.types:
             return
         for name in self._declared:
@@ -252,7 +252,7 @@ def _of_key(schemas: Iterable[Schema], key: Any) -> Iterator[Any]:
 
 
 def _first_items(schema: Schema) -> list[Any]:
-    """Return the schemas of the first items, one each; before 2020-12 they are in `items`."""
+    """Return one schema for each of the first items; before draft 2020-12 they are in `items`."""
     return sequence(schema, "prefixItems") or sequence(schema, "items")
 
 
@@ -264,8 +264,8 @@ def _of_any_item(schema: Schema) -> Iterator[Any]:
 def _of_item(schemas: Iterable[Schema], index: int) -> Iterator[Any]:
     """Yield the schemas for the item at *index*, and the schema of `contains`.
 
-    An item after the first items has the schema of the other items. If that is not declared, the
-    schemas of all first items are yielded.
+    An item after the first items has the schema of the other items. If *schemas* declare no schema
+    for the other items, the schemas of all first items are yielded.
     """
     for schema in schemas:
         first = _first_items(schema)

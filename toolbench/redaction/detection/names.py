@@ -11,7 +11,7 @@ from toolbench.wording import snake_case
 
 
 class Strength(IntEnum):
-    """The certainty that a value is a secret if its name has this word."""
+    """Where a word in the name of a value means that the value is a secret."""
 
     SETTING = 1
     """Only in the settings of a server: its environment, headers, command-line options."""
@@ -105,7 +105,7 @@ def says_where(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_misspelt(name: str, secrets: tuple[str, ...]) -> bool:
-    """Tell whether *name* is almost one of *secrets* or a common name, such as `passwrod`."""
+    """Tell whether *name* is almost one of *secrets*, or almost a common name: `passwrod`."""
     words, known = _snake(name), [*map(_snake, secrets), *_USUAL]
     letters = sorted(words)
     return bool(get_close_matches(words, known, 1, _NEAR)) or any(

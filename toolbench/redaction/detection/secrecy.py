@@ -109,9 +109,9 @@ class Secrecy:
     def mask(self, value: Any, name: str = "") -> tuple[Any, SecretsByPath]:
         """Return a copy of *value* with the secrets hidden, and the secrets by their paths.
 
-        *name* is the name of *value*, which may be the name of a secret.
-        Dicts and lists are copied. Models, dataclasses, tuples and sets are searched; those with
-        a secret become a dict or list, as in JSON.
+        *name* is the name of *value*; it may be the name of a secret.
+        Dicts and lists are copied. Models, dataclasses, tuples and sets are searched. If one of
+        them has a secret, it becomes a dict or a list, as in JSON.
 
         Raises:
             RecursionError: If *value* is too deep, or contains itself.
@@ -198,7 +198,7 @@ def _masked(
 
 
 def _known(secrets: SecretsByPath) -> Iterator[str]:
-    """Yield the texts of *secrets*, and the parts of them that are used alone."""
+    """Yield the texts of *secrets*, and the parts of each text that programs also use alone."""
     for path, value in secrets.items():
         for text in texts(value):
             yield from parts(text, name_at(path))
@@ -215,7 +215,10 @@ def _in_content(text: str, location: Location) -> Iterator[str]:
 
 
 def _in_texts(value: Any) -> Iterator[str]:
-    """Yield the secrets inside the texts of *value*, by the names in JSON, addresses and settings."""
+    """Yield the secrets inside the texts of *value*.
+
+    Their names in the texts show that they are secrets: in JSON, in addresses, and in settings.
+    """
     for text in texts(value):
         if len(text) > _LONGEST:
             continue
@@ -260,7 +263,7 @@ _SIMPLE = frozenset({str, int, float, bool, type(None)})
 
 
 def opened(value: Any) -> Any:
-    """Return *value* as a dict or list, like JSON; return other values unchanged."""
+    """Return *value* as a dict or list, if it has parts; return any other value unchanged."""
     if isinstance(value, dict | list | str | int | float | bytes):
         return value
     match value:
@@ -311,7 +314,7 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def _text_or_parts(value: Any) -> str | list[Any]:
-    """Return *value* as text, or the list of its parts."""
+    """Return *value* as text if it is text, bytes or a number; else a list of its parts."""
     if isinstance(value, str):
         return value
     if isinstance(value, bytes | bytearray):
@@ -334,7 +337,7 @@ def _text_or_parts(value: Any) -> str | list[Any]:
 
 
 def put_back(value: Any, secrets: SecretsByPath, path: tuple[Any, ...] = ()) -> Any:
-    """Return *value* with each mark replaced by the secret from *secrets*."""
+    """Return *value*, but each mark is replaced by the secret that *secrets* has for its path."""
     if not secrets:
         return value
     if isinstance(value, str):
@@ -347,7 +350,7 @@ def put_back(value: Any, secrets: SecretsByPath, path: tuple[Any, ...] = ()) -> 
 
 
 def hidden_in(value: Any, masked: Any, path: tuple[Any, ...] = ()) -> SecretsByPath:
-    """Return the parts of *value* that are a mark in its copy *masked*, by their paths."""
+    """Compare *value* with its copy *masked*; return the parts that the copy hides, by paths."""
     if isinstance(masked, str):
         return {path: value} if masked == MARK != value else {}
     pairs: Iterable[tuple[Any, Any, Any]] = ()

@@ -41,7 +41,7 @@ def without_secret_samples(schema: Json) -> Json:
 
 
 def _secret_samples(schema: Json, root: Json) -> list[tuple[str, str]]:
-    """List the properties of *schema* whose samples hold a secret, each with the keyword."""
+    """Return pairs of a property of *schema* and a keyword whose samples hold a secret."""
     return [
         (name, keyword)
         for name, field in mapping(schema, "properties").items()

@@ -39,7 +39,7 @@ def secrets_in(value: Any, name: str = "") -> Iterator[str]:
 
 
 def secrets_in_words(words: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each of the *words* of a command line with its secrets, such as `--api-key VALUE`."""
+    """Yield each word of a command line with the secrets in it, as in `--api-key VALUE`."""
     option = ""
     for word in words:
         text = word.replace(":", ": ", 1) if _HEADER.fullmatch(option) else word

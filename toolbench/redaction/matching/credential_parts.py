@@ -41,7 +41,7 @@ def parts(secret: str, name: str = "") -> Iterator[str]:
 
 
 def _of_basic(credentials: str) -> Iterator[str]:
-    """Yield `user:password` and the password alone of HTTP's basic authentication."""
+    """Yield `user:password` and the password alone, both from the base64 text *credentials*."""
     try:
         decoded = b64decode(credentials, validate=True).decode()
     except ValueError:

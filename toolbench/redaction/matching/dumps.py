@@ -63,7 +63,7 @@ class DumpMatcher:
     def begun(self, data: bytes) -> int:
         """Return how many bytes at the end of *data* may be the beginning of a pattern in a dump.
 
-        An incomplete line at the end may be a line of a dump.
+        A last line that is not complete counts too, if it can be the beginning of a dump's line.
         """
         end = data[-self.longest :]
         at = end.rfind(b"\n") + 1

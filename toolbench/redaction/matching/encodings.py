@@ -118,7 +118,7 @@ def line_forms(secret: str) -> Iterator[str]:
 
 
 def as_bytes(text: str) -> bytes:
-    """Return *text* as UTF-8; a surrogate that replaces an invalid byte becomes the byte again."""
+    """Return *text* as UTF-8. A surrogate in place of an invalid byte becomes this byte again."""
     try:
         return text.encode(errors="surrogateescape")
     except UnicodeEncodeError:  # a lone surrogate is text too
@@ -153,7 +153,7 @@ def _texts(secret: str) -> Iterator[str]:
 
 
 def _texts_for_two(secret: str) -> Iterator[str]:
-    """Yield *secret* and its lines, if short enough for one encoding inside another."""
+    """Yield *secret* and its lines, without the texts that are too long for two encodings."""
     if len(secret) <= _KEY:
         yield from (text for text in _texts(secret) if len(text) <= IN_EACH_OTHER)
 
@@ -217,9 +217,10 @@ def _in_html(text: str) -> Iterator[str]:
 
 
 def _in_base(base: int, data: bytes) -> Iterator[str]:
-    """Yield *data* in base64 or base32, for each place in a group of bytes where it may begin.
+    """Yield the forms of *data* in base 64 or 32.
 
-    Letters that also depend on the bytes before or after *data* are left out.
+    The letters depend on how many bytes are before *data*; there is a form for each case. Letters
+    that also depend on the bytes before or after *data* are left out.
     """
     bytes_in_group, bits, encode = _BASES[base]
     for offset in range(bytes_in_group):  # bytes before it

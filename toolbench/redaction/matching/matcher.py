@@ -61,7 +61,7 @@ class Matcher:
         return next(self.beginnings(data), 0)
 
     def beginnings(self, data: bytes) -> Iterator[int]:
-        """Yield the numbers of bytes at the end of *data* that may begin a pattern, largest first."""
+        """Yield each number of last bytes of *data* that may begin a pattern, largest first."""
         end = data[-self.longest + 1 :] if self.longest > 1 else b""
         matches = self._beginnings.find_matches_as_indexes(end, overlapping=True)
         starts = {start for _, start, _ in matches}
@@ -115,9 +115,9 @@ class _OneByOne:
     def find_matches_as_indexes(
         self, data: bytes, *, overlapping: bool = False
     ) -> list[tuple[int, int, int]]:
-        """Return the number of the pattern, the start and the end of each match.
+        """Return the matches, each as the pattern's index, the start and the end.
 
-        Without *overlapping*, return only one match.
+        If *overlapping* is false, return at most one match.
         """
         matches = []
         for number, pattern in enumerate(self._patterns):

@@ -22,7 +22,7 @@ class Noise(NamedTuple):
     """The pattern of noise at the end of a text that may continue in the next text."""
 
     def begins_in(self, data: bytes) -> int:
-        """Return the start of the noise at the end of *data*; the noise may continue in the next data."""
+        """Return where the noise at the end of *data* starts; it may continue in the next data."""
         begun = self.begun.search(data, max(len(data) - _LONGEST, 0))
         return len(data) if begun is None else begun.start()
 
@@ -128,7 +128,7 @@ class NoisyStream:
 
 
 def _before(pieces: Iterable[bytes], end: int) -> Iterator[bytes]:
-    """Yield the *pieces* before the position *end*, which counts bytes of text but not of noise."""
+    """Yield the *pieces* before the position *end*, which counts only the bytes that are text."""
     at = 0
     for index, piece in enumerate(pieces):
         if index % 2:

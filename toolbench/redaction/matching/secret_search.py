@@ -88,7 +88,7 @@ class SecretSearch:
 
 
 def _plain(secret: str) -> set[bytes]:
-    """Return the encodings of *secret* to search without spaces or line breaks inside."""
+    """Return the encodings of *secret* that are searched only in one piece, without separators."""
     short = {
         *(text for text in in_letters(secret) if len(text) < LINE),
         *(text for text in in_digits(secret) if len(text) < _FEWEST_DIGITS),

@@ -18,7 +18,7 @@ class Spacing:
     """The separators that programs put between the letters of an encoding."""
 
     def __init__(self, blanks: bytes, marks: Iterable[bytes]) -> None:
-        """Use *blanks* of one byte, and *marks* of several bytes."""
+        """Use two kinds of separators: *blanks* of one byte each, *marks* of several bytes each."""
         self.blanks = blanks
         """The single bytes that are separators."""
         self._marks = tuple(marks)
@@ -27,7 +27,7 @@ class Spacing:
         self._begun = tuple(begun - set(self._marks))
 
     def without_marks(self, data: bytes) -> bytes:
-        """Return *data* with blanks in place of the marks; positions do not change."""
+        """Return *data* with blanks in place of the marks; its length does not change."""
         firsts = {first for first in self._firsts if first in data}
         for mark in self._marks if firsts else ():
             if mark[:1] in firsts:
@@ -35,7 +35,7 @@ class Spacing:
         return data
 
     def cut_marks(self, data: bytes) -> Iterator[int]:
-        """Yield the numbers of bytes at the end of *data* that may be the beginning of a mark."""
+        """Yield each number of last bytes of *data* that may be the beginning of a mark."""
         return (len(begun) for begun in self._begun if data.endswith(begun))
 
 
@@ -82,7 +82,7 @@ class SpacedMatcher:
         return max(self._begun(end[: len(end) - n], fewest, n) for n in sizes)
 
     def _begun(self, data: bytes, fewest: int, behind: int) -> int:
-        """Return the same as `begun`; *behind* bytes after *data* may be the start of a separator."""
+        """Return the same as `begun`, but count also *behind*: bytes of a cut mark after *data*."""
         letters = Letters(data, self._spacing)
         for count in self._matcher.beginnings(letters.text):
             size = len(data) - letters.position(len(letters.text) - count)
@@ -92,7 +92,7 @@ class SpacedMatcher:
 
 
 class Letters:
-    """The letters in some bytes without separators, and their positions."""
+    """The letters of some bytes (all bytes but separators), and the position of each letter."""
 
     def __init__(self, data: bytes, spacing: Spacing) -> None:
         """Remove the separators of *spacing* from *data*."""
@@ -109,7 +109,7 @@ class Letters:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """The index of the first letter of each block."""
+        """For each block, the index of its first letter among all letters."""
         return [0, *accumulate(self._sizes[:-1])]
 
     def place(self, start: int, end: int) -> Span:

@@ -31,7 +31,7 @@ def cancel(
 
     Args:
         run: The run.
-        insist: Called every second while the run does not stop.
+        insist: A function that uses force; it is called every second until the run has ended.
         reason: The reason, for the record.
     """
     if run.state in ENDED or run.state == "stopping":

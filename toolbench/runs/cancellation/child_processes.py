@@ -25,7 +25,7 @@ class Children:
         self._started.add(process)
 
     def kill(self, threads: list[Thread]) -> None:
-        """Kill the processes that still run, the processes of *threads*, and all their children."""
+        """Kill the noted processes, the processes that *threads* started, and their children."""
         import psutil  # noqa: PLC0415 - only to stop something that does not stop
 
         known = [p.pid for p in list(self._started) if p.returncode is None]

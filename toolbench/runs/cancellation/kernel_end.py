@@ -14,8 +14,9 @@ _LOOKS, _PAUSE = 40, 0.05  # two seconds: a busy machine takes long to ask for t
 async def kernel_ends() -> bool:
     """Return whether this process is shutting down.
 
-    Jupyter interrupts a kernel before it asks the kernel to shut down. So in a kernel this waits
-    up to about two seconds for that request. Await this in the background loop.
+    Jupyter interrupts a kernel before it asks the kernel to shut down. So in a kernel, this
+    function waits up to about two seconds for the request to shut down. Await it in the background
+    loop.
     """
     shell = running_shell()
     for _ in range(_LOOKS if has_kernel() else 0):

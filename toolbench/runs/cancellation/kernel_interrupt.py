@@ -31,7 +31,7 @@ class InterruptWatch:
             loop.add_callback(self._switch, loop)
 
     def cell_begins(self) -> None:
-        """Prepare for a cell that awaits: SIGINT then stops the runs too, not only the cell."""
+        """Prepare for a cell that awaits: an interrupt then stops the cell and the runs."""
         loop = _kernel_loop()
         alone = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if loop is not None and len(self._runs) and not alone:

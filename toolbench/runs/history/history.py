@@ -152,8 +152,8 @@ _history = RunHistory()
 
 
 def history() -> RunHistory:
-    """Return the runs of this session, newest last, and those that `persist` loaded.
+    """Return the history: the runs of this session and the runs that `persist` loaded, newest last.
 
-    `.clear()` removes them.
+    `history().clear()` removes all runs from it.
     """
     return _history

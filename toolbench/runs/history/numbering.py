@@ -16,7 +16,7 @@ class Numbers:
         self._go_on(1)
 
     def skip_to(self, number: int) -> None:
-        """Continue after *number*, unless the counter is beyond it."""
+        """Continue with the number after *number*, unless the counter is higher already."""
         self._go_on(max(number + 1, self.take()))
 
     def _go_on(self, number: int) -> None:

@@ -44,7 +44,7 @@ def _no_engine(run: Run) -> Observation:
 
 
 class Reruns:
-    """The function that runs a recorded call again; the engine sets it."""
+    """Holds the function that runs a recorded call again; the engine sets this function."""
 
     def __init__(self) -> None:
         """Start without a function that runs records."""
@@ -128,9 +128,9 @@ class RunRecord:
         return reruns.perform(self.again("python", {**(arguments or {}), **kwargs}))
 
     def again(self, source: Source, changed: Mapping[str, Any] | None = None) -> Run:
-        """Return a new run of the same call, which `perform` can start; see `rerun`.
+        """Return a new run of the same call, for `perform`; see `rerun`.
 
-        *source* is where the new run is started; *changed* has arguments to change.
+        *source* says where the new run is started. *changed* has the arguments to change.
         """
         tool = self._tool()
         merged = {**self.arguments, **(changed or {})}
@@ -157,7 +157,7 @@ class RunRecord:
 
     @property
     def worked(self) -> float:
-        """The seconds that the tool worked, without the wait for a person."""
+        """The seconds that the tool worked, without the time that it waited for a person."""
         return max(0.0, self.seconds - self.waited)
 
     @property

@@ -33,17 +33,17 @@ async def outcome_of(
     timeout: float | None = None,
     stop: Callable[[Run, str], object],
 ) -> Callable[[Run], Observation]:
-    """Await the async tool of *run*; return a function to use as the *work* of `perform`.
+    """Await the async tool of *run*; return a function that `perform` takes as *work*.
 
-    The function returns the observation of the tool, or raises the error of the tool.
-    If the arguments do not fit, or the policy refuses, the tool is not called. `perform` checks both
-    again and reports the reason.
+    The function returns the observation of the tool, or raises the error of the tool. If the
+    arguments do not fit, or the policy refuses, the tool is not called: `perform` checks both
+    again, and reports the reason.
 
     Args:
         run: The run.
         confirm: Ask first if the policy requires it.
-        timeout: Seconds after which it is cancelled.
-        stop: Cancels the run, with a reason.
+        timeout: Seconds after which the run is cancelled; None means no limit.
+        stop: A function that cancels a run for a reason.
     """
     run.begin()
     try:

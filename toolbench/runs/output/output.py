@@ -28,7 +28,7 @@ class Output:
     """The output of a run, in order; if it is too long, only its start and its end are kept."""
 
     def __init__(self, limit: int = LIMIT) -> None:
-        """Keep *limit* characters, or up to 50 % more, because no piece is cut."""
+        """Keep about *limit* characters; up to 50 % more, because no piece is cut."""
         self._half = limit // 2
         self._head, self._tail = _End(), _End()
         self._is_flood = False  # if true, the head is complete
@@ -47,8 +47,8 @@ class Output:
 
         Args:
             data: The bundle.
-            name: Its display id. An earlier bundle of that name is replaced, in the same place
-                if there is room.
+            name: The display id. An earlier bundle with this id is replaced; the new bundle is
+                shown in its place if there is room, or else at the end.
         """
         text, html = bundle_text(data), bundle_html(data)
         self._take_in(Chunk("display", f"{text}\n", html, name))
@@ -89,7 +89,10 @@ class Output:
             self._to_tail(self._affordable(chunk))
 
     def _replaced(self, chunk: Chunk) -> bool:
-        """Replace the earlier chunk of the same name with *chunk*; without room, only remove it."""
+        """Remove the earlier chunk with the name of *chunk*; if there is room, put *chunk* there.
+
+        Return True if *chunk* is in the place of the earlier chunk.
+        """
         for end in (self._head, self._tail):
             index = end.index(chunk.name)
             if index is not None:

@@ -137,8 +137,8 @@ class _Installed:
 class _KnownOutputs:
     """The streams and display publishers that the process has used so far.
 
-    Work that begins under `redirect_stdout` or `%%capture` may print after its end, so not only
-    the present stream counts. The list does not keep the streams in memory.
+    Work that begins under `redirect_stdout` or `%%capture` may still print after the end of this
+    redirection, so earlier streams count too. The list does not keep the streams in memory.
     """
 
     def __init__(self) -> None:
@@ -190,7 +190,7 @@ def _living(entries: list[tuple[str, ReferenceType[Any]]]) -> list[tuple[str, An
 
 
 def _run_here() -> Run | None:
-    """Return the run that is the sink of this code, if any."""
+    """Return the run that gets the output of this code; None if the sink is not a run."""
     sink = sink_here()
     return sink if isinstance(sink, Run) else None
 
@@ -288,9 +288,9 @@ def _spawning(init: Callable[..., None]) -> Callable[..., None]:
 
 
 def _background_run() -> Run | None:
-    """Return the background run the calling thread belongs to, if any.
+    """Return the background run that the calling thread belongs to; None if there is none.
 
-    If that run starts another tool, the output of that tool belongs to it too.
+    If this run starts another tool, the output of the other tool belongs to this run too.
     """
     run = active_run()
     while isinstance(run, Run) and run.source != "button":

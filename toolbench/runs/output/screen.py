@@ -34,7 +34,7 @@ class Patches:
     def put(self, owner: Any, name: str, wrap: Wrap) -> None:
         """Replace the attribute *name* of *owner* with the result of `wrap(attribute)`.
 
-        A second call changes nothing. An object that takes no attributes stays as it is.
+        A second call changes nothing. If *owner* does not allow the change, nothing happens.
         """
         if (id(owner), name) in self._in_place:
             return
@@ -47,7 +47,7 @@ class Patches:
         self._in_place[id(owner), name] = (owner, patch, real, is_own)
 
     def take_away(self, stays: Callable[[Any], bool] = lambda owner: False) -> None:
-        """Restore the functions, except where another package replaced ours.
+        """Restore the original functions, except where another package has replaced our function.
 
         Args:
             stays: A function that returns True for an owner whose patches stay.

@@ -31,15 +31,15 @@ class Redirection:
 
         Args:
             sink: The object that gets the output.
-            outer: The redirection this one is part of.
-            run: The run this one is part of.
+            outer: The redirection around this redirection, if any.
+            run: The run whose output is redirected, if any.
         """
         self.sink: Sink | None = sink
         self.outer = outer
         self.run = run
 
     def end(self) -> None:
-        """Release the sink: a thread that still runs must not keep its output in memory."""
+        """Release the sink, so that a thread that still runs does not keep it in memory."""
         self.sink = None
 
 

@@ -92,7 +92,7 @@ class Line:
         return not self._text
 
     def put(self, key: object, text: str, page: str = "") -> None:
-        """Show *text* for *key*, next to the texts for other keys, and below it a link to *page*."""
+        """Show *text* for *key*, beside the texts of other keys; if *page* is given, link to it."""
         shell = running_shell()
         cell = _cell_of(shell)
         if not cell or cell == self._ended:

@@ -176,7 +176,7 @@ def gone(name: str) -> str:
 
 
 def _files(name: str) -> Iterator[ConnectionFile]:
-    """Yield the present and past servers called *name*, from their files; "*" means every name."""
+    """Read the files of the servers called *name* ("*": all); some may have ended already."""
     for path in folder().glob(f"{name}~*.json"):
         own_name, _, id_ = path.stem.partition("~")
         with suppress(*_DAMAGED):

@@ -18,7 +18,7 @@ class OneToken(TokenVerifier):
         self._digest = sha256(token.encode()).digest()
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return a description of the caller for the server, or None to refuse the caller."""
+        """Return a description of the caller; None if the token is wrong, to refuse the caller."""
         digest = sha256(token.encode(errors="surrogateescape")).digest()
         if not compare_digest(digest, self._digest):
             return None

@@ -97,9 +97,9 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
     def _entries(
         self, file: FilePatch, closing: ExitStack, undo: ExitStack
     ) -> tuple[Entry, Entry | None]:
-        """Return the entry of *file*, and the entry of its new path if the file is moved.
+        """Return the entry of *file*; also the entry of the new path if the file is moved.
 
-        Missing directories of new files are made.
+        The directories of a new path are made if they are missing.
         """
         is_new = file.kind == "add"
         updates = file.kind == "update" and not file.move_to

@@ -56,7 +56,10 @@ def _place(path: str, bare: list[str], part: Part, at: int) -> int:
 
 
 def _below(path: str, bare: list[str], part: Part, heading: str, at: int) -> int:
-    """Return the index after the first line that equals *heading*, or else begins with it."""
+    """Return the index of the line below the first line that equals *heading*.
+
+    If no line equals *heading*, the first line that begins with *heading* counts.
+    """
     for fits in (str.__eq__, str.startswith):
         for index in range(at, len(bare)):
             if fits(bare[index].strip(), heading):

@@ -148,7 +148,7 @@ def _is_root() -> bool:
 
 
 def said(error: Error) -> str:
-    """Return Playwright's message of *error*, without the log of its attempts."""
+    """Return Playwright's message of *error*. Its log is left out, but not what is in the way."""
     text, _, log = error.message.partition("Call log:")
     reasons = [line.strip(" -") for line in log.splitlines() if "intercepts" in line]
     return " ".join([" ".join(text.split()), *reasons[:1]])

@@ -61,7 +61,7 @@ async def go_forward(page: Any) -> None:
 
 
 async def noop(page: Any, wait_ms: float = 1000) -> None:
-    """Do nothing but wait, so many milliseconds, and look at the page again.
+    """Wait wait_ms milliseconds, at most 60,000, and look at the page again.
 
     noop()
     noop(500)
@@ -70,7 +70,7 @@ async def noop(page: Any, wait_ms: float = 1000) -> None:
 
 
 async def scroll(page: Any, delta_x: float, delta_y: float) -> None:
-    """Turn the wheel: pixels to the right and down; negative ones to the left and up.
+    """Turn the mouse wheel: pixels to the right and down; negative numbers mean left and up.
 
     scroll(0, 200)
     scroll(-50.2, -100.5)
@@ -88,7 +88,7 @@ async def fill(page: Any, bid: str, value: str) -> None:
 
 
 async def select_option(page: Any, bid: str, options: str | list[str]) -> None:
-    """Choose one or several options of a select, by value or by what they show.
+    """Choose one or several options of a select element, by their value or their visible text.
 
     select_option('e48', 'blue')
     select_option('e48', ['red', 'green'])
@@ -132,7 +132,7 @@ async def hover(page: Any, bid: str) -> None:
 
 
 async def press(page: Any, bid: str, key_comb: str) -> None:
-    """Press a key, or several together, with an element in focus.
+    """Focus an element, and press a key or several keys together.
 
     press('e88', 'Enter')
     press('e26', 'Control+a')

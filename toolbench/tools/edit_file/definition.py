@@ -101,7 +101,7 @@ class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
                 the whole file system.
 
         Raises:
-            ToolbenchError: If *llm* is None.
+            ToolbenchError: If *llm* is None: no model was given, and no agent gave its model.
         """
         from toolbench.tools.edit_file.impl import (  # noqa: PLC0415 - as in OpenHands
             EditFileExecutor,

@@ -71,7 +71,7 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
     def undo_recorded(
         self, action: EditFileAction, observation: Any
     ) -> EditFileObservation:
-        """Undo an edit of another executor, which got *action* and returned *observation*."""
+        """Undo the edit of another executor that got *action* and returned *observation*."""
         return _as_ours(self._editor.undo_recorded(action, observation))
 
     def _edited(self, action: EditFileAction, conversation: Any) -> EditFileObservation:
@@ -103,7 +103,7 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         return _as_ours(self._editor.edit(target, applied, action))
 
     def _put(self, before: str, action: EditFileAction, conversation: Any) -> str:
-        """Ask the model for the new part, made from the old part and the draft; return the part."""
+        """Return the new part, which the model makes from the old part *before* and the draft."""
         provider = self._model.provider
         marks = SecretMarks(secrets_of(conversation), before)
         text = (
@@ -127,9 +127,9 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
 
 
 def _part(action: EditFileAction, text: str) -> tuple[int, int]:
-    """Return the numbers of the first and the last line of the part.
+    """Return the numbers of the first and the last line of the part that *action* edits.
 
-    For an empty part, the last line is the line before the first.
+    For an empty part, the second number is one less than the first.
     """
     total = line_count(text)
     if action.start == -1:
@@ -152,7 +152,7 @@ def _part(action: EditFileAction, text: str) -> tuple[int, int]:
 
 
 def _fitting(before: str, after: str, file: TextFile) -> str:
-    """Return *after* with the line ends of *file*, and a last line end if *before* has one."""
+    """Return *after* with the line ends of *file*; it ends with a line end if *before* does."""
     text = after.replace("\r\n", "\n")
     if before.endswith("\n") or not before:
         text = text.removesuffix("\n") + "\n" if text else text

@@ -85,7 +85,7 @@ _ESCAPED = re.compile(r"\\x[89a-f][0-9a-f]")
 
 @dataclass(frozen=True, slots=True)
 class RecordedEdit:
-    """The text of a file before an edit (`None`: no file), and after the edit."""
+    """The text of a file before an edit (`None` if there was no file), and after the edit."""
 
     before: str | None
     after: str
@@ -95,7 +95,7 @@ class RecordedEdit:
         """Return the edit that *observation* describes.
 
         Raises:
-            RunError: If *observation* does not have the text.
+            RunError: If *observation* does not have the text after the edit.
         """
         after = getattr(observation, "new_content", None)
         if after is None:

@@ -14,7 +14,7 @@ _MAX_NAMED = 100  # line numbers named when a text occurs too often
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A changed text, with the position of the new part and a note for the model."""
+    """A changed text, the position of its new part, and a note for the model."""
 
     text: str
     start: int
@@ -32,10 +32,10 @@ class Change:
 
 
 def replacement(file: TextFile, old: str, new: str) -> Change:
-    """Replace *old*, which must occur once, by *new*, with the line ends of the file.
+    """Replace *old* by *new*; *new* gets the line ends of the file. *old* must occur exactly once.
 
-    If *old* does not occur, but *old* without white space around it does, this is replaced, and the
-    change has a note.
+    If *old* does not occur, *old* without the white space around it is searched and replaced. Then
+    the change has a note.
 
     Raises:
         RunError: If *old* is empty, equals *new*, or does not occur exactly once.
@@ -86,7 +86,7 @@ def insertion(file: TextFile, line: int, new: str) -> Change:
 
 
 def _readings(old: str) -> Iterator[tuple[str, str]]:
-    """Yield the texts that a model can mean by *old*, the likeliest first, each with a note."""
+    """Yield each text that a model may mean by *old*, with its note; the most likely text first."""
     bare = old.strip()
     for text, note in (
         (old, ""),

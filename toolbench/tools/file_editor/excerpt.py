@@ -29,9 +29,9 @@ def offset_of(text: Text, line: int, start: int = 0) -> int:
 
 
 def around(text: str, start: int, end: int, first: int, lines: int) -> str:
-    """Return the text from *start* to *end*, and *lines* lines above and below, with numbers.
+    """Return the lines from *start* to *end*, and *lines* lines above and below, with numbers.
 
-    The line of *start* has the number *first*.
+    *start* and *end* are offsets in *text*. *first* is the number of the line at *start*.
     """
     begin = text.rfind("\n", 0, start) + 1
     for _ in range(min(lines, first - 1)):
@@ -43,10 +43,10 @@ def around(text: str, start: int, end: int, first: int, lines: int) -> str:
 
 
 def excerpt(text: Text, start: int, end: int, first: int, lines: int) -> str:
-    """Return the *lines* lines of *text* from *start* to *end*, numbered from *first* on.
+    """Return the lines of *text* from *start* to *end* (offsets), numbered from *first* on.
 
-    If the lines are too long, a note replaces the middle. The note says which lines are missing
-    and how to see them.
+    *lines* is the number of these lines. If they are too long, a note replaces the middle; it says
+    which lines are missing and how to see them.
     """
     end -= text.endswith("\n", start, end)
     if end - start + _NUMBER * lines <= MAX_CHARACTERS:
@@ -66,7 +66,7 @@ def excerpt(text: Text, start: int, end: int, first: int, lines: int) -> str:
 
 
 def forward(text: Text, start: int, lines: int) -> int:
-    """Return the offset of the line that is *lines* lines below the line of *start*."""
+    """Go down *lines* lines from the line at *start*; return the offset of that line's start."""
     for _ in range(lines):
         start = text.find("\n", start) + 1
         if not start:
@@ -80,7 +80,7 @@ def _numbered(lines: list[str], first: int) -> str:
 
 
 def _fitting(lines: list[str]) -> list[str]:
-    """Return the first of *lines*, as many as fit in half of the space, but at least one line."""
+    """Return as many of the first *lines* as fit in half of the space, but at least one line."""
     used = 0
     for index, line in enumerate(lines):
         used += len(line) + _NUMBER

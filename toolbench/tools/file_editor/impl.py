@@ -68,7 +68,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
     def _result_of(
         self, action: FileEditorAction, work: Callable[[], FileEditorObservation]
     ) -> FileEditorObservation:
-        """Return the result of *work* for *action*, or an observation with its error."""
+        """Return the result of *work*; if *work* fails, an observation with the error."""
         try:
             # In another thread: a cancelled edit still runs to its end.
             return undisturbed(work, lambda: None)
@@ -89,16 +89,16 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         return self.take_back(action.path, action)
 
     def take_back(self, path: str, asked_by: object) -> FileEditorObservation:
-        """Undo the last edit of the file at *path*, if this edit was made for *asked_by*."""
+        """Undo the last edit of the file at *path*, if the key of this edit is *asked_by*."""
         undo = FileEditorAction(command="undo_edit", path=path)
         return self._result_of(undo, partial(self._undo, undo, asked_by))
 
     def remembers(self, asked_by: object) -> bool:
-        """Tell whether the history of this editor has the edit for *asked_by*."""
+        """Tell whether the history of this editor has an edit with the key *asked_by*."""
         return self._history.has(asked_by)
 
     def undo_recorded(self, action: Any, observation: Any) -> FileEditorObservation:
-        """Undo an edit of another editor, which got *action* and returned *observation*."""
+        """Undo the edit of another editor that got *action* and returned *observation*."""
         undo = FileEditorAction(command="undo_edit", path=action.path)
         return self._result_of(undo, partial(self._undo_recorded, undo, observation))
 
@@ -135,7 +135,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
             return False
 
     def read(self, action: FileEditorAction) -> TextFile:
-        """Return the text of the file of *action*, an edit.
+        """Return the text of the file at the path of *action*.
 
         Raises:
             RunError: If the file does not exist, or is not text.
@@ -163,7 +163,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
     def create(
         self, action: FileEditorAction, asked_by: object
     ) -> FileEditorObservation:
-        """Create the file of *action*; `take_back` with the same *asked_by* removes it again."""
+        """Create the file of *action*; `take_back` with the key *asked_by* removes it again."""
         return self._result_of(action, partial(self._create, action, asked_by))
 
     def _create(
@@ -222,16 +222,15 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         change: Callable[[TextFile], Change],
         asked_by: object = None,
     ) -> FileEditorObservation:
-        """Change the file of *action* by *change*, and add the edit to the history.
+        """Change the file of *action* with *change*, and add the edit to the history.
 
         Args:
             action: The action with the path of the file.
-            change: A function that makes the new text.
+            change: A function that returns the change of the file's text.
             asked_by: The key with which `take_back` can undo the edit; *action* if left out.
 
         Raises:
-            RunError: If the file does not exist, or *change* raises the error. Then nothing is
-                changed.
+            RunError: If the file does not exist or cannot be changed. Then nothing is changed.
         """
         with self._existing(action) as entry, file_locks(entry.path):
             disk_file = disk.read(entry)

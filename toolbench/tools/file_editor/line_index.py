@@ -30,7 +30,7 @@ class Lines(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LineIndex:
-    """The number of line ends before each block of an ASCII text, and before its end."""
+    """The number of line ends before each block of an ASCII text, and in the whole text."""
 
     before: tuple[int, ...]
     total: int
@@ -49,7 +49,7 @@ class LineIndex:
         return max(bisect_left(self.before, line - 1) - 1, 0)
 
     def offset_of(self, text: Text, line: int, begin: int = 0) -> int:
-        """Return the offset of *line* in *text*, the part of the file from offset *begin* on."""
+        """Return the offset of *line* in *text*, a part of the file that begins at *begin*."""
         block = self.block_of(line)
         start = block * _BLOCK - begin
         return forward(text, start, line - 1 - self.before[block])
