@@ -41,7 +41,7 @@ def _of(pairs: list[tuple[Any, str]], fitting: list[Any]) -> list[tuple[Any, str
 
 
 def accepted(node: "Node", values: list[Any]) -> list[Any]:
-    """Return the *values* that *node* accepts; all of them if its schema is broken."""
+    """Return the items of *values* that *node* accepts; all items if the schema is broken."""
     raw = node.raw
     composed = isinstance(raw, dict) and not raw.keys().isdisjoint(COMPOSITION)
     if not composed and node.schema.keys().isdisjoint(_JUDGING):

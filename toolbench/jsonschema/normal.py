@@ -298,7 +298,7 @@ class Node:
 
     @property
     def patterns(self) -> Mapping[str, "Node"]:
-        """The schemas of values, by the regular expressions that their keys match."""
+        """For each regular expression, the schema of the values whose keys match it."""
         return self.view.by_name(mapping(self.schema, "patternProperties"))
 
     def of_other_key(self, key: str) -> "Node | None":

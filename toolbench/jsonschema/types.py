@@ -42,7 +42,10 @@ def types_of_value(value: Any) -> frozenset[str]:
 
 
 def json_key(value: Any) -> Any:
-    """Return a key that is the same for values that are equal in JSON: 1 and 1.0, but not true."""
+    """Return a key for *value*. Values that are equal in JSON have equal keys.
+
+    1 and 1.0 are equal; 1 and true are not.
+    """
     if isinstance(value, bool):
         return ("boolean", value)
     if isinstance(value, list):

@@ -235,7 +235,7 @@ def _kind_words(entry: Entry) -> str:
 
 
 def _tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
-    """Yield the tools that are variables or are in a list or a client; newest variables first."""
+    """Yield the tools in *variables*, also tools in a list or a client; newest variables first."""
     for name, value in reversed(variables):
         if name.startswith("_"):
             continue  # IPython's own: _, __, _12

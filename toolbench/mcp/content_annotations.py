@@ -12,7 +12,7 @@ _BETWEEN = 0.5  # a block without a priority is neither required nor optional
 
 
 def is_for(block: Mapping[str, Any], reader: Reader) -> bool:
-    """Tell whether *block* is for *reader*; without a valid audience it is for all."""
+    """Tell whether *block* is for *reader*; without a valid audience it is for all readers."""
     audience = _annotations(block).get("audience")
     if not isinstance(audience, list):
         return True

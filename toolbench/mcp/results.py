@@ -68,7 +68,7 @@ class MCPObservation(Observation):
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
-        """The content for the model, without blocks for the user only, the most important first."""
+        """The content for the model, without the blocks that are only for the user."""
         content = self._content_for("assistant")
         if self.content and not content:
             content = [TextContent(text=_FOR_PERSON)]
@@ -101,7 +101,7 @@ class MCPObservation(Observation):
 
         This is the structured content without its `{"result": ...}` wrapper. If the wrapper holds a
         text that is a JSON object or list, the text is parsed. Without structured content, this is
-        the JSON value of the only text block, or the text itself.
+        the JSON value of the only text block, or else the text; None if there is no text.
         """
         if self.structured is not None:
             return _unwrapped(self.structured)

@@ -67,8 +67,8 @@ class Folded:
 def guess_type(schema: Json) -> tuple[Json, Any]:
     """Return *schema* with its own `type`, or with the type that its other keywords imply.
 
-    The second value is the `type` of *schema* if it is unknown, else None. An unknown type is
-    replaced or left out. A list in `items` becomes `prefixItems`.
+    If the `type` of *schema* is unknown, it is replaced or left out, and the second value is this
+    unknown `type`; else the second value is None. A list in `items` becomes `prefixItems`.
     """
     first = schema.get("items")
     if isinstance(first, list):  # a tuple, as drafts before 2020 write it

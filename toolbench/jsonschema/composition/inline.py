@@ -46,7 +46,10 @@ def _without_null(field: Any) -> Any:
 
 
 def inline_defs(schema: Json) -> Json:
-    """Return *schema* with its `$defs` copied into place, except recursive ones."""
+    """Return *schema* with its `$defs` copied into place, except recursive definitions.
+
+    If the result would be too large, return *schema* unchanged.
+    """
     defs = schema.get("$defs")
     if not isinstance(defs, dict):
         return schema

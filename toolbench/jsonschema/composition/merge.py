@@ -126,7 +126,7 @@ def _names(schema: Schema) -> dict[Any, Any]:
 
 
 def _common(one: list[Any], other: list[Any]) -> list[Any]:
-    """Return the values of *one* that are also in *other*: 1.0 equals 1, true does not."""
+    """Return the values of *one* that are also in *other*: 1.0 equals 1, but true does not."""
     known = {json_key(value) for value in other}
     return [value for value in one if json_key(value) in known]
 

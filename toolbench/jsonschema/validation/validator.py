@@ -64,7 +64,9 @@ class SchemaValidator:
 def validator_of(
     schema: JsonSchema, root: Mapping[str, Any] | None = None
 ) -> SchemaValidator:
-    """Return the validator of *schema*, which may be a part of *root*; equal schemas share one.
+    """Return the validator of *schema*, which may be a part of *root*.
+
+    Equal schemas share a validator.
 
     Raises:
         SchemaError: If *schema* is not a valid JSON Schema, or refers to another document.

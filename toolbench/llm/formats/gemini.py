@@ -143,7 +143,10 @@ class _Writer:
         return is_cut
 
     def _inside(self, refs: list[Any], node: Mapping[str, Any], where: str) -> Json:
-        """Return *node*, the target of *refs*, for Gemini; *refs* are not followed again inside."""
+        """Return *node*, the target of *refs*, in Gemini's format.
+
+        Inside *node*, *refs* are not followed again.
+        """
         self._open += refs
         written = self.write(node, where)
         del self._open[len(self._open) - len(refs) :]

@@ -105,6 +105,8 @@ def preview(
 ) -> Html:
     """Return a sandboxed frame that shows *app* with a call and its result.
 
+    If the app is too large, return a notice instead.
+
     Args:
         app: The app.
         arguments: The arguments of the call; by default the app gets an empty object.

@@ -85,7 +85,7 @@ class TokenStore(AsyncKeyValue):
     async def delete_many(
         self, keys: Sequence[str], *, collection: str | None = None
     ) -> int:
-        """Remove the items *keys*; return the number of items that existed."""
+        """Remove the item of each of *keys*; return the number of items that existed."""
         return sum([await self.delete(key, collection=collection) for key in keys])
 
     def _put(self, name: str, value: dict[str, Any] | None) -> bool:

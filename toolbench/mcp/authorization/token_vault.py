@@ -74,7 +74,7 @@ class TokenVault:
             return was_there
 
     def forget_clients(self, server: str) -> None:
-        """Remove the registration of this client at *server*; its tokens stay."""
+        """Remove the registration of this client at *server*; the tokens stay."""
         with self._lock:
             items = self.items(server)
             self.put(

@@ -57,7 +57,7 @@ class RoundsError(RuntimeError):
 
 
 class Connection:
-    """The session of the SDK with one server, and the process or HTTP client below it."""
+    """The session of the SDK with one server, and the process or HTTP client that it uses."""
 
     def __init__(
         self, entry: ServerEntry, inbox: Inbox, features: ClientFeatures
@@ -232,7 +232,10 @@ class Connection:
         return collected[-1], input_required
 
     async def answers_to(self, questions: Any) -> Any:
-        """Answer the questions of an `InputRequiredResult` one by one."""
+        """Return the answers to *questions*, an `InputRequiredResult`, by key.
+
+        The questions are asked one by one. Return None if there are no questions.
+        """
         from mcp import MCPError  # noqa: PLC0415 - loaded by now
         from mcp.client.session import ClientRequestContext  # noqa: PLC0415 - the same
         from mcp_types import ErrorData  # noqa: PLC0415 - the same

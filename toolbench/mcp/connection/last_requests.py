@@ -12,7 +12,7 @@ _SECONDS = 8.0  # the limit for all requests together
 
 
 class LastRequests:
-    """Requests of one connection. Before the connection closes, it waits until they are done.
+    """Requests of one connection. The connection waits for these requests before it closes.
 
     The methods run in the background loop.
     """

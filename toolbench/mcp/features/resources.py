@@ -108,7 +108,10 @@ class MCPResourceObservation(MCPObservation):
 
     @property
     def data(self) -> Any:
-        """The contents: JSON as Python objects, other text as text, binary data as bytes."""
+        """The contents: JSON as Python objects, other text as text, binary data as bytes.
+
+        If the resource does not have exactly one content, this is a list of its contents.
+        """
         contents = [_content_of(block["resource"]) for block in self.blocks]
         return contents[0] if len(contents) == 1 else contents
 
@@ -136,7 +139,7 @@ def read_resources(items: Iterable[Any]) -> list[Resource]:
 
 
 def read_templates(items: Iterable[Any]) -> list[ResourceTemplate]:
-    """Return the templates in a `resources/templates/list`."""
+    """Return the templates in a `resources/templates/list`; items without a URI are left out."""
     return [
         ResourceTemplate(
             uri_template=item["uriTemplate"], **_described(item, item["uriTemplate"])

@@ -23,7 +23,7 @@ class Changes:
         self._lock = Lock()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call *listener* in a thread of its own from now on; return a function that ends this.
+        """Call *listener* from now on, in a background thread; return a function that ends this.
 
         A listener that raises is not called again.
         """

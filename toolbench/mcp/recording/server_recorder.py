@@ -49,7 +49,7 @@ def is_plain(text: str, redactor: Redactor) -> bool:
 def _has_neighbours(text: str) -> bool:
     """Tell whether *text*, JSON without escapes, may have a secret spread over several texts.
 
-    It may if texts stand next to each other in a list, or if it has two keys `text`.
+    This is possible if texts stand next to each other in a list, or if there are two keys `text`.
     """
     if _NEIGHBOURS.search(text) is not None:
         return True
