@@ -1,4 +1,4 @@
-"""Recognise errors of the network from any package, by names and numbers, without imports.
+"""Recognise network errors of any package by class name and status, without importing it.
 
 httpx, requests, urllib, aiohttp, anyio, websockets, MCP's SDK and the packages of providers each have
 their own errors. Only the names of the classes and the status are similar in all of them.

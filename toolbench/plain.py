@@ -1,4 +1,4 @@
-"""Turn any Python value into text or JSON, for arguments and results; no value makes it raise.
+"""Turn any Python value into text or JSON, for arguments and results; no value causes an error.
 
 Python refuses to write an integer of more than 4,300 digits, a `repr` may be a user's code, and
 values may contain themselves, be nested too deeply, or have keys that are not text.
@@ -47,7 +47,7 @@ def str_of(value: Any) -> str:
 
 
 def key_text(key: Any) -> str:
-    """Return *key* of a mapping as text, as JSON needs it."""
+    """Return *key* of a mapping as text, because the keys of JSON are texts."""
     return key if isinstance(key, str) else text_of(key)
 
 

@@ -19,7 +19,7 @@ def have_threads() -> bool:
 
 
 class _AtOnce(Thread):
-    """Work that is done when it is started, in the thread that starts it."""
+    """A thread object whose `start` does the work at once, in the calling thread."""
 
     def start(self) -> None:
         """Do the work now."""
@@ -32,7 +32,7 @@ class _AtOnce(Thread):
 def daemon_thread(work: Callable[..., object], *args: Any, name: str) -> Thread:
     """Return a daemon thread that calls `work(*args)`.
 
-    On a Python without threads, `start()` calls it at once, and returns afterwards.
+    On a Python without threads, `start()` calls `work(*args)` itself, and then returns.
     """
     kind = Thread if have_threads() else _AtOnce
     return kind(target=work, args=args, name=name, daemon=True)

@@ -56,9 +56,9 @@ _CALL_SECONDS = 300.0
 
 
 class MCPServerSession:
-    """A server of a client. Get one from `MCPClient.servers`.
+    """The session of a client with one server. `MCPClient.servers` has the sessions.
 
-    Any thread may call its methods. Methods that wait have a time limit.
+    Any thread may call the methods. Methods that wait have a time limit.
     """
 
     def __init__(
@@ -76,14 +76,14 @@ class MCPServerSession:
         """Prepare a session; `reconnect` opens it.
 
         Args:
-            name: The name of the server here.
+            name: The name that the client uses for the server.
             entry: The configuration of the server.
             timeout: Seconds for connecting, and for each list.
             mode: `auto`, `legacy` (the handshake of 2025 and before), or a version.
             answerer: Answers the server's questions if a call names no handler.
             features: The roots and extensions that this client offers the server.
             recorder: Writes all messages to a file.
-            approvals: The approved servers: a server that changed later is not called.
+            approvals: The approved servers. A server that changed after its approval is not called.
         """
         self.name = name
         self.entry = entry
@@ -206,7 +206,7 @@ class MCPServerSession:
         return self._inbox.changes.listen(listener)
 
     def reconnect(self, mode: str | None = None) -> None:
-        """Connect again, in *mode* if it is given; close an open connection first.
+        """Connect again, after an open connection is closed; None keeps the present *mode*.
 
         Raises:
             ServerError: If the server cannot be reached.
@@ -273,7 +273,7 @@ class MCPServerSession:
     # --- its lists ----------------------------------------------------------------
 
     def refresh(self) -> None:
-        """List the tools again now, and resources and prompts at their next use.
+        """Request the list of tools again now, and the other lists at their next use.
 
         Raises:
             ServerError: If the server cannot be reached.
@@ -293,7 +293,7 @@ class MCPServerSession:
     # --- using it -----------------------------------------------------------------
 
     def tool(self, name: str) -> MCPToolDefinition:
-        """Return the tool with the server's name *name*, as `tools[name]` does.
+        """Return the tool that the server calls *name*, as `tools[name]` does.
 
         Raises:
             ToolNotFoundError: If there is no such tool, or it is disabled.
@@ -366,11 +366,11 @@ class MCPServerSession:
         /,
         **others: str,
     ) -> Completions:
-        """Return the server's completions of *value*, the beginning of an argument.
+        """Return the server's completions of *value*, the beginning of the value of an argument.
 
         Args:
-            target: The prompt or template, or its name or URI template.
-            argument: The name of the argument or variable.
+            target: A prompt or its name, or a resource template or its URI template.
+            argument: The name of the prompt's argument, or of the template's variable.
             value: The text typed so far.
             **others: The values of the other arguments.
 

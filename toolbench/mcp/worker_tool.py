@@ -52,7 +52,7 @@ class WorkerTool:
 
     @contextmanager
     def resolved(self) -> Iterator[Any]:
-        """Yield the tool from a session of this worker, which is connected first if needed.
+        """Yield the tool from a session of this worker. The session is connected first if needed.
 
         Raises:
             ServerError: If the server cannot be reached from the worker.

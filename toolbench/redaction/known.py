@@ -1,4 +1,4 @@
-"""The secrets that one run has to hide: its own, and those of earlier runs and servers.
+"""The secrets that one run has to hide: its own secrets, and those of earlier runs and servers.
 
 These secrets are hidden in the arguments and the records of the run, and in its output while the
 run lasts.
@@ -63,7 +63,7 @@ class KnownSecrets:
             self._add(secrecy.secrets_in(action))
 
     def inherit(self, parent: "KnownSecrets") -> None:
-        """Add the secrets of *parent*, the run that started this one and may pass them on."""
+        """Add the secrets of *parent*, the run that started this run: it may pass its secrets on."""
         self.include(parent.own)
 
     def include(self, redactor: Redactor) -> None:
@@ -102,7 +102,7 @@ class OutputFilter:
     """
 
     def __init__(self, secrets: KnownSecrets, is_over: Event) -> None:
-        """Hide *secrets*, also those that are added later.
+        """Hide *secrets*, also the secrets that are added later.
 
         Once *is_over* is set, no text is held back, since no more text may follow.
         """

@@ -181,9 +181,9 @@ class Redactor:
 class Stream:
     """A stream that replaces secrets in a text that comes in pieces.
 
-    Its pieces together equal the result of the redactor for the whole text. It holds back only an
-    end that may be the beginning of a secret. Up to three letters of base64 or hex at the end of a
-    line are not held back, but remembered.
+    The returned pieces together equal what the redactor returns for the whole text. Only an end
+    that may be the beginning of a secret is held back. Up to three letters of base64 or hex at the
+    end of a line are not held back, but remembered.
     """
 
     def __init__(self, redactor: Redactor) -> None:

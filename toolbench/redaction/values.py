@@ -260,7 +260,7 @@ def _inside(value: Any) -> Iterator[Any]:
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the attributes of *value*: in its `__dict__`, in slots, or of an exception."""
+    """Yield the attributes of *value*: from `__dict__`, from slots, and those of an exception."""
     yield from dict(getattr(value, "__dict__", {})).items()
     slots = (getattr(cls, "__slots__", ()) for cls in type(value).__mro__)
     names = [n for slot in slots for n in ([slot] if isinstance(slot, str) else slot)]

@@ -58,7 +58,7 @@ class CurrentRun(Protocol):
 
 
 class NoRun:
-    """A substitute outside a run, so that executors work anywhere."""
+    """The object that `current_run()` returns outside a run, so that executors work anywhere."""
 
     cancelled = False
 

@@ -55,16 +55,16 @@ def run_tool(
     Args:
         tool: The tool, its spec, or the name of a registered tool; after `%load_ext
             toolbench`, the name of any tool that `%tool` finds.
-        arguments: Its arguments, as a model sends them; or an action of the tool, which is not
-            changed.
+        arguments: The arguments of the call, as a model sends them; or an action of the tool, which
+            is not changed.
         conversation: The second argument of the executor. The tool may use its secrets; they are
             masked in the result. Pass it by position: the keyword `conversation` would be an
             argument for the tool.
         **kwargs: More arguments.
 
     Returns:
-        The observation of the tool. If arguments do not fit or the executor raises, it has
-        `is_error=True` and says what to do about it.
+        The observation of the tool. If arguments do not fit or the executor raises, the observation
+        has `is_error=True`, and its text says what to do.
 
     Raises:
         ToolNotFoundError: If there is no tool of that name.
@@ -102,7 +102,7 @@ def call_of(tool: ToolDefinition[Any, Any], call: Any) -> Mapping[str, Any] | Ac
 
 
 def execute(run: Run) -> Observation:
-    """Execute the tool of *run* in this thread, or in the background loop if it is async."""
+    """Execute the tool of *run*: in this thread, or in the background loop if the tool is async."""
     __tracebackhide__ = True  # IPython leaves out such frames
     tool = run.tool
     if tool.is_async:
@@ -203,7 +203,7 @@ def _current(run: Run, timeout: float | None) -> Iterator[None]:
 
 
 def stop(run: Run, reason: str = "cancelled") -> None:
-    """Stop *run* in its thread: first ask, then use force."""
+    """Stop *run*: first ask it to stop, then use force on its thread."""
     if run in active:
         active.stop(run, reason)
     else:

@@ -39,7 +39,7 @@ def run_tools(
     Calls whose tools declare the same resource (`ToolDefinition.declared_resources`) run one
     after another, in order. If a tool declares nothing, its executor object does one call at a
     time; plain functions and read-only tools do any number at a time. Every run is recorded in
-    `history()`. An interrupt stops them all.
+    `history()`. An interrupt stops all runs.
 
     Args:
         calls: Pairs of a tool and its arguments.

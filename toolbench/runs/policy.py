@@ -34,7 +34,7 @@ def consent_labels(
 
     Args:
         tool: The tool.
-        arguments: Its arguments, secrets hidden.
+        arguments: The arguments of the call, with secrets hidden.
         can_be_remembered: Whether a yes may count for the whole session.
     """
     words = words_of(tool.name)

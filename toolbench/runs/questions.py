@@ -83,7 +83,7 @@ def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a question; truthy if it accepts.
+    """The answer to a question. In an `if`, only an answer that accepts counts as true.
 
     "No" to a yes-or-no question is a decline.
     """

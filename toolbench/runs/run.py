@@ -66,7 +66,7 @@ class Run:
             asker: The function that answers questions.
             conversation: The second argument of the executor.
             risk: The rating of the call, if any.
-            is_plain: Whether it is `tool(call)` in Python: *call* stays unchanged, errors are raised.
+            is_plain: Whether this is a plain `tool(call)`: *call* stays unchanged, errors are raised.
         """
         self.id = numbers.take()
         self.tool = tool
@@ -122,7 +122,7 @@ class Run:
 
     @property
     def output(self) -> Output:
-        """Its printed and displayed output; most runs of a cell print to the cell instead."""
+        """The printed and displayed output; most runs of a cell print to the cell instead."""
         with self._lock:
             if self._output is None:
                 self._output = Output()
@@ -130,7 +130,7 @@ class Run:
 
     @property
     def filter(self) -> OutputFilter:
-        """The filter that hides its secrets in its output; most runs have no secrets."""
+        """The filter that hides the run's secrets in the output; most runs have no secrets."""
         with self._lock:
             if self._filter is None:
                 self._filter = OutputFilter(self.secrets, self.done)
@@ -138,7 +138,7 @@ class Run:
 
     @property
     def children(self) -> Children:
-        """The known processes that it started."""
+        """The known processes that the run started."""
         with self._lock:
             if self._children is None:
                 self._children = Children()
@@ -205,7 +205,7 @@ class Run:
         return self._cell_progress
 
     def show_progress(self) -> None:
-        """Show the progress of the run in the cell; only the cell's own thread can."""
+        """Show the progress of the run in the cell; only the thread of the cell can do this."""
         if (cell_progress := self.cell_progress) is not None:
             cell_progress.draw(self.progress_state)
 
@@ -383,7 +383,7 @@ def run_here(
         conversation: The second argument of the executor.
         action: The action, if it was made from *call* already.
         risk: The rating of the call, if any.
-        is_plain: Whether it is `tool(call)` in Python; see `Run`.
+        is_plain: Whether this is a plain `tool(call)`; see `Run`.
     """
     options: dict[str, Any] = {"conversation": conversation, "is_plain": is_plain}
     options |= {"action": action, "risk": risk, "asker": ask_in_cell}

@@ -213,7 +213,7 @@ class ServedCall:
     # --- what a person decides --------------------------------------------------------
 
     def accept(self, content: Mapping[str, Any] | None = None) -> None:
-        """Accept the oldest question with *content*; if it asks for consent, this means yes."""
+        """Accept the oldest question with *content*. For a question of consent this means yes."""
         self._reply(Answer("accept", {"answer": True} if content is None else content))
 
     def refuse(self, reason: str = "") -> None:

@@ -154,7 +154,7 @@ class Served:
         self._tell()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call *listener* with each call that changes, and with None after any other change.
+        """Call *listener* with each call that changes, and with None if the server changes.
 
         The listener is called from any thread, and must return at once.
 

@@ -26,7 +26,7 @@ _OPTIONAL = frozenset({"logging", "experimental", "extensions", "tasks"})
 def changes_between(
     before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> list[Change]:
-    """Return the changes from one snapshot to a later one, sorted by path.
+    """Return the changes from the snapshot *before* to the later *after*, sorted by path.
 
     A list that only one snapshot has, such as resources, is not compared. Hidden characters are
     made visible in sentences and paths.

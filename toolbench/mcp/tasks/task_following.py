@@ -62,7 +62,7 @@ class TaskFollowing:
 
         Raises:
             CallStoppedError: If the task was cancelled.
-            CallFailedError: If the task failed, or the server does not know it any more.
+            CallFailedError: If the task failed, or the server does not know the task any more.
             Exception: Any error of the connection; `sentence` explains it.
         """
         call = self._call

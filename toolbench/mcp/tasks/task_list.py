@@ -59,7 +59,7 @@ class MCPTask:
         return portal.call(self._list.refreshed, self)
 
     def cancel(self) -> "MCPTask":
-        """Cancel the task at the server, and return it in its new state.
+        """Cancel the task at the server, and return the task in its new state.
 
         Raises:
             ServerError: If the server refuses or cannot be reached.
@@ -83,7 +83,7 @@ class MCPTask:
 
 
 class TaskList(ItemList[MCPTask]):
-    """The tasks of one server: `tasks[0]`, `tasks["id"]`. Each use requests them from the server.
+    """The tasks of one server: `tasks[0]`, `tasks["id"]`. Each use requests the tasks again.
 
     In the older protocol the server lists its tasks. In the newer protocol, the list has the tasks
     that this user started, also in an earlier kernel, as long as the server knows them.
@@ -299,7 +299,7 @@ class TaskList(ItemList[MCPTask]):
 
 
 class _Waiter:
-    """A caller for the tool of a task: its call waits for the task, which runs already."""
+    """The caller of the tool that `as_tool` returns. A call only waits for the running task."""
 
     def __init__(self, tasks: TaskList, task: MCPTask) -> None:
         self._tasks = tasks

@@ -15,7 +15,7 @@ class WrittenMessage(SessionMessage):
 
 
 def written(item: SessionMessage) -> WrittenMessage:
-    """Return *item* with its text.
+    """Return *item*, a message of the SDK, together with its JSON text.
 
     Raises:
         PydanticSerializationError: If the message is not valid JSON, for example if it has a lone surrogate.

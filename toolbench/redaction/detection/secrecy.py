@@ -53,7 +53,7 @@ class Secrecy:
 
     @cached_property
     def defaults(self) -> list[str]:
-        """The secrets in the defaults of the schema, which a server may put there.
+        """The secrets in the defaults of the schema; a server may put secrets there.
 
         Plain words such as `none` or `changeme` are left out: they are in too many other texts.
         """

@@ -18,8 +18,8 @@ _SIGNS = frozenset(
 def without_secret_samples(schema: Json) -> Json:
     """Return *schema* without the defaults and examples that hold a secret.
 
-    A model and its provider then do not get them. A call without such an argument still uses the
-    default: the tool or its server adds it.
+    So a model and its provider do not get these secrets. A call without such an argument still
+    uses the default: the tool or its server adds the default.
     """
     if not any(_secret_samples(part, schema) for _, part in every(schema)):
         return schema

@@ -28,7 +28,7 @@ class Noise(NamedTuple):
 
 
 def masked(pieces: list[bytes], spans: list[Span]) -> bytes:
-    """Return all *pieces* joined, with *spans* of their text replaced.
+    """Join *pieces*, and return the result with a mark in place of each of *spans*.
 
     Args:
         pieces: Text, noise, text and so on, as `re.split` returns them.
@@ -87,7 +87,7 @@ class _Redactor(Protocol):
 class NoisyStream:
     """A stream that replaces secrets in bytes that come in pieces, also secrets with noise inside.
 
-    It holds back an end that may be the beginning of a secret, or of noise.
+    It holds back the end of the bytes, if this end may be the beginning of a secret or of noise.
     """
 
     def __init__(self, redactor: _Redactor, noise: Noise) -> None:

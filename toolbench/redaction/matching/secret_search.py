@@ -25,7 +25,10 @@ _FEWEST_DIGITS = 12  # of hex: fewer digits may be in a table of numbers
 
 
 class SecretSearch:
-    """A search for secrets as they are, in escapes, base64 and hex with any line breaks, and dumps."""
+    """A search for secrets: unchanged, with escapes, in base64 or hex, also in several lines.
+
+    It also finds secrets in dumps of bytes.
+    """
 
     def __init__(self, secrets: Iterable[str]) -> None:
         """Search for *secrets*, at least one."""

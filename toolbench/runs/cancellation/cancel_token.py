@@ -96,8 +96,8 @@ def raise_in(thread: int, error: type[BaseException]) -> None:
 def _wait_for_started_threads(thread: int) -> None:
     """Wait while *thread* starts another thread.
 
-    Before Python 3.12, a new thread has the identifier of its parent at first. It would get the
-    exception and end. Then its parent would wait for the start of the thread for ever.
+    Before Python 3.12, a new thread at first has the identifier of its parent, the thread that
+    starts it. The new thread would get the exception and end, and its parent would wait for ever.
     """
     if sys.version_info >= (3, 12):
         return

@@ -24,7 +24,7 @@ class Journal:
         """Write to *path*, which is created if it does not exist.
 
         Raises:
-            ToolbenchError: If it cannot be read and written.
+            ToolbenchError: If the file cannot be read and written.
         """
         self.path = path.absolute()
         self._begin = ""  # a newline after a line that was cut off

@@ -189,7 +189,7 @@ class RunRecord:
         """Return the record as HTML that needs no kernel: the call and its result.
 
         Args:
-            limit: The most characters of the result in each view: for people and for models.
+            limit: The most characters to show of the result for people, and of the text for models.
         """
         return call_html(
             self.definition or self.tool,
@@ -229,7 +229,7 @@ def kept_of(observation: Observation) -> Observation:
 
 
 def _table_of(observation: Observation) -> TableHead | None:
-    """Return the first rows of the result if it is a table; reports show them."""
+    """Return the first rows of the result, for reports; None if the result is not a table."""
     result = vars(observation).get("result")
     if type(result) in _DATA:  # as most results are
         return None

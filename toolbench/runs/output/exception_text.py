@@ -56,7 +56,7 @@ def _sentence(error: BaseException) -> str:
 
 
 def traceback_of(error: BaseException) -> str:
-    """Return the traceback from the tool's own code on, without toolbench's frames above it."""
+    """Return the traceback of *error* without the first frames, if these are toolbench's own."""
     theirs = error.__traceback__
     while theirs is not None and _is_ours(theirs):
         theirs = theirs.tb_next

@@ -1,4 +1,4 @@
-"""The printed and displayed output of a run; if it is long, only its start and its end."""
+"""Keep the printed and displayed output of a run; of a long output, only the start and the end."""
 
 from collections import deque
 from collections.abc import Mapping

@@ -155,7 +155,7 @@ class _KnownOutputs:
 
     @property
     def streams(self) -> list[tuple[str, Any]]:
-        """The streams that still exist, each with its first name."""
+        """The streams that still exist, each with the name under which it was found first."""
         return _living(self._streams)
 
     @property

@@ -19,7 +19,7 @@ class Sink(Protocol):
 
 
 class Redirection:
-    """A piece of work and its sink; threads it starts share it."""
+    """A piece of work and its sink. The threads that the work starts have the same sink."""
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ class _Titled(Protocol):
 
 
 class CellProgress:
-    """The progress of one run; only the thread of the cell, which made this object, draws it.
+    """The progress of one run. Only the thread that made this object draws it, the cell's thread.
 
     Front ends lose or misplace output that other threads display. So other threads only set the
     progress of the run, and the thread that waits for the run draws it.

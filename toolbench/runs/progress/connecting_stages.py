@@ -23,11 +23,11 @@ _OVER = ("connected", "failed", "closed")
 
 @contextmanager
 def connecting_stages(sessions: Collection[Any]) -> Iterator[None]:
-    """Show the stages of connecting *sessions* during the `with` block, if it takes long.
+    """Show the stages of connecting *sessions* in the `with` block, if connecting takes long.
 
     If no person watches, no stage is shown: the output of such notebooks is often compared with
-    the saved output. A page on which a person has to authorize is shown at once and in any case; outside a
-    kernel it is printed to stderr.
+    the saved output. A page on which a person has to authorize is always shown, and at once; outside
+    a kernel its address is printed to stderr. In other threads than the main one, nothing is shown.
     """
     if current_thread() is not main_thread():  # only the thread of the cell may draw
         yield

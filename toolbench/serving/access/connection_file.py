@@ -50,7 +50,7 @@ class ConnectionFile:
         """Write the file, and remove the files of processes that were killed.
 
         Raises:
-            ServerError: If it cannot be written.
+            ServerError: If the file cannot be written.
         """
         path = self.path
         content = {

@@ -112,7 +112,7 @@ class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
     """A tool that applies patches. Sources: OpenAI's `apply_patch` (format), OpenHands (names)."""
 
     def declared_resources(self, action: ApplyPatchAction) -> DeclaredResources:
-        """Return the files of the patch, so that calls that change the same file run in order."""
+        """Return the files of the patch: calls that change the same file run in order."""
         files_in = getattr(self.executor, "files_in", None)
         if files_in is None:  # an executor of another library
             return DeclaredResources(declared=False)

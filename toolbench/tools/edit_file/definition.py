@@ -80,7 +80,7 @@ class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
     """Edits a file by a draft. Source of the names: OpenHands, `edit_file`."""
 
     def declared_resources(self, action: EditFileAction) -> DeclaredResources:
-        """Return the file, so that calls for one file run in order, also calls of other editors."""
+        """Return the file: calls with the same file run in order, also calls of other editors."""
         return DeclaredResources((resource_of(action.path),))
 
     @classmethod

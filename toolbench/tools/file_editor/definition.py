@@ -121,7 +121,7 @@ class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
     """Views, creates and edits files. Source of the names: OpenHands, `file_editor`."""
 
     def declared_resources(self, action: FileEditorAction) -> DeclaredResources:
-        """Return the file, so that calls for one file run in order, also calls of other editors.
+        """Return the file: calls with the same file run in order, also calls of other editors.
 
         Source: OpenHands SDK, `FileEditorTool`.
         """

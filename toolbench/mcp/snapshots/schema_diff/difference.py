@@ -44,9 +44,10 @@ class Difference:
     """One difference at one place.
 
     Attributes:
-        effect: The effect on the values that fit.
+        effect: Whether fewer values fit now, or more, or other values; see `Effect`.
         where: The place in the schema, as a path: `properties/limit/maximum`.
-        place: The place in a value, as a person writes it: `items[].sku`; empty for the whole.
+        place: The place in a value, as a person writes it: `items[].sku`. It is empty if the place
+            is the whole value.
         before: The old part of the schema; None if there was none.
         after: The new part of the schema; None if there is none.
         text: The change without the place: `at most 100 before, at most 50 now`.

@@ -104,7 +104,7 @@ class End:
 
     @property
     def strictness(self) -> tuple[float, bool]:
-        """A sort key. Of two ends on one side, the end with the larger key allows fewer numbers."""
+        """A sort key. Of two lower ends (or two upper ends), the larger key allows fewer numbers."""
         return self.sign * self.value, self.is_exclusive
 
     @property
@@ -114,7 +114,7 @@ class End:
 
 
 def end_of(node: Node, *, lower: bool) -> End:
-    """Return the strictest limit of *node* at one end."""
+    """Return the strictest lower limit of *node*, or the strictest upper limit if not *lower*."""
     sign = 1 if lower else -1
     inclusive, exclusive = (
         ("minimum", "exclusiveMinimum") if lower else ("maximum", "exclusiveMaximum")

@@ -299,7 +299,7 @@ def _takes(node: Node, index: int) -> bool:
 
 
 def _item_difference(before: Node, after: Node, index: int) -> Difference:
-    """Return the difference for an item at *index* that only one side allows."""
+    """Return the difference for an item at *index*, which only one of the two schemas allows."""
     is_narrower = _takes(before, index)
     verb = "was allowed, and is not now" if is_narrower else "is allowed now"
     return difference(
