@@ -51,7 +51,7 @@ class Conditions:
         self._cases = list(islice(_cases(node.view, node.raw, (), set()), _MOST))
 
     def properties_beside(self, nodes: Iterable["Node"]) -> "dict[str, Node]":
-        """Return the properties that only cases declare, and none of *nodes*.
+        """Return the properties that cases declare, without the properties that *nodes* have.
 
         If several cases declare a property, the first of these cases counts.
         """

@@ -91,7 +91,7 @@ MODEL, CHAT = _model_parser(), _chat_parser()
 
 
 def _with_one_line(error: KeyboardInterrupt, name: str) -> KeyboardInterrupt:
-    """Let IPython show *error* without a traceback: one line says how to continue *name*."""
+    """Let IPython show *error* in one line, which says how to continue the conversation *name*."""
     line = (
         f"Interrupted. The conversation is kept in {name}: go on with %%chat {name}, or with "
         f"{name}.run()."

@@ -346,7 +346,7 @@ def _is_program(name: str) -> bool:
 
 
 def targets(names: dict[str, Any]) -> list[str]:
-    """Return which variables in *names* hold a FastMCP object or a configuration entry."""
+    """Return the names of the variables that hold a FastMCP object or a configuration entry."""
     return [
         name
         for name, value in list(names.items())  # threads may add some

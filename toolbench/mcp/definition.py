@@ -197,7 +197,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return self.secrecy.redactor(arguments).problems(problems) if problems else []
 
     def _with_misspelt(self, problem: Problem, arguments: Mapping[str, Any]) -> Problem:
-        """Return *problem*; if it is a missing argument, name an unknown argument like it."""
+        """Return *problem*; if an argument is missing, add a similar name that was sent."""
         if problem.message != REQUIRED or len(problem.path) != 1:
             return problem
         others = [name for name in arguments if name not in self.input_node.properties]

@@ -284,7 +284,7 @@ def _one_scalar(branches: tuple[Any, ...], rules: Json) -> Json | None:
 
 
 def _spread(base: Json, branches: tuple[Any, ...]) -> Json:
-    """Return *base*, and add the properties that only *branches* declare."""
+    """Return a copy of *base* that also has the properties that only *branches* declare."""
     properties = dict(base["properties"])
     for branch in branches:
         declared = branch.get("properties") if isinstance(branch, dict) else None

@@ -176,9 +176,9 @@ def _of_part(near: Any, far: Any) -> Any:
 
 
 def _second_condition(both: Json, near: Schema, far: Schema) -> Json:
-    """Remove from *both* what only the condition of *far* has.
+    """Return the condition of *far* if it differs from the condition of *near*; else return `{}`.
 
-    Return the condition of *far* if it differs from the condition of *near*, else nothing.
+    Remove from *both* the keywords of the condition that only *far* has.
     """
     first, second = ({k: s[k] for k in _CONDITION if k in s} for s in (near, far))
     for key in second.keys() - first.keys():

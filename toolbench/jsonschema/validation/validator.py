@@ -112,7 +112,7 @@ def _with_part(root: Mapping[str, Any], schema: JsonSchema) -> dict[str, Any]:
 
 
 def _address(schema: JsonSchema) -> str:
-    """Return the address at which references in *schema* begin: its `$id`, or a fixed address."""
+    """Return the address to which references are relative: the `$id` of *schema*, or `_ROOT`."""
     own = schema.get("$id") if isinstance(schema, Mapping) else None
     is_address = isinstance(own, str) and ":" in own and "#" not in own.rstrip("#")
     return str(own).rstrip("#") if is_address else _ROOT

@@ -266,7 +266,7 @@ def _accepted(path: tuple[str | int, ...], value: Any) -> Repair:
 
 
 def _with_sent_names(problem: Problem, names: Mapping[str, str]) -> Problem:
-    """Return *problem* with the argument names that the model got; *names* has them."""
+    """Return *problem* with the argument names that the model got, which are in *names*."""
     if not names:
         return problem
     path = tuple(names.get(str(part), part) for part in problem.path)

@@ -132,9 +132,9 @@ class _Writer:
         return self._inside(followed, whole, where)
 
     def _is_cut(self, ref: Any, where: str) -> bool:
-        """Return whether *ref* must not be followed, because it is recursive or the schema large.
+        """Return whether *ref* must not be followed: it is recursive, or the schema is too large.
 
-        Note the cut in the changes.
+        If so, add a note to the changes.
         """
         is_cut = ref in self._open or self._written > _LIMIT
         if is_cut:

@@ -144,7 +144,7 @@ def format_report(
 def _fitted(
     function: Json, provider: Provider, longest: int
 ) -> tuple[Json, FormatReport]:
-    """Return *function*, a tool in OpenAI's format, changed to fit OpenAI's limits; add a report.
+    """Return *function*, a tool, with the changes that OpenAI's limits require, and a report.
 
     *longest* is the most characters of the description.
     """

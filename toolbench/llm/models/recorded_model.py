@@ -45,7 +45,7 @@ class RecordedModel:
     An answer belongs to one exact request: the messages and the tools. Without an inner model a
     request that was not recorded is an error, which shows the difference to the most similar
     recorded request. If a request comes again, it gets the next answer recorded for it. Without an
-    inner model, the first answer follows the last answer.
+    inner model, the answers begin again after the last answer.
 
     The file has one JSON object per line, `{"request": ..., "answer": ...}`. It contains neither
     the inner model's key nor secrets of calls: marks replace these secrets. In a later request,

@@ -91,7 +91,7 @@ def _tokens(items: Items) -> Iterator[tuple[str, str]]:
 
 
 async def _place(client: Any, issuer: str, server: str) -> str:
-    """Return the URL at which *issuer* revokes tokens; empty if there is none that is safe."""
+    """Return the URL at which *issuer* revokes tokens; empty if there is no safe URL."""
     from mcp.client.auth.utils import (  # noqa: PLC0415 - with the first server
         build_oauth_authorization_server_metadata_discovery_urls,
         issuers_match,

@@ -21,7 +21,8 @@ class Completions(list[str]):
     ) -> None:
         """Keep *values*, the completions that the server sent.
 
-        *total* is the number of all completions; *more* tells whether some were not sent.
+        *total* is the number of all completions, if the server tells it. *more* tells whether some
+        completions were not sent.
         """
         super().__init__(values)
         self.total = total

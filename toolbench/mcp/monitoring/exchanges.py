@@ -34,7 +34,7 @@ class Exchange:
 
     @property
     def is_failed(self) -> bool:
-        """Whether the answer is an error, or the message is only a line that is no message."""
+        """Whether the answer is an error, or the server wrote a line that is not a message."""
         return (self.answer or self.message).kind in ("error", "noise")
 
     @property

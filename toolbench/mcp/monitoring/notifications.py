@@ -51,7 +51,7 @@ class Inbox:
     def __init__(
         self, server: str, *, answerer: Callable[[], Answerer | None] = lambda: None
     ) -> None:
-        """Make the inbox of *server*; *answerer()* returns the handler for calls without one."""
+        """Make the inbox of *server*. A call without a handler uses the handler *answerer()*."""
         self.server = server
         self.answerer = answerer
         self.entry_redactor = Redactor()

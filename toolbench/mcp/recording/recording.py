@@ -43,7 +43,10 @@ class Recording:
     """A recording in a file; frames are read from the file at each use."""
 
     def __init__(self, path: Path, lines: list[int]) -> None:
-        """Take the file *path*; *lines* has the start of each complete line, and the last end."""
+        """Take the file *path*.
+
+        *lines* has the start of each complete line, and then the end of the last line.
+        """
         self.path = path
         self._lines = lines
 

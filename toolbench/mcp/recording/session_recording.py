@@ -49,9 +49,10 @@ async def stop(inbox: Inbox) -> Path | None:
 
 
 def cannot_record(server: str, recording: Path | None) -> ServerError:
-    """Return the error for a session that cannot be recorded, with the reason.
+    """Return the error for a session that cannot be recorded.
 
-    The session has a *recording* already, or, if this is None, is not connected.
+    *recording* is the file in which the session is recorded already, or from which it is replayed.
+    If *recording* is None, the session is not connected.
     """
     why = "it is not connected"
     if recording is not None:

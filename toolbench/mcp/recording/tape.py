@@ -205,7 +205,7 @@ class Tape:
         return None
 
     def _happened(self, event: Event, exchange: Exchange | None = None) -> None:
-        """Add *event* to *exchange*, or without one to the newest open exchange.
+        """Add *event* to *exchange*; if this is None, add *event* to the newest open exchange.
 
         If no exchange is open, the newest answered exchange gets *event*. An event before the
         first request is kept in `before`.

@@ -240,7 +240,7 @@ def _keys_in(query: str) -> Iterator[tuple[str, str]]:
 
 
 async def _pass_on(response: "Response", send: Send) -> None:
-    """Pass each event of *response* to *send*; if there are no events, pass its whole JSON."""
+    """Pass each event of *response* to *send*; if it is not streamed, pass its JSON value."""
     from httpx2 import EventSource  # noqa: PLC0415 - as above
 
     if response.status_code >= 300:

@@ -132,7 +132,7 @@ def _claude_blocks(message: Mapping[str, Any]) -> list[Any]:
 
 
 def _readable(block: Json) -> Json:
-    """Return *block*; if it is a call with unreadable arguments, they become an object."""
+    """Return *block*; if it is a call, unreadable arguments become an object."""
     if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict):
         return {**block, "input": {"unreadable": str(block.get("input") or "")}}
     return block
