@@ -54,7 +54,7 @@ class TextFile:
         """Return the bytes of *text* in the encoding of this file.
 
         Raises:
-            RunError: If the encoding does not have a character.
+            RunError: If *text* has a character that the encoding does not have.
         """
         try:
             return self.bom + text.encode(self.encoding, self.errors)
@@ -134,7 +134,7 @@ def _guessed(data: bytes) -> TextFile:
 def _guess(data: bytes) -> str:
     """Return the likeliest encoding of *data*.
 
-    The encoding always writes ASCII characters as ASCII bytes. If a guess does not, return latin-1.
+    If the likeliest encoding does not write ASCII characters as ASCII bytes, return latin-1.
     """
     from charset_normalizer import (  # noqa: PLC0415 - slow to import, seldom needed
         from_bytes,

@@ -81,7 +81,10 @@ def _swap(
     undo: ExitStack,
     done: ExitStack,
 ) -> None:
-    """Rename the new file; keep the old file as *spare* until all changes are made."""
+    """Put the new file in place of the old file, or remove the old file.
+
+    Until all changes are made, a copy of the old file is kept, to undo *change*.
+    """
     entry = change.entry
     if new is not None and not new.is_alike and change.data is not None:
         old = disk.read(entry).data

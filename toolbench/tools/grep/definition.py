@@ -40,7 +40,7 @@ class GrepAction(Action):
 
 
 class GrepObservation(Observation):
-    """The files with a line that matches."""
+    """The files that have a matching line."""
 
     matches: list[str] = Field(
         default=[], description="Absolute paths, those changed last first."

@@ -110,7 +110,10 @@ def is_ignored(
     path: str,
     is_directory: bool,  # noqa: FBT001 - called for every file
 ) -> bool:
-    """Tell whether *path* is ignored; *name* is its last part. The last of *rules* counts first."""
+    """Tell whether *path* is ignored; *name* is its last part.
+
+    If several of *rules* match, the last of them decides.
+    """
     for file in reversed(rules):
         verdict = file.verdict(name, path, is_directory)
         if verdict is not None:

@@ -35,7 +35,7 @@ class HeadAndTail:
         Args:
             file: The file for the whole output. It is made when bytes are dropped from memory, or
                 when `keep_on` is called.
-            half: The number of bytes to keep of the beginning, and the number of the end.
+            half: How many bytes of the beginning are kept in memory, and how many of the end.
             noise: A pattern of bytes to leave out.
             secrets: A filter that replaces secrets.
         """

@@ -187,7 +187,10 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         return True
 
     def declared_resources(self, action: TerminalAction) -> DeclaredResources:
-        """Return the shell: calls run one by one. Source: OpenHands SDK, `TerminalTool`."""
+        """Return the shell as a resource, so that calls run one by one.
+
+        Source: OpenHands SDK, `TerminalTool`.
+        """
         return DeclaredResources(("terminal:session",))
 
     @classmethod

@@ -241,7 +241,10 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return self._waited(shell, call, prefix)
 
     def _earlier(self) -> str:
-        """Return a note about output that arrived before a new command; empty without output."""
+        """Return a note about what happened before a new command; empty if nothing happened.
+
+        The earlier command may have ended, or jobs in the background may have written output.
+        """
         if self._shell is None:
             return ""
         look = self._shell.look()
@@ -352,10 +355,12 @@ def _check_wanted(call: _Call) -> None:
 
 
 def _encoded(text: str) -> bytes:
-    """Return *text* as bytes. Python escapes odd bytes, as in file names: such bytes are restored.
+    """Return *text* as bytes.
+
+    In a file name, Python writes a byte that is not UTF-8 as a surrogate. It becomes a byte again.
 
     Raises:
-        RunError: If *text* has half a character, a surrogate that stands for no byte.
+        RunError: If *text* has a surrogate that stands for no byte.
     """
     try:
         return text.encode("utf-8", "surrogateescape")

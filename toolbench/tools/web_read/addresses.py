@@ -78,8 +78,8 @@ async def allowed(
 ) -> list[str]:
     """Return the addresses of *host*, if connections to *host* are allowed.
 
-    Without *private*, all addresses must be public: a host name that also has a private address
-    may be an attack.
+    Unless *private* is True, all addresses must be public. A host name that has both public and
+    private addresses may be an attack.
 
     Raises:
         RunError: If *host* is not known, or an address is not public and *private* is False.

@@ -13,7 +13,7 @@ _NOTHING = "No call has arrived yet."
 
 
 def call_lines(parts: Parts) -> MessageLines[ServedCall]:
-    """Return an empty list of lines for calls, made by *parts*."""
+    """Return an empty list of lines for calls. *parts* makes the widgets."""
     return MessageLines(parts, line_html, noun="call", nothing=_NOTHING, pieces=_PIECES)
 
 

@@ -41,7 +41,7 @@ class ServedPanel(w.VBox):
 
         Args:
             served: The server.
-            variables: The variables that keep results. By default those of the notebook.
+            variables: The variables that keep results. By default, the variables of the notebook.
         """
         self._served, self._variables = served, variables or Variables()
         self._lock = RLock()

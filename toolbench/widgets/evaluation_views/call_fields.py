@@ -32,7 +32,8 @@ class CallFields:
             parts: The factory of the widgets.
             tools: The tools to choose from, by name. A *call* of another tool can be shown too.
             call: The expected call.
-            may_lack: A function that tells whether the argument with a name needs no value.
+            may_lack: A function that gets the name of an argument, and tells whether the argument
+                needs no value.
             edited: A function that is called after each change.
         """
         self._tools, self._may_lack, self._edited = tools, may_lack, edited

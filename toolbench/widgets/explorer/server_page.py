@@ -19,7 +19,10 @@ class ServerPage:
     """The page of one server."""
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Show the tools of *session* and open the first; other tabs are made when opened."""
+        """Show the tools of *session* and open the first tool.
+
+        The other tabs are made when they are opened.
+        """
         self.session = session
         self._parts = parts = Parts()
         self._last_change = session.tools.last_change

@@ -13,7 +13,7 @@ MakePane = Callable[[MCPServerSession, Lock], Pane]
 
 
 class TabSet:
-    """Panes in tabs. The visible pane is updated at once; another pane when it is opened."""
+    """Panes in tabs. The visible pane is updated at once, and any other pane when it is opened."""
 
     def __init__(
         self,
@@ -23,7 +23,7 @@ class TabSet:
         *,
         when_turned: Callable[[], None] = lambda: None,
     ) -> None:
-        """Show the first pane of *session*; make the others when they are opened.
+        """Show the first pane of *session*; make the other panes when they are opened.
 
         Args:
             session: The server.

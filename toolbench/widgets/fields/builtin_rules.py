@@ -46,7 +46,7 @@ def _typed(kind: str) -> Test:
 
 
 def _is_root(node: Node, path: Path) -> bool:
-    """Return whether *path* is the root and its value an object, as for a schema without a type."""
+    """Return whether *path* is the root and *node* an object; a root without a type is one too."""
     return path == () and node.type in ("object", None) and not node.branches
 
 

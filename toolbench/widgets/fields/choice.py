@@ -104,7 +104,7 @@ class Choice(Editor):
 
     @property
     def _lines_before(self) -> int:
-        """The number of lines before the first value: one for no value."""
+        """The number of lines before the first value. One line stands for no value."""
         return 1
 
     @property

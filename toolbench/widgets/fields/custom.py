@@ -42,7 +42,7 @@ class WidgetEditor(Editor):
         return self._inner.value if self._there else UNSET
 
     def write(self, value: Any) -> bool:
-        """Set the widget; return False if it refuses or changes the value."""
+        """Set the widget; return False if the widget refuses or changes *value*."""
         try:
             self._inner.value = value
         except (TraitError, TypeError, ValueError):

@@ -26,7 +26,7 @@ class Editor(ABC):
         is_short: Whether half the width of a form is enough for its widget.
         notes_itself: Whether the built editor itself shows the help and the errors of its slot.
         missing: The error text if a required value is missing, such as "choose one".
-        wider: The editor to try next if this one cannot hold a value exactly.
+        wider: The editor to try next if this editor cannot hold a value exactly.
     """
 
     labelled: ClassVar[bool] = True

@@ -59,7 +59,7 @@ class Frame:
 
     @contextmanager
     def edit(self) -> Iterator[bool]:
-        """Hold the lock during an edit. After the outermost edit, call *settle* and the listeners.
+        """Hold the lock during an edit. After the outermost edit, update the form, call listeners.
 
         Yield whether this edit is the outermost one.
         """
@@ -125,9 +125,7 @@ class Frame:
     def hear(self, widget: Widget, names: str, react: Callable[[], None]) -> None:
         """Call *react* after a click if *widget* is a button, else after a change of a trait.
 
-        *names* is the name of the trait.
-
-        Changes that the form itself makes are ignored.
+        *names* is the name of the trait. Changes that the form itself makes are ignored.
         """
 
         def on_click(_: Any) -> None:

@@ -64,7 +64,7 @@ class Position:
 
     @property
     def title(self) -> str:
-        """The name of the position in other places, as in a list of fields; in a map, the key."""
+        """The name of the position in a text or list about fields. In a map it is the key."""
         in_a_map = self.settled and isinstance(self.key, str)
         return str(self.key) if in_a_map else self.label
 
@@ -134,7 +134,7 @@ class Position:
 
     @property
     def starred(self) -> bool:
-        """Whether the label has a star: a person must give a value."""
+        """Whether the label has a star, which means that a person must give a value."""
         return self.required and not self.settled and _lacks_input(self.node)
 
     @property

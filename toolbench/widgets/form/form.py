@@ -207,7 +207,7 @@ class SchemaForm:
             self._refusal = list(problems)
 
     def show_problems(self, problems: list[Problem]) -> None:
-        """Show *problems*, which another program found, each at its field until an edit there."""
+        """Show *problems* from outside the form, each at its field. An edit there removes them."""
         with self.frame.edit():
             self.frame.outside = list(problems)
 

@@ -137,7 +137,7 @@ def _consenting(
 def agreeing(
     consent: ConsentLabels, parts: Parts, reply: Callable[[Answer], None]
 ) -> list[Any]:
-    """Return the button to consent and, if *consent* can be remembered, a checkbox for this.
+    """Return the button to consent and, if allowed, a checkbox to remember the consent.
 
     Args:
         consent: The labels of the question.

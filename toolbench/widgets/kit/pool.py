@@ -11,7 +11,7 @@ from toolbench.widgets.frontend import front_end
 
 @cache
 def _style_of(kind: Any) -> Any:
-    """Return the Style class of widgets of this *kind*, or None."""
+    """Return the Style class of widgets of this *kind*; None if they have no Style."""
     trait = kind.class_traits().get("style")
     return None if trait is None else trait.klass
 

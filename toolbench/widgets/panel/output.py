@@ -47,7 +47,7 @@ class LogView:
         self._begun = monotonic()
 
     def show(self, output: Output, *, over: bool, limit: int = REST) -> None:
-        """Update the view; if the output still grows, skip some calls.
+        """Update the view. While the output grows, some calls do nothing, to save time.
 
         Args:
             output: The output so far.

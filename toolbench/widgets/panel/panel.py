@@ -233,7 +233,7 @@ class ToolPanel(w.VBox):
 
 
 def _head_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None) -> Html:
-    """Return the head of the panel of *tool*, with the number of tokens that a model gets."""
+    """Return the head of the panel of *tool*. It tells how many tokens *tool* costs a model."""
     try:
         cost = str(quick_count(offer_of(tool)))
     except Exception:  # noqa: BLE001 - a tool's own export; the Schema tab shows its error

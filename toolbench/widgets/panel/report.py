@@ -91,7 +91,7 @@ class RunReport:
             self._rendered = rendered
 
     def show(self, run: Run) -> bool:
-        """Update the view of *run*, sending only changes; return whether it is complete."""
+        """Update the view of *run*, sending only changes. Return whether the view is complete."""
         rendered = self._rendered
         over = rendered is not None and rendered.run is run
         put(self._state, _state_html(run))

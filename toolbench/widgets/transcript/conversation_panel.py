@@ -257,7 +257,7 @@ class ConversationPanel(w.VBox):
     # --- as a widget -----------------------------------------------------------------------
 
     def close(self) -> None:
-        """Stop the running work, and close all widgets, also those of the forks."""
+        """Stop the running work, and close all widgets of this panel and of the forks."""
         if self._is_at_work:
             self.stop()
         self._forks.close()

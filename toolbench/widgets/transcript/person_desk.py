@@ -108,7 +108,7 @@ class _RequestView:
 
 
 def _request_html(request: PersonRequest) -> Html:
-    """Return the whole request that a model would get. A click opens all of it but the messages."""
+    """Return the request that a model would get: the messages, and after a click the rest."""
     messages = "".join(_message_html(message) for message in request.messages)
     sent = SentRequest(request.messages, request.tools, "you", request.provider)
     return Html(

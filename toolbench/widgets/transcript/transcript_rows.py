@@ -111,7 +111,7 @@ class Rows:
     def _keep(self, recent: Sequence[Event], left_out: int) -> None:
         """Show the rows of *recent*, and close all other rows.
 
-        *left_out* is the number of earlier events, which a note tells.
+        A note says that *left_out* earlier events are not shown.
         """
         with self._lock:
             self._event_ids = [event.id for event in recent]

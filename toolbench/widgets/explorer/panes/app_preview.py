@@ -1,4 +1,4 @@
-"""Show the app of a tool, which is HTML from its server, with the calls of the app."""
+"""Show the app of a tool: HTML from the server of the tool. The calls of the app are shown too."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -46,8 +46,8 @@ class Panel(Protocol):
 class AppView:
     """A button that shows the app with the panel's arguments and last result.
 
-    Below the app are its questions and calls. Without the front-end module the app is only a
-    preview: it cannot send requests.
+    The questions and calls of the app are below the app. Without our JavaScript module the app is
+    only a preview: it cannot send requests.
     """
 
     def __init__(self, session: MCPServerSession, panel: Panel) -> None:

@@ -146,7 +146,7 @@ class OpenMessage:
         self._request(method, params)
 
     def _holds_secret(self, message: Message) -> bool:
-        """Return whether *message* has a hidden secret, and so cannot be sent again; show this."""
+        """Return whether *message* has a hidden secret; if so, say that it cannot be sent again."""
         is_hidden = MARK in message.text
         if is_hidden:
             text = f"The message holds a secret, shown as {MARK}. Edit and send it: type the secret again."

@@ -1,4 +1,4 @@
-"""The base of lists and maps. A person adds and removes lines; only the first ones are shown."""
+"""The base of lists and maps. A person adds and removes lines; at first only some are shown."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable

@@ -25,7 +25,10 @@ _HINT = 60  # characters quoted of a line
 
 
 def _parts(line: str) -> list[str]:
-    """Return the values between the commas of *line*; empty without a comma or if one is blank."""
+    """Return the values between the commas of *line*.
+
+    Return an empty list if *line* has no comma, or if a value is blank.
+    """
     parts = [part.strip() for part in line.split(",")]
     return parts if len(parts) > 1 and all(parts) else []
 
@@ -111,7 +114,7 @@ class Items(TextBox):
         return line if self._type == "string" else read_number(line, self._type)
 
     def render(self, value: Any) -> str | None:
-        """Return the items of the list *value*, one per line; None if an item has no such line."""
+        """Return the items of the list *value*, one per line; None if an item is not one line."""
         if not isinstance(value, list):
             return None
         lines = [self._line(item) for item in value]

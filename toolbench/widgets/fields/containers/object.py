@@ -116,7 +116,7 @@ class ObjectEditor(Container):
             yield self._others
 
     def child(self, step: Any) -> Slot | None:
-        """Return the field of a property, or of an undeclared key in the value."""
+        """Return the field of the property *step*, or of the undeclared key *step* in the value."""
         if step in self._properties:
             return self._slot(step)
         return None if self._others is None else self._others.child(step)

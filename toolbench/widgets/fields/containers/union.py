@@ -20,9 +20,10 @@ _TABS_WIDTH = 60  # characters of all their names
 
 
 class Union(Container):
-    """A union. It shows only the field of the chosen alternative. A field is built when chosen.
+    """A union. It shows only the field of the chosen alternative.
 
-    A field keeps its typed text while another alternative is chosen.
+    The field of an alternative is built when the alternative is first chosen. The field keeps its
+    typed text while another alternative is chosen.
     """
 
     labelled = True

@@ -1,4 +1,4 @@
-"""The editor of a file as base64 text: choose a file or type; images are shown."""
+"""The editor of a file as base64 text. A person chooses a file or types; an image is shown."""
 
 import base64
 import binascii

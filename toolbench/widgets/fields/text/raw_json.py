@@ -33,7 +33,7 @@ def from_text(text: str) -> Any:
     """Read JSON that a person wrote.
 
     Raises:
-        UnreadableError: If it is not JSON, or an object has a key twice.
+        UnreadableError: If *text* is not JSON, or an object in it has a key twice.
     """
     try:
         return json.loads(text, object_pairs_hook=each_once, parse_constant=_refuse)

@@ -1,4 +1,4 @@
-"""Editors with a text box: they keep the typed draft, and an empty box means no value."""
+"""Editors with a text box. They keep the typed draft. A box that a person empties has no value."""
 
 import json
 import math
