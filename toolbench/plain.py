@@ -119,7 +119,7 @@ def whole_characters(value: Any) -> Any:
 
 
 def sendable(value: Any) -> Any:
-    """Return *value* as JSON that every reader accepts: `plain`, without lone surrogates."""
+    """Return `plain(value)` without lone surrogates: JSON that every reader accepts."""
     return whole_characters(plain(value))
 
 
@@ -266,10 +266,10 @@ def _writable(value: Any) -> Any:
 def each_once(
     pairs: list[tuple[str, Any]], error: type[ValueError] = ValueError
 ) -> dict[str, Any]:
-    """Return *pairs* as a dict, without duplicate keys: an `object_pairs_hook` for `json`.
+    """Return *pairs* as a dict; refuse duplicate keys. Use: `object_pairs_hook` of `json.loads`.
 
     Raises:
-        error: If a key is there twice.
+        error: If a key occurs twice.
     """
     value = dict(pairs)
     if len(value) < len(pairs):
@@ -281,7 +281,7 @@ def each_once(
 
 
 def same_json(left: Any, right: Any) -> bool:
-    """Compare two JSON values strictly: types, numbers as written, and key order."""
+    """Tell whether two JSON values are written the same: types, numbers, and order of keys."""
     if type(left) is not type(right):
         return False
     if isinstance(left, dict):

@@ -105,7 +105,7 @@ class Redactor:
         return self._search.occurs_in(data)
 
     def sentence(self, sentence: str) -> str:
-        """Return *sentence* without whole secrets, cut secrets, and short secrets in quotes."""
+        """Return *sentence* with secrets hidden, also cut secrets and short secrets in quotes."""
         return self._quoted.sub(MARK, self.cut_text(sentence))
 
     def spans(self, data: bytes, *, cuts: Iterable[bytes] = ()) -> list[Span]:
@@ -160,7 +160,7 @@ class Redactor:
         return value if self._search is None else masked_value(self, value)
 
     def bundle(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a mime bundle with every secret replaced by a mark that is visible in each type."""
+        """Return the mime bundle *data*; marks that each type shows replace the secrets."""
         return {
             kind: self.html(content)
             if kind in _MARKUP and isinstance(content, str)

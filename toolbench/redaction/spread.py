@@ -53,7 +53,7 @@ class Succession:
         return pieces
 
     def begun(self, redactor: Redactor) -> list[Piece]:
-        """Return the pieces of a secret that may have begun in the last texts, and ends later.
+        """Return the pieces of a secret that may have begun in the last texts and may end later.
 
         Very short beginnings do not count, because many words have them.
         """

@@ -256,7 +256,7 @@ def _keep(run: Run, observation: Observation) -> None:
 
 
 def _ended_by(run: Run, error: BaseException) -> bool:
-    """Note in *run* how *error* ended it; tell whether the caller has to raise *error*."""
+    """Note in *run* how *error* ended the run; tell whether the caller has to raise *error*."""
     interrupted = (
         isinstance(error, KeyboardInterrupt) and current_thread() is main_thread()
     )

@@ -181,7 +181,7 @@ def _elsewhere(executor: Executor, run: Run) -> Observation:
 
 
 def _unpicklable(executor: Executor, run: Run) -> str | None:
-    """Return the reason why *run* cannot be sent to a process of *executor*; None if it can.
+    """Return the reason why *run* cannot be sent to a process of *executor*, or None.
 
     The error of *executor* does not help: its type and message differ between Python versions.
     """

@@ -237,7 +237,7 @@ class Policy:
         return Refusal(text, f"You declined; {run.tool.name} was not run." * is_reader)
 
     def question(self, run: Run) -> Question | None:
-        """Return the question that `check` would ask before *run*; None if it would not ask."""
+        """Return the question that `check` would ask before *run*; None if `check` asks nothing."""
         verdict, why = self.verdict(run)
         if verdict != "ask" or presets.asker is not None:
             return None

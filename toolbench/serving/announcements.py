@@ -48,7 +48,7 @@ class Announcements:
         self._is_due = False
 
     def add(self, ctx: ServerRequestContext[Any, Any]) -> None:
-        """Notify the client of *ctx* until it disconnects, if it uses the older protocol."""
+        """Add the client of *ctx* if it uses the older protocol, until the client disconnects."""
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return
         connection = ctx.session._connection

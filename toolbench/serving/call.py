@@ -185,7 +185,7 @@ class ServedCall:
 
     @property
     def observation(self) -> Observation:
-        """The answer to the agent, or the observation so far; secrets of the call are hidden."""
+        """The person's answer, or else the observation of the run; secrets are hidden."""
         outcome = self._by_hand or self.run.outcome
         return masked_observation(outcome, self.run.secrets.redactor)
 

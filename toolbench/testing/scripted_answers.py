@@ -21,7 +21,7 @@ class RpcError(Exception):
     """A JSON-RPC error instead of a result. Use it as an answer, or raise it in a tool."""
 
     def __init__(self, message: str, code: int = -32603, data: Any = None) -> None:
-        """Make an error of *message*, a JSON-RPC error code, and *data* that explains the error."""
+        """Make an error with *message*, a JSON-RPC *code*, and *data* that explains the error."""
         super().__init__(message)
         self.code = code
         self.data = data

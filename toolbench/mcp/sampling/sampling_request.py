@@ -27,7 +27,7 @@ def tools_in(params: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def tool_choice_in(params: Mapping[str, Any]) -> str:
-    """Return `auto`, `required` (a tool has to be called) or `none`."""
+    """Return the tool choice of the request: `auto`, `required` (a call is demanded) or `none`."""
     choice = params.get("toolChoice")
     mode = choice.get("mode") if isinstance(choice, Mapping) else None
     return mode if mode in ("required", "none") else "auto"

@@ -28,7 +28,7 @@ class Snapshot:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Return the snapshot that `write` wrote.
+        """Return the snapshot in the file at *path*, which `write` wrote.
 
         Raises:
             ServerError: If the file cannot be read, or is not a snapshot.
@@ -77,7 +77,7 @@ class Snapshot:
 
 
 def _sorted(value: Any) -> Any:
-    """Return a part of the offer with sorted keys, without times and cache settings."""
+    """Return *value*, a part of an offer, sorted by key and without times and cache settings."""
     if isinstance(value, Mapping):
         return {key: _item(value[key]) for key in sorted(value)}
     return value

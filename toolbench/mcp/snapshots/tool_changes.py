@@ -168,7 +168,7 @@ class _Witness:
         return self.target.problems(whole)
 
     def sentence(self, example: Example) -> str:
-        """Return a sentence that names the value."""
+        """Return a sentence about the value of *example*: it is refused now, or may come now."""
         value = clip(example.value, _MAX_VALUE)
         is_input = self._direction == "input"
         return f"{value} is refused now" if is_input else f"{value} may come now"

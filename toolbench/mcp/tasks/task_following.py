@@ -223,9 +223,9 @@ class TaskFollowing:
     # --- questions ----------------------------------------------------------------
 
     async def _has_answered(self) -> bool:
-        """Answer the questions of the task; return False if all were answered before.
+        """Answer the new questions of the task; return False if there was nothing new to do.
 
-        In the older protocol, the server sends questions as requests, after a request for the result.
+        In the older protocol, request the result once: the server then sends its questions itself.
         """
         if not self._is_modern:
             is_new = self._result is None

@@ -129,7 +129,7 @@ class TaskList(ItemList[MCPTask]):
 
     @property
     def known_items(self) -> list[MCPTask] | None:
-        """The tasks of the last request; None before the first request."""
+        """The tasks that the last request returned; None before the first request."""
         return self._items
 
     def _named(self, identity: str) -> MCPTask:

@@ -91,7 +91,7 @@ class Trust:
         """Check that the server has not changed.
 
         Raises:
-            ServerError: If the server changed; the message has changes and the command to approve.
+            ServerError: If the server changed. The message names changes, and how to approve them.
         """
         if not self._changes:
             return

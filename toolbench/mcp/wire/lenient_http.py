@@ -55,7 +55,7 @@ async def mend_response(
 
 
 def read(body: bytes) -> Reading:
-    """Read *body* strictly as a message, or else repair it."""
+    """Read *body* as a message. If the body is not a valid message, repair it."""
     try:
         message = mcp_types.jsonrpc_message_adapter.validate_json(body, by_name=False)
     except ValidationError as error:
@@ -72,8 +72,9 @@ def read(body: bytes) -> Reading:
 class MendedEvents(httpx2.AsyncByteStream):
     """An event stream with repaired messages. Events without a message are passed on unchanged.
 
-    An unreadable event is left out. If it was meant as the answer, an error takes its place. If
-    the stream ends without an answer after an unreadable event, an error is added at the end.
+    An unreadable event is left out. If this event was meant as the answer, an error takes its
+    place. If the stream ends without an answer after an unreadable event, an error is added at the
+    end.
     """
 
     def __init__(
@@ -187,7 +188,7 @@ class Event:
 
     @classmethod
     def of(cls, lines: list[bytes]) -> "Event":
-        """Read the *lines* of an event."""
+        """Return the event that *lines*, the lines of an event stream, describe."""
         name, data = "message", []
         for line in lines:
             key, _, value = line.partition(b":")

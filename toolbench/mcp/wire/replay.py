@@ -37,7 +37,7 @@ class ReplayTransport(ClientTransport):
         """Yield a session with the recorded server.
 
         Raises:
-            RecordedFailureError: If the recorded connection failed too.
+            RecordedFailureError: If the recorded connection failed: this connection fails as well.
         """
         if (error := self.player.connect_error) is not None:
             raise RecordedFailureError(error)

@@ -231,7 +231,7 @@ class _Dispatcher(JSONRPCDispatcher[Any]):
 
 
 def _task_of(params: Any) -> Any:
-    """Return the id of the task that a question of the older protocol names, or None."""
+    """Return the id of the task that a question of the older protocol names; None if it has none."""
     related = (params.meta or {}).get("io.modelcontextprotocol/related-task")
     return related.get("taskId") if isinstance(related, dict) else None
 
@@ -244,7 +244,7 @@ def _has_headers(tool: Any) -> bool:
 
 
 def header_problem(schema: dict[str, Any]) -> str | None:
-    """Return why the `x-mcp-header` annotations of a tool are invalid, or None."""
+    """Return the reason why `x-mcp-header` annotations in *schema* are invalid; None if valid."""
     return find_invalid_x_mcp_header(schema)
 
 

@@ -145,7 +145,7 @@ def _proxy(behind: Any, settings: Mapping[str, Any]) -> Any:
 
 
 def _in_process(server: Any) -> ClientTransport:
-    """Return the transport to the object *server*: the object's own one, or else FastMCP's."""
+    """Return the own transport of the object *server*; if it has none, FastMCP's transport to it."""
     if isinstance(server, ClientTransport):
         return server
     own = getattr(server, "client_transport", None)

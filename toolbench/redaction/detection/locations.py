@@ -153,7 +153,7 @@ class Location:
         return any(part.is_secret(name) for name, part in self.every_part())
 
     def every_part(self) -> Iterator[tuple[str, "Location"]]:
-        """Yield all locations in this one, at any depth, with their names."""
+        """Yield all locations inside this location, at any depth, each with its name."""
         todo = [("", self)]
         visited = set(todo)
         while todo:
@@ -179,7 +179,7 @@ class Location:
                 yield name
 
     def _inside(self, above: str) -> Iterator[tuple[str, "Location"]]:
-        """Yield all locations directly in this one, called *above*, with their names."""
+        """Yield the locations directly inside this location, which is called *above*, with names."""
         for schema in self._schemas:
             if _HOLDERS.isdisjoint(schema):
                 continue

@@ -71,8 +71,8 @@ class Secrecy:
     def is_harmless(self, arguments: Any) -> bool:
         """Tell quickly whether *arguments* certainly have no secret; if not, `hide` has to check.
 
-        It is true if all values are simple and the schema declares their names, and no name means
-        a secret. Most calls of most tools are like this.
+        The result is true if all values are simple, the schema declares all names, and no name
+        means a secret. Most calls of most tools are like this.
         """
         values = _fields(arguments) if isinstance(arguments, BaseModel) else arguments
         if not isinstance(values, dict):
@@ -85,7 +85,7 @@ class Secrecy:
         )
 
     def hide(self, arguments: Any) -> tuple[Any, list[str]]:
-        """Return a copy of *arguments* that is safe to show, and the texts of its hidden secrets.
+        """Return a copy of *arguments* that is safe to show, and the texts of the hidden secrets.
 
         The copy hides the secrets that `mask` hides. It also hides secrets inside texts: in JSON,
         in an address, or in a setting such as `NAME=value`. Names are always shown. All values are
@@ -205,7 +205,7 @@ def _known(secrets: SecretsByPath) -> Iterator[str]:
 
 
 def _in_content(text: str, location: Location) -> Iterator[str]:
-    """Yield the secrets in *text*, JSON that *location* describes."""
+    """Yield the secrets in *text*, a JSON text whose content *location* describes."""
     if not location.has_secrets or len(text) > _LONGEST:
         return
     with suppress(ValueError, RecursionError):

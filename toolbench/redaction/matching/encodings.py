@@ -107,10 +107,10 @@ def in_spaced_digits(secret: str) -> Iterator[str]:
 
 
 def line_forms(secret: str) -> Iterator[str]:
-    """Yield *secret* with each other kind of line end that files and programs use.
+    """Yield *secret* with other line ends: one text for each kind that files and programs use.
 
-    In a `.env` file or a service account's JSON a key is a single line: there each line end is a
-    backslash and an n.
+    In a `.env` file, or in the JSON of a service account, a key is a single line: each line end is
+    a backslash and an n.
     """
     in_lines = secret.replace("\\r\\n", "\n").replace("\\n", "\n").replace("\r\n", "\n")
     if "\n" in in_lines.strip():

@@ -214,7 +214,7 @@ def _showing(show: Callable[..., None]) -> Callable[..., None]:
 
 
 class _RunLog(logging.Handler):
-    """Adds a log record to the output of the run."""
+    """A log handler that adds each record to the output of the run that is the sink."""
 
     def emit(self, record: logging.LogRecord) -> None:
         run = _run_here()

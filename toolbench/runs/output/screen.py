@@ -157,7 +157,7 @@ class _SafeText(str):
 
 @cache  # the interpreter caches attributes of a class
 def writing_to_kernel(write: Callable[[Any, str], int]) -> KernelWrite:
-    """Wrap *write* of the class of a kernel's streams."""
+    """Wrap *write*, a method of the class of a kernel's streams."""
     return KernelWrite(write)
 
 

@@ -139,10 +139,10 @@ class Line:
 
 
 def _cell_of(shell: Any) -> str:
-    """Return the id of the cell that *shell* runs; empty if its output is captured.
+    """Return the id of the cell that *shell* runs; empty if no line can be shown in a cell.
 
-    There is no cell after a click on a widget or in the IPython tool; `%%capture` would capture
-    the line as a result.
+    There is no cell after a click on a widget or in the IPython tool. If the output of the cell is
+    captured, as by `%%capture`, the line would be captured as a result.
     """
     if sink_here() is not None:
         return ""

@@ -28,7 +28,7 @@ class OneToken(TokenVerifier):
 
 
 class OwnHeader:
-    """A wrapper of a server that accepts the token in `OWN_HEADER` or in the usual header."""
+    """A wrapper of a server. It accepts the token in `OWN_HEADER`, not only in the usual header."""
 
     def __init__(self, app: Any) -> None:
         """Pass requests on to *app*."""

@@ -79,7 +79,7 @@ async def scroll(page: Any, delta_x: float, delta_y: float) -> None:
 
 
 async def fill(page: Any, bid: str, value: str) -> None:
-    r"""Put a text into a field, in place of what is there.
+    r"""Put a text into a field; the old text of the field is replaced.
 
     fill('e12', 'example value')
     fill('e45', 'multi-line\nexample')

@@ -15,9 +15,10 @@ def line_count(text: Text, start: int = 0) -> int:
 
 
 def offset_of(text: Text, line: int, start: int = 0) -> int:
-    """Return the offset of *line*, or the end of *text*; the line at *start* has the number 1.
+    """Return the offset of *line*, or the end of *text* if there is no such line.
 
-    The text is not split into lines, so 10 MB take only a few milliseconds.
+    The line at *start* has the number 1. The text is not split into lines, so 10 MB take only a few
+    milliseconds.
     """
     lines_left = line - 1
     while lines_left and start < len(text):

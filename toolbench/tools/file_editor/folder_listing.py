@@ -44,7 +44,7 @@ def _head(directory: str, hidden: int, total: int) -> str:
 
 
 def _lines(above: int, path: str, entry: os.DirEntry[str]) -> list[str]:
-    """Return the lines for *entry*, which is in the open directory *above* at *path*."""
+    """Return the lines for *entry*, an entry of the directory *path*, which is open as *above*."""
     if entry.name.startswith("."):
         return []
     if not entry.is_dir(follow_symlinks=False):

@@ -305,7 +305,7 @@ def _takes_null(node: Node) -> bool:
 
 
 def _same_definitions(before: Node, after: Node) -> bool:
-    """Tell whether each reference means the same in both whole schemas."""
+    """Tell whether each reference leads to the same schema in both whole schemas."""
     roots = before.view.root, after.view.root
     if not all(isinstance(root, dict) for root in roots):
         return False

@@ -228,7 +228,7 @@ class _Parser:
         return start, final
 
     def _counts(self) -> tuple[int, int | None]:
-        """Return the lowest and highest number of repeats of the last atom; None: no limit."""
+        """Read a quantifier, such as `{2,5}`; return its lowest and highest number (None: any)."""
         sign = self._next("*", "+", "?", "{")
         known: dict[str, tuple[int, int | None]] = {"": (1, 1), "*": (0, None)}
         known |= {"+": (1, None), "?": (0, 1)}
