@@ -115,6 +115,6 @@ def _own(schema: Schema, tests: tuple[_Test, ...]) -> Iterator[_Case]:
 
 
 def _key(test: _Test) -> tuple[Any, bool]:
-    """Return a key for *test*. Equal schemas at two places of the whole schema have two keys."""
+    """Return a key for *test*. Equal schemas at two places have different keys."""
     schema, expected = test
     return (schema if isinstance(schema, str) else id(schema)), expected

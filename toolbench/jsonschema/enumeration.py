@@ -62,7 +62,7 @@ def takes_nothing(node: "Node") -> bool:
 
 
 def has_type(value: Any, types: Iterable[str]) -> bool:
-    """Tell whether *value* has one of *types*; true for any value if all of them are unknown."""
+    """Tell whether *value* has one of *types*; always true if all *types* are unknown."""
     known = TYPES & {*types}
     return not known or not known.isdisjoint(types_of_value(value))
 

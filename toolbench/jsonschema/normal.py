@@ -129,7 +129,7 @@ class Node:
 
     @property
     def definition(self) -> str:
-        """The name of the definition that the schema refers to; empty if it does not."""
+        """The name of the definition that the schema refers to; empty if there is none."""
         return definition_name(self.raw)
 
     @property
@@ -210,7 +210,7 @@ class Node:
 
     @property
     def choices(self) -> list[Any]:
-        """The values listed here or in an alternative, and both values of a boolean."""
+        """The values that the schema or an alternative lists, and both values of a boolean."""
         choices = [value for node in self.alternatives for value in node.values]
         if any(
             node.type == "boolean" and not node.values for node in self.alternatives

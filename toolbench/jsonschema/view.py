@@ -95,7 +95,7 @@ class SchemaView:
             return False
 
     def _validator(self, schema: Any) -> SchemaValidator:
-        """Return the validator of a part of the root, with the definitions it refers to."""
+        """Return the validator of *schema*, a part of the root, with the root's definitions."""
         known = self._validators.get(id(schema))
         if known is None:
             known = self._validators[id(schema)] = (schema, self._compiled(schema))

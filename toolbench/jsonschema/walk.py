@@ -49,19 +49,19 @@ _HOLDERS = frozenset((*MAPPINGS, *LISTS, *SINGLE))
 
 
 def mapping(schema: Schema, key: str) -> Schema:
-    """Return the object under *key* in *schema*; an empty one if there is none."""
+    """Return the object under *key* in *schema*; an empty object if there is none."""
     value = schema.get(key)
     return value if isinstance(value, Mapping) else {}
 
 
 def sequence(schema: Schema, key: str) -> list[Any]:
-    """Return the list under *key* in *schema*; an empty one if there is none."""
+    """Return the list under *key* in *schema*; an empty list if there is none."""
     value = schema.get(key)
     return value if isinstance(value, list) else []
 
 
 def types_of(schema: Schema) -> list[str]:
-    """Return the types that *schema* names, in its order."""
+    """Return the types that *schema* names, in the order of *schema*."""
     type_names = schema.get("type")
     names = type_names if isinstance(type_names, list) else [type_names]
     return [name for name in names if isinstance(name, str)]

@@ -46,7 +46,7 @@ class CallMagics(Magics):
     """The magic `%%tool_call`."""
 
     def __init__(self, shell: Any, catalog: Catalog) -> None:
-        """Find the called tools in *catalog*, for *shell*."""
+        """Prepare the magic for *shell*; *catalog* has the tools that can be called."""
         super().__init__(shell)
         self.catalog = catalog
         self._namespace = shell.user_ns

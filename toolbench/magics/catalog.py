@@ -27,7 +27,7 @@ _SENTENCE_END = re.compile(r"""(?<=[\w)`'"]{2}[.!?])\s+(?=[^\W\d_a-z]|[`'"])""")
 
 
 class Entry(NamedTuple):
-    """A tool by name. `make` returns it; a registered tool is created at the first call of `make`."""
+    """A named tool. `make` returns the tool; the first call of `make` creates a registered tool."""
 
     name: str
     source: str

@@ -309,7 +309,7 @@ def _check_target(words: list[str], names: dict[str, Any]) -> None:
 
 
 def _bare(word: str) -> str:
-    """Return the name of a variable, which may be written `name` or `${name}`."""
+    """Return the name of the variable in *word*, which is written `name` or `${name}`."""
     return word.removeprefix("${").removesuffix("}")
 
 

@@ -71,7 +71,7 @@ def open_json(line: str) -> str | None:
 
 
 def _start_of_json(line: str) -> int | None:
-    """Return the index of the object in *line* that is not a `key=` value."""
+    """Return the index of the first `{` after a blank and outside of quotations, or None."""
     start = line.find(" {")
     while start >= 0 and _is_quoted(line[:start]):
         start = line.find(" {", start + 2)
@@ -87,7 +87,7 @@ def _end_of_json(line: str, start: int) -> int | None:
 
 
 def _is_quoted(head: str) -> bool:
-    """Tell whether a quotation is still open after *head*."""
+    """Tell whether a quotation is still open at the end of *head*."""
     try:
         split(head)
     except UsageError:

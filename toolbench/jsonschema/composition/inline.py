@@ -12,7 +12,7 @@ _INLINE_LIMIT = 20_000  # nodes; for more, shared definitions are better
 
 
 def without_unset_nulls(schema: Json) -> Json:
-    """Return *schema* with an optional X in place of each `X | null` whose default is null."""
+    """Return *schema*; an optional property `X | null` whose default is null becomes X."""
     copy: Json = rewritten(schema, _without_unset_nulls)
     return copy
 

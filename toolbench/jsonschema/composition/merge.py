@@ -26,7 +26,7 @@ _FLAGS = frozenset(exclusive for _, exclusive in _EXCLUSIVE)
 def merged(near: Schema, far: Schema) -> Json:
     """Return one schema for a value that has to fit both.
 
-    The result has the stricter of two limits, and only those types and listed values that both
+    The result has the stricter of two limits, and only the types and listed values that both
     schemas have. If one keyword cannot express both rules (properties of the same name, two
     patterns), `allOf` is used. If the schemas contradict each other in another way, *near* counts.
     """
@@ -56,10 +56,11 @@ def merged(near: Schema, far: Schema) -> Json:
 
 
 def together(one: Schema, other: Schema) -> Json:
-    """Return one schema for both, without `allOf`: properties and required names are joined.
+    """Return one schema for both, without a new `allOf`.
 
-    The result has the stricter of two limits, and only those types and listed values that both
-    schemas have. If the schemas contradict each other in another way, *other* counts.
+    The result has the properties and required names of both. It has the stricter of two limits,
+    and only the types and listed values that both schemas have. If the schemas contradict each
+    other in another way, *other* counts.
     """
     both = {**one, **other}
     _narrow(both, other, one)

@@ -104,7 +104,7 @@ def _invalid(reason: str, where: str = "") -> SchemaError:
 
 
 def _check_references(schema: Any) -> None:
-    """Follow every reference before the first check, as jsonschema-rs does."""
+    """Check that each reference has a target in *schema*; jsonschema-rs checks this too."""
     for _, part in every(schema):
         for keyword in REFERENCES:
             address = part.get(keyword)

@@ -27,7 +27,7 @@ _LONGEST = 1_000_000  # characters of JSON in a string
 
 @dataclass(frozen=True)
 class Repair(Problem):
-    """One repair of a call: its path, and a sentence about it."""
+    """One repair of a call: the path of the value, and a sentence about the repair."""
 
 
 class Mending:

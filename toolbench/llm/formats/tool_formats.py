@@ -1,6 +1,6 @@
 """A tool in the format of each provider, with a report of the changes.
 
-Every function returns a dict that `json.dumps` accepts. For OpenAI and MCP, it starts from
+Every function returns a dict that `json.dumps` accepts. For OpenAI and MCP, the function changes
 the tool's own export (`to_openai_tool`, `to_responses_tool`, `to_mcp_tool`). Parts that a provider
 cannot take are removed or rewritten; `format_report` lists them. The tool still checks every call.
 """

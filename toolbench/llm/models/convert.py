@@ -81,7 +81,7 @@ def as_model(
 def _own(
     x: Any, name: str | None, provider: Provider | None, *, with_requests: bool
 ) -> Model:
-    """Return the model for an object or a function of the user."""
+    """Return *x* if it is a model; if *x* is a function, return a `FunctionModel`."""
     if isinstance(x, type):
         msg = f"{x.__name__} is a class: give an object of it, as in {x.__name__}(...)."
         raise TypeError(msg)

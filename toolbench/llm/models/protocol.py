@@ -26,7 +26,7 @@ OfferedTools = Sequence[ToolDefinition[Any, Any] | Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Usage:
-    """The tokens and the cost of one answer or of several together; None if not known."""
+    """The tokens and the cost of one answer, or of several together; what is not known is None."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None

@@ -30,13 +30,13 @@ def sendable(message: Mapping[str, Any], provider: Provider) -> Json:
 
 
 def whole_number(value: Any) -> int | None:
-    """Return *value* if it is a number of tokens, else None for not known."""
+    """Return *value* if it is a number of tokens, else None, which means not known."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return value if is_number and value >= 0 else None
 
 
 def dollars(value: Any) -> float | None:
-    """Return *value* if it is an amount of money, else None for not known."""
+    """Return *value* if it is an amount of money, else None, which means not known."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

@@ -188,7 +188,7 @@ def _head(network: AppNetwork) -> str:
 
 
 def call_result(result: MCPToolObservation) -> dict[str, Any]:
-    """Return the result in the form of the protocol."""
+    """Return *result* in the form of MCP's answer to `tools/call`."""
     message: dict[str, Any] = {"content": result.blocks, "isError": result.is_error}
     if result.structured is not None:
         message["structuredContent"] = result.structured

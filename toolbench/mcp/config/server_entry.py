@@ -47,7 +47,7 @@ class ServerEntry:
     """The original entry, if it uses FastMCP's tool transforms and tag filters."""
 
     def expanded(self, variables: Mapping[str, str]) -> "ServerEntry":
-        """Return the entry with its references replaced by *variables*.
+        """Return the entry with its references replaced by the values in *variables*.
 
         Raises:
             ServerError: If a variable is not set.

@@ -22,7 +22,7 @@ class Reached(Protocol):
 
 
 class Written(NamedTuple):
-    """A configuration, and the work it leaves to the person who uses it.
+    """A configuration, and what a person must know before using it.
 
     Attributes:
         config: A mapping with `mcpServers`, as FastMCP, Claude and Cursor read it.

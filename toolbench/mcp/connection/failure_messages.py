@@ -184,7 +184,7 @@ def _plain(error: BaseException) -> str:
 
 
 def _short(words: str) -> str:
-    """Return the beginning of a server's *words*; the limit keeps messages short."""
+    """Return the beginning of *words*, which a server wrote; the limit keeps messages short."""
     is_long = len(words) > _LONGEST
     return f"{words[:_LONGEST].rstrip()}…" if is_long else words
 

@@ -110,7 +110,7 @@ class Subscriptions:
 
 
 def _request(verb: Literal["subscribe", "unsubscribe"], uri: str) -> Send:
-    """Return the older protocol's request to *verb* the resource *uri*."""
+    """Return the request of the older protocol that subscribes to *uri*, or unsubscribes."""
     from mcp_types import (  # noqa: PLC0415 - loaded by now
         EmptyResult,
         SubscribeRequest,

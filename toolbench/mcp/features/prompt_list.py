@@ -16,7 +16,7 @@ from toolbench.redaction.redactor import results
 
 
 class PromptList(RemoteList[Prompt]):
-    """The prompts of one server, in its order. Source: MCP specification, prompts."""
+    """The prompts of one server, in the server's order. Source: MCP specification, prompts."""
 
     method = "list_prompts"
     key = capability = "prompts"

@@ -24,7 +24,7 @@ from toolbench.redaction.redactor import results
 
 
 class TemplateList(RemoteList[ResourceTemplate]):
-    """The resource templates of one server, in its order."""
+    """The resource templates of one server, in the server's order."""
 
     method = "list_resource_templates"
     key = "resourceTemplates"
@@ -54,7 +54,7 @@ class TemplateList(RemoteList[ResourceTemplate]):
 
 
 class ResourceList(RemoteList[Resource]):
-    """The resources of one server, in its order. Source: MCP specification, resources."""
+    """The resources of one server, in the server's order. Source: MCP specification, resources."""
 
     method = "list_resources"
     key = capability = "resources"

@@ -1,4 +1,4 @@
-"""The tools of one server: list them, keep disabled tools and changes."""
+"""The tools of one server: list them, and keep the disabled tools and the last change."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, overload
@@ -22,7 +22,7 @@ _AGAIN = 30.0  # seconds until a failed request for the list is repeated
 
 
 class ToolList(ItemList[MCPToolDefinition]):
-    """The tools of one server, in its order: `tools[0]`, `tools["add"]`."""
+    """The tools of one server, in the server's order: `tools[0]`, `tools["add"]`."""
 
     def __init__(self, caller: Caller) -> None:
         """Start without tools. *caller* sends the calls of the tools."""
@@ -111,7 +111,7 @@ class ToolList(ItemList[MCPToolDefinition]):
                 self.on_added(change.added)
 
     def secrets_in(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
-        """Return the secrets in *arguments* of the tool with the server's name *name*."""
+        """Return the secrets in *arguments* of the tool that the server calls *name*."""
         return self._secrecy_of(name).secrets_in(arguments)
 
     def hide(self, name: str, arguments: Mapping[str, Any]) -> Any:

@@ -96,7 +96,7 @@ def paired(messages: Iterable[Message]) -> list[Exchange]:
 
 
 def params_of(message: Message) -> dict[str, Any]:
-    """Return the parameters of a message; empty if there are none that can be read."""
+    """Return the parameters of a message; empty if they are missing or cannot be read."""
     params = _object(message, limit=len(message.text)).get("params")
     return params if isinstance(params, dict) else {}
 

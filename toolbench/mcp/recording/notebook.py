@@ -77,7 +77,7 @@ def _may_write(path: Path) -> bool:
 
 
 def _numbered(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return *cells* with ids, and with the execution counts of a run in order."""
+    """Return *cells* with ids, and with execution counts as after a run of all cells."""
     numbers = count(1)
     return [
         {

@@ -148,7 +148,7 @@ def _alike(recorded: Any, now: Any, same: Same) -> bool:
 
 
 def _judged(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that are compared."""
+    """Return *params* without `_meta`, which is not compared."""
     return {key: value for key, value in params.items() if key != "_meta"}
 
 

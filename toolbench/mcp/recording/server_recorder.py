@@ -140,7 +140,7 @@ class ServerRecorder:
         self.recorder.write("connect", self._server, json_of(about))
 
     def ended(self, exit_code: int | None) -> None:
-        """Write that the connection ended, once."""
+        """Write that the connection ended; a second call does nothing."""
         if self._is_open:
             self._is_open = False
             self.recorder.write("end", self._server, json_of({"exit_code": exit_code}))

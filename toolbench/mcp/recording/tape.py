@@ -59,12 +59,12 @@ class Exchange:
 
     @property
     def is_call(self) -> bool:
-        """Whether it is a tool call."""
+        """Whether the request is a tool call."""
         return self.method == "tools/call"
 
     @property
     def is_held_open(self) -> bool:
-        """Whether it opens a stream of notifications, which gets no answer."""
+        """Whether the request opens a stream of notifications, which gets no answer."""
         return self.method == _HELD_OPEN
 
     @property

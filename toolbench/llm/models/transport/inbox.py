@@ -51,7 +51,7 @@ def received(start: Start, cancel: Cancellable) -> Iterator[Any]:
     """Yield the chunks that *start* receives, as they arrive.
 
     The request is always closed at the end, also after an interrupt. After a cancel the caller
-    does not wait until it is closed.
+    does not wait until the request is closed.
 
     Raises:
         StoppedError: If *cancel* was cancelled.

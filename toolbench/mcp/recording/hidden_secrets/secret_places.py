@@ -39,9 +39,9 @@ class SecretPlaces:
                 del self._forms[next(iter(self._forms))]
 
     def parts(self, message: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
-        """Yield the parts of our *message* that have secrets, with `MARK` for each secret.
+        """Yield the parts of *message*, which we send, that have secrets.
 
-        Parts without a secret are left out.
+        Each part has its path, and `MARK` in place of each secret.
         """
         for path, value, masked in self._looked_at(message):
             if masked != value:
