@@ -1,5 +1,7 @@
 """A file is written whole or not at all."""
 
+import errno
+import os
 import subprocess
 import sys
 
@@ -53,6 +55,27 @@ def test_what_is_appended_is_there_or_not(tmp_path):
     append_whole(path, "three\n")
     assert path.read_text(encoding="utf-8") == "one\nthree\n"
     assert path.stat().st_mode & 0o077 == 0
+
+
+def test_what_another_program_appends_is_not_removed(tmp_path, monkeypatch):
+    """The disk fills up, and another program's line came after the first half of ours."""
+    path = tmp_path / "lines.jsonl"
+    append_whole(path, "one\n")
+    write, writes = os.write, []
+
+    def nearly_full(place, data):
+        writes.append(bytes(data))
+        if len(writes) == 1:
+            return write(place, data[:3])
+        with path.open("a", encoding="utf-8") as other:
+            other.write("theirs\n")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "write", nearly_full)
+    with pytest.raises(OSError, match="No space"):
+        append_whole(path, "ours\n")
+    assert path.read_text(encoding="utf-8").startswith("one\n")
+    assert path.read_text(encoding="utf-8").endswith("theirs\n")
 
 
 def test_an_approval_that_cannot_be_kept_leaves_nothing(tmp_path):

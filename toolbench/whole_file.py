@@ -41,7 +41,7 @@ def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
     """Append *text* to the file at *path*, completely or not at all.
 
     If the file is new, only its owner can read it. Other programs may append to the file at the
-    same time.
+    same time; what they write is never removed.
 
     Raises:
         OSError: If the text cannot be written; the file is unchanged.
@@ -49,13 +49,14 @@ def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
     data = text.encode("utf-8", errors)
     place = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
-        size = os.fstat(place).st_size
+        size, rest = os.fstat(place).st_size, memoryview(data)
         try:
-            rest = memoryview(data)
             while rest:  # usually in one piece: other programs may append too
                 rest = rest[os.write(place, rest) :]
         except OSError:
-            os.ftruncate(place, size)
+            written = len(data) - len(rest)
+            if os.fstat(place).st_size == size + written:
+                os.ftruncate(place, size)
             raise
     finally:
         os.close(place)

@@ -104,6 +104,9 @@ def test_a_result_has_an_end_and_can_be_taken_away(lab: NotebookPage, nbroot: Pa
     expect(wrap).to_have_attribute("aria-pressed", "true")
     wrap.click()
     expect(body.locator("pre")).to_have_css("white-space", "pre")
+    expect(body).to_have_attribute("tabindex", "0")  # the keys scroll it sideways
+    wrap.click()
+    expect(body).not_to_have_attribute("tabindex", "0")
     assert lab.tab.console_errors == []
 
 

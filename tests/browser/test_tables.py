@@ -1,5 +1,6 @@
 """Tables of tools, servers and findings keep their shape in a narrow window."""
 
+import re
 from pathlib import Path
 
 from playwright.sync_api import expect
@@ -21,6 +22,7 @@ CELLS = (
     "%tools --lint",
 )
 TABLES = (3, 4, 5)
+FADES = re.compile(r"\btoolbench-fades\b")
 OUT_OF_SHAPE = """
 output => [...output.querySelectorAll('table')].flatMap(table => {
   const room = output.getBoundingClientRect();
@@ -55,3 +57,19 @@ def test_keep_their_shape(lab: NotebookPage, nbroot: Path) -> None:
             for theme in THEMES:
                 use_theme(lab.tab.page, theme)
                 lab.screenshot(f"table-{index}-{theme}-{width}")
+
+
+def test_fade_where_there_is_more(lab: NotebookPage, nbroot: Path) -> None:
+    """The edge of a table that is wider than its frame fades, until it was scrolled to its end."""
+    write_notebook(nbroot / "edges.ipynb", *CELLS)
+    lab.open("edges.ipynb")
+    lab.run_all()
+    frame = lab.output(TABLES[0]).locator("[data-toolbench-listing]").first
+    lab.tab.page.set_viewport_size({"width": 1600, "height": 1000})
+    expect(frame).not_to_have_class(FADES)
+    lab.tab.page.set_viewport_size({"width": 460, "height": 1000})
+    expect(frame).to_have_class(FADES)
+    frame.evaluate("f => f.scrollTo(f.scrollWidth, 0)")
+    expect(frame).not_to_have_class(FADES)
+    frame.evaluate("f => f.scrollTo(0, 0)")
+    expect(frame).to_have_class(FADES)
