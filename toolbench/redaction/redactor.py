@@ -1,7 +1,7 @@
 """Replace known secrets with a mark: in text, bytes, HTML, sentences, streams, values, errors.
 
-The result of a run is returned unchanged, with its secrets. They are hidden only where the result
-is shown; `results` keeps the redactor of each result.
+The result of a run is returned unchanged, with its secrets. The secrets are hidden only where the
+result is shown; `results` keeps the redactor of each result.
 """
 
 import re

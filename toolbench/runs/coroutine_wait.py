@@ -37,8 +37,8 @@ class _End:
 class CoroutineWait(Generic[T]):
     """The wait of one thread for one call.
 
-    The loop sends its messages through a queue. A future would need more turns of the loop, and
-    these turns are most of the cost of the wait.
+    The loop sends questions and the end of the call through a queue. This takes less time than a
+    future, which needs more turns of the loop.
     """
 
     def __init__(

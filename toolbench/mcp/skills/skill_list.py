@@ -12,7 +12,7 @@ from toolbench.mcp.skills.skill import EXTENSION, Skill, read_skills
 
 
 class SkillList(RemoteList[Skill]):
-    """The skills of one server: `skills[0]`, `skills["pdf-forms"]`. They are read, never run."""
+    """The skills of one server: `skills[0]`, `skills["pdf-forms"]`. Skills are read, never run."""
 
     key = "skills"
 

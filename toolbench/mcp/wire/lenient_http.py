@@ -1,4 +1,4 @@
-"""Repair answers of an HTTP server. Without this the SDK would refuse them, or wait for ever."""
+"""Repair answers of an HTTP server that the SDK would refuse, or would wait for without an end."""
 
 import json
 import re

@@ -57,7 +57,7 @@ def secrets_in_argument(text: str) -> Iterator[str]:
 
     They are the password and tokens of a URL, and the value in `NAME=value` or `Name: value`, if
     this is the whole text and the name means a secret. Sentences and program code also have such
-    names, so `secrets_in`, which searches inside of texts, would find too many.
+    names: `secrets_in`, which searches inside of texts, would hide values that are not secret.
     """
     yield from _in_urls(text, _is_secret_parameter, shortest_user=_LONG)
     line = _LINE.fullmatch(text)

@@ -63,7 +63,7 @@ class DumpMatcher:
     def begun(self, data: bytes) -> int:
         """Return how many bytes at the end of *data* may be the beginning of a pattern in a dump.
 
-        A last line that is not complete counts too, if it can be the beginning of a dump's line.
+        A last line that is not complete counts too, if it may be the beginning of a line of a dump.
         """
         end = data[-self.longest :]
         at = end.rfind(b"\n") + 1

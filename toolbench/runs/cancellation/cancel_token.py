@@ -113,9 +113,9 @@ def _wait_for_started_threads(thread: int) -> None:
 def receive(raise_here: Callable[[], object]) -> None:
     """Make sure that no exception of another thread can reach this thread later.
 
-    The other thread may have sent one already. CPython cannot take it back without making the
-    process slower for ever. So this function sends a second exception, which replaces the first
-    one, and waits for the second.
+    The other thread may have sent an exception already. CPython cannot take this exception back
+    without making the process slower for ever. So this function sends a second exception, which
+    replaces the first exception, and waits for the second.
 
     Args:
         raise_here: Sends the second exception to this thread, which raises it.

@@ -1,8 +1,9 @@
 """Let Kernel > Interrupt stop background runs too.
 
 ipykernel ignores SIGINT while no cell runs, and installs its own handlers around every message
-and every `await` of a cell. So the kernel's loop installs our handler over these handlers, and
-checks it again and again while there are runs. Our handler also calls the handler below it.
+and every `await` of a cell. So the kernel's loop installs our handler over these handlers. While
+there are runs, it checks again and again that our handler is still in place. Our handler also calls
+the handler that it covers.
 """
 
 import signal

@@ -1,7 +1,7 @@
 """Hide the secrets of runs in output that reaches a kernel's stream through a file descriptor.
 
 A process that a tool starts writes to the descriptor it inherits, and so does C code. A thread
-of ipykernel reads this output and writes it to the stream. It is not known which run wrote it.
+of ipykernel reads this output and writes it to the stream. Which run wrote it is not known.
 """
 
 from collections.abc import Callable

@@ -2,8 +2,8 @@
 
 During such work, our functions replace the functions that print, display, warn, log, and start
 threads and processes. Each of our functions looks for the sink of the calling thread. If there is
-no sink, it calls the original function. Front ends lose the output of threads (measured in
-JupyterLab 4.6), so the output of a background run must not go there.
+no sink, it calls the original function. Front ends lose output that threads send to them (measured
+in JupyterLab 4.6), so the output of a background run must go to a sink.
 """
 
 import logging

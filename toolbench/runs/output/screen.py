@@ -69,7 +69,7 @@ class Patches:
 
 
 def _runs_that_hide() -> Iterator[Run]:
-    """Yield the runs whose secrets must be hidden in output of this code before its sink gets it.
+    """Yield the runs whose secrets must be hidden in this code's output before the sink gets it.
 
     The innermost run comes first. The run that is the sink, and the runs around it, are left out:
     they hide their secrets later.
@@ -104,11 +104,11 @@ def writing(write: Callable[[str], int], name: str) -> Callable[[str], int]:
 
 
 class KernelWrite:
-    """The `write` of all streams of a kernel, an attribute of their class.
+    """The function that replaces `write` in the class of a kernel's streams.
 
-    IPython replaces the `write` of a stream for each cell and restores the earlier function at the
-    end of the cell. This would remove ours, while a run may go on. So our function stays in the
-    class, is always called first, and then calls the function that IPython set.
+    IPython replaces the `write` of a stream for each cell, and restores the earlier function at the
+    end of the cell. This would remove a function of ours from the stream while a run goes on. So
+    our function is in the class: it is always called first, and calls the function that IPython set.
     """
 
     def __init__(self, real: Callable[[Any, str], int]) -> None:

@@ -1,6 +1,6 @@
 """Find texts that one regular expression matches and another does not.
 
-It reads the syntax that JSON Schema recommends: characters, classes, groups, alternatives,
+This module reads the syntax that JSON Schema recommends: characters, classes, groups, alternatives,
 repeats and anchors. Lookarounds (`(?=`), back references and other syntax are undecided.
 """
 
