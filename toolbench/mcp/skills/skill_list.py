@@ -58,6 +58,8 @@ class SkillList(RemoteList[Skill]):
     ) -> MCPResourceObservation:
         """Read a file of *skill*, and check it by the digest that the server lists.
 
+        A dynamic skill has no list of files: its files are not checked.
+
         Args:
             skill: The skill, its name, or its URI.
             file: The path of the file in the skill, or its URI.
