@@ -1,5 +1,6 @@
 """Clients of a server that runs its tools as tasks, by every way to reach it."""
 
+import json
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,32 @@ def http(era):
     """The server over HTTP."""
     with serving_app(app(TaskServer(era))) as url:
         yield f"{url}/mcp"
+
+
+def refusing(served, is_refused, status=503):
+    """The ASGI application *served*, but with *status* for each message that *is_refused* picks."""
+
+    async def application(scope, receive, send):
+        if scope.get("method") != "POST":
+            await served(scope, receive, send)
+            return
+        parts, more = [], True
+        while more:
+            event = await receive()
+            parts.append(event.get("body", b""))
+            more = event.get("more_body", False)
+        if is_refused(json.loads(b"".join(parts))):
+            await send({"type": "http.response.start", "status": status, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        events = [{"type": "http.request", "body": b"".join(parts)}]
+
+        async def again():
+            return events.pop() if events else await receive()
+
+        await served(scope, again, send)
+
+    return application
 
 
 @pytest.fixture(params=["modern stdio", "modern http", "legacy stdio", "legacy http"])

@@ -5,8 +5,9 @@ import stat
 
 import pytest
 
-from test_mcp.peers import eventually
-from test_mcp.test_tasks.conftest import task_entry
+from test_mcp.peers import eventually, serving_app
+from test_mcp.task_server import RefusedError, TaskServer, app
+from test_mcp.test_tasks.conftest import refusing, task_entry
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.mcp import MCPClient
 from toolbench.mcp.elicitation import answering
@@ -70,6 +71,55 @@ class TestALaterKernel:
         (file,) = (tmp_path / "state" / "toolbench" / "tasks").iterdir()
         assert json.loads(file.read_text()) == []
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+class LostTask(TaskServer):
+    """A server of the newer protocol; *answer* is its answer about the first task once *is_lost*."""
+
+    is_lost = False
+
+    def __init__(self, answer):
+        super().__init__("modern")
+        self.answer = answer
+
+    async def _modern_get(self, params, send):
+        task = await super()._modern_get(params, send)
+        if not self.is_lost or params["taskId"][:2] != "1-":
+            return task
+        if "code" in self.answer:
+            raise RefusedError(**self.answer)
+        return {**task, **self.answer}
+
+
+class TestATaskWithoutAState:
+    @pytest.mark.parametrize(
+        ("answer", "reason"),
+        [
+            ({"code": -32603, "message": "Component not found"}, "Component not found"),
+            ({"code": -32601, "message": "Method not found"}, "Method not found"),
+            ({"status": "odd"}, 'the state "odd"'),
+            ({}, "HTTP 500"),
+        ],
+        ids=["an error", "an unknown method", "an odd state", "an error of HTTP"],
+    )
+    def test_hides_no_other_task(self, client, answer, reason):
+        """It is listed with the reason, and the other task with its state."""
+        server = LostTask(answer)
+
+        def fails(message):
+            identity = (message.get("params") or {}).get("taskId", "")
+            return server.is_lost and not answer and identity[:2] == "1-"
+
+        with serving_app(refusing(app(server), fails, 500)) as url:
+            session = client.connect("long", f"{url}/mcp")
+            for _ in range(2):
+                session.tools["add_up"]({})
+            server.is_lost = True
+            lost, other = session.tasks
+            assert (lost.id[:2], lost.tool, lost.status) == ("1-", "add_up", "unknown")
+            assert reason in lost.message
+            assert (other.id[:2], other.status) == ("2-", "completed")
+            session.close()
 
 
 class TestTheTasks:

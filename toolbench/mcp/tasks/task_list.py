@@ -1,13 +1,17 @@
 """The tasks of one server: look at them, wait for their results, cancel them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, overload
 
 from toolbench.core.background_loop import portal
 from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean, ended
-from toolbench.mcp.connection.failure_messages import CallFailedError, call_failed
+from toolbench.mcp.connection.failure_messages import (
+    BrokenError,
+    CallFailedError,
+    call_failed,
+)
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.definition import MCPToolAction, MCPToolDefinition
@@ -32,9 +36,9 @@ class MCPTask:
     tool: str
     """The tool whose call became the task; empty if this client did not start it."""
     status: str
-    """`working`, `input_required`, `completed`, `failed` or `cancelled`."""
+    """`working`, `input_required`, `completed`, `failed` or `cancelled`; `unknown` without an answer."""
     message: str
-    """The server's message about the state."""
+    """The server's message about the state, or the reason why the state is unknown."""
     created: str
     """The time of the task's start, as the server writes it."""
     updated: str
@@ -191,8 +195,17 @@ class TaskList(ItemList[MCPTask]):
         except UnknownTaskError:
             self._store.forget(one.id)
             return None
+        except (CallFailedError, ServerError) as error:
+            if isinstance(error, BrokenError) or self._over.status != "connected":
+                raise self._explained(error) from None
+            return self._without_state(one, error)
         except Exception as error:  # noqa: BLE001 - the SDK's, the network's
             raise self._explained(error) from None
+
+    def _without_state(self, one: KeptTask, error: Exception) -> MCPTask:
+        """Return the task *one*, of which the server told no state, because of *error*."""
+        state = replace(_unseen(one), status="unknown", message=str(error))
+        return self._task(state, one)
 
     def _task(self, state: TaskState, one: KeptTask) -> MCPTask:
         visible = self._over.inbox.safe_text
@@ -286,8 +299,8 @@ class TaskList(ItemList[MCPTask]):
             raise call_failed(error, call, self._over.inbox) from error
 
     def _following(self, one: KeptTask) -> TaskFollowing:
-        state = TaskState.of({"taskId": one.id, "status": "working"})
-        return TaskFollowing(self._over, state, Call(self._seconds, one.tool))
+        call = Call(self._seconds, one.tool)
+        return TaskFollowing(self._over, _unseen(one), call)
 
     def _explained(self, error: Exception) -> ServerError:
         if isinstance(error, ServerError):
@@ -296,6 +309,11 @@ class TaskList(ItemList[MCPTask]):
         if not isinstance(error, CallFailedError):
             failed = call_failed(error, Call(self._seconds), self._over.inbox)
         return ServerError(f"Server {self._caller.name!r}: {failed}")
+
+
+def _unseen(one: KeptTask) -> TaskState:
+    """Return a state of the task *one* before the server is asked."""
+    return TaskState.of({"taskId": one.id, "status": "working"})
 
 
 class _Waiter:
