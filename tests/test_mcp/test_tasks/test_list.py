@@ -59,7 +59,7 @@ class TestALaterKernel:
         eventually(lambda: session.tasks[0].status == "cancelled")
 
     def test_forgets_a_task_that_the_server_forgot(self, left_behind, client, tmp_path):
-        """It is not listed and not asked for again; a task in the hand says so."""
+        """It is not listed; it is asked for until its time at the server is over."""
         session = client.connect("long", left_behind)
         task = session.tasks[0]
         session.close()
@@ -69,8 +69,29 @@ class TestALaterKernel:
             task.refresh()
         assert list(session.tasks) == []
         (file,) = (tmp_path / "state" / "toolbench" / "tasks").iterdir()
+        (row,) = json.loads(file.read_text())
+        file.write_text(json.dumps([{**row, "expires": 1.0}]))
+        assert list(session.tasks) == []
         assert json.loads(file.read_text()) == []
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+class TestTwoAccountsAtOneServer:
+    def test_forget_no_task_of_each_other(self, client):
+        """A server does not know a task of another account, and the owner still finds it."""
+        server = TaskServer("modern")
+        with serving_app(app(server)) as url:
+            first, second = (
+                client.connect(name, {"url": f"{url}/mcp", "auth": f"token-of-{name}"})
+                for name in ("first", "second")
+            )
+            first.tools["add_up"]({})
+            of_first, server.tasks = server.tasks, {}  # what the second account sees
+            assert list(second.tasks) == []
+            server.tasks = of_first
+            assert [task.tool for task in first.tasks] == ["add_up"]
+            first.close()
+            second.close()
 
 
 class LostTask(TaskServer):

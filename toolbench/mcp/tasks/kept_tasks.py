@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
+from time import time
+from typing import Any
 
 from platformdirs import user_state_path
 
@@ -22,6 +24,13 @@ class KeptTask:
     id: str
     tool: str
     created: str = ""
+    expires: float | None = None
+    """The time until which the server keeps it, as in `time.time`; None if the server does not tell."""
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether the server need not keep the task any more."""
+        return self.expires is not None and time() > self.expires
 
 
 class KeptTasks:
@@ -49,7 +58,7 @@ class KeptTasks:
             self._write(dict(list(tasks.items())[-_MOST:]))
 
     def forget(self, identity: str) -> None:
-        """Remove the task *identity*, which the server does not know any more."""
+        """Remove the task *identity*."""
         with self._lock:
             tasks = self._read()
             if tasks.pop(identity, None) is not None:
@@ -68,10 +77,7 @@ class KeptTasks:
             return dict(self._known)
         try:
             rows = json.loads(self._file.read_text(encoding="utf-8"))
-            tasks = [
-                KeptTask(*(str(row.get(k, "")) for k in ("id", "tool", "created")))
-                for row in rows
-            ]
+            tasks = [_task(row) for row in rows]
         except FileNotFoundError:
             return dict(self._known)
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
@@ -89,3 +95,16 @@ class KeptTasks:
             write_whole(self._file, text, errors="replace")
         except OSError as error:
             _log.warning("A task was not kept: %s.", error.strerror)
+
+
+def _task(row: Any) -> KeptTask:
+    """Return the task in *row*.
+
+    Raises:
+        AttributeError: If *row* is not an object.
+    """
+    expires = row.get("expires")
+    return KeptTask(
+        *(str(row.get(key, "")) for key in ("id", "tool", "created")),
+        expires=expires if isinstance(expires, int | float) else None,
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from time import time
 from typing import Any, Literal, overload
 
 from toolbench.core.background_loop import portal
@@ -90,7 +91,8 @@ class TaskList(ItemList[MCPTask]):
     """The tasks of one server: `tasks[0]`, `tasks["id"]`. Each use requests the tasks again.
 
     In the older protocol the server lists its tasks. In the newer protocol, the list has the tasks
-    that this user started, also in an earlier kernel, as long as the server knows them.
+    that this user started, also in an earlier kernel, as long as the server knows them. A task that
+    the server does not know is forgotten only after its time: another account may have started it.
     """
 
     def __init__(
@@ -192,8 +194,9 @@ class TaskList(ItemList[MCPTask]):
         """Return the task *one* in its present state; None if the server does not know it any more."""
         try:
             return self._task(await self._following(one).refreshed(), one)
-        except UnknownTaskError:
-            self._store.forget(one.id)
+        except UnknownTaskError:  # also if it belongs to another account at this URL
+            if one.is_expired:
+                self._store.forget(one.id)
             return None
         except (CallFailedError, ServerError) as error:
             if isinstance(error, BrokenError) or self._over.status != "connected":
@@ -276,7 +279,8 @@ class TaskList(ItemList[MCPTask]):
         state = started_task(raw)
         if state is None:
             return raw
-        self._store.add(KeptTask(state.id, call.tool or "", state.created))
+        expires = None if state.ttl is None else time() + state.ttl
+        self._store.add(KeptTask(state.id, call.tool or "", state.created, expires))
         return await self._to_the_end(state, call)
 
     async def wait_for(self, task: MCPTask, call: Call) -> dict[str, Any]:
