@@ -2,7 +2,9 @@
 
 import pytest
 
-from test_mcp.peers import eventually
+from test_mcp.peers import eventually, serving_app
+from test_mcp.task_server import TaskServer, app
+from test_mcp.test_tasks.conftest import refusing
 from toolbench import history, run_tool
 from toolbench.mcp.elicitation import Answer, answering, reporting
 from toolbench.runs.engine import start, stop
@@ -81,6 +83,33 @@ class TestWhileItRuns:
         assert run.done.wait(20)
         assert run.state == "cancelled"
         eventually(lambda: [t.status for t in session.tasks] == ["cancelled"])
+
+
+class TestAFailureThatPasses:
+    @pytest.mark.parametrize(
+        ("era", "method"),
+        [
+            ("modern", "tasks/get"),
+            ("modern", "tasks/update"),
+            ("legacy", "tasks/result"),
+        ],
+    )
+    def test_does_not_end_the_run(self, client, era, method):
+        """The request is repeated, so the answer of the person reaches the task."""
+        refused = []
+
+        def fails_once(message):
+            if message.get("method") != method or refused:
+                return False
+            refused.append(message)
+            return True
+
+        served = refusing(app(TaskServer(era)), fails_once)
+        with serving_app(served) as url, answering(lambda question: {"name": "Ada"}):
+            session = client.connect("long", f"{url}/mcp")
+            assert session.tools["greet"]({}).text == "hello Ada"
+            assert refused
+            session.close()
 
 
 class TestTwoTasks:

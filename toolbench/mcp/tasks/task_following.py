@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 
@@ -34,6 +34,8 @@ _NEWS = 0.05  # seconds between an announced change and the request for the stat
 _CANCEL = 5.0  # seconds for the answer to a cancel
 _UNKNOWN = frozenset({-32602, -32002})  # codes of an answer about an unknown task
 _log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 class UnknownTaskError(CallFailedError):
@@ -144,7 +146,7 @@ class TaskFollowing:
             await self._wait(min(pause, self._state.pause))
             pause *= 2
             try:
-                await self._ask_again()
+                await self._repeated(self.refreshed)
             except UnknownTaskError:
                 if self._result is None or not self._result.done():
                     raise
@@ -168,18 +170,16 @@ class TaskFollowing:
             self._changed.clear()
             await anyio.sleep(_NEWS)  # many announcements cause one request
 
-    async def _ask_again(self) -> None:
-        """Request the state, a few times if the network or the server fails for a moment."""
+    async def _repeated(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """Return the result of *ask*; repeat it if the network or the server fails for a moment."""
         for pause in _AGAIN:
             try:
-                await self.refreshed()
+                return await ask()
             except Exception as error:  # an error that stays is raised
                 if self._over.status == "closed" or not _is_passing(error):
                     raise
                 await anyio.sleep(pause)
-            else:
-                return
-        await self.refreshed()
+        return await ask()
 
     async def _outcome(self) -> dict[str, Any]:
         """Return the result of the task, which has ended or whose result has arrived."""
@@ -248,12 +248,17 @@ class TaskFollowing:
         except Exception:  # without an answer the task would wait for ever
             await self._cancel_quietly()
             raise
-        await self._send("tasks/update", inputResponses=dumped(answers or {}))
+        responses = dumped(answers or {})
+        await self._repeated(
+            lambda: self._send("tasks/update", inputResponses=responses)
+        )
         self._answered.update(new)
         return True
 
     def _asking_for_result(self) -> "asyncio.Task[dict[str, Any]]":
-        return asyncio.ensure_future(self._send("tasks/result", seconds=inf))
+        return asyncio.ensure_future(
+            self._repeated(lambda: self._send("tasks/result", seconds=inf))
+        )
 
     # --- the wire -----------------------------------------------------------------
 
