@@ -40,41 +40,54 @@ def call(client, tmp_path):
     return call
 
 
-class TestAnnouncedChanges:
-    def test_are_looked_at_at_once(self, client, tmp_path, monkeypatch):
+@pytest.fixture
+def waiting(client, tmp_path, monkeypatch):
+    """A session, and a run that waits a minute before it asks for the state of its task."""
+    monkeypatch.setattr(task_following, "FIRST_PAUSE", 60.0)
+    slow = {**TASK, "pollInterval": 60_000}
+    features = {"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}}
+    news = {
+        "method": "notifications/tasks/status",
+        "params": {**slow, "status": "completed"},
+    }
+    results = {
+        "initialize": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {**features, "prompts": {}},
+            "serverInfo": {"name": "s", "version": "1"},
+        },
+        "tools/list": {"tools": [TOOL]},
+        "tools/call": {"task": slow},
+        "tasks/get": {**slow, "status": "completed"},
+        "tasks/result": {"content": [{"type": "text", "text": "done"}]},
+    }
+    script = {method: [{"result": body}] for method, body in results.items()}
+    script["prompts/list"] = [
+        json.dumps({"jsonrpc": "2.0", **news}),
+        {"result": {"prompts": []}},
+    ]
+    session = client.connect("odd", scripted(tmp_path / "script.json", script))
+    run = Run(session.tools["t"], {}, source="code")
+    start(run)
+    eventually(lambda: any(call.task_id for call in session.connection.inbox.calls))
+    assert not session.traffic.find(method="tasks/get")
+    return session, run
+
+
+class TestALongPause:
+    def test_ends_with_an_announced_change(self, waiting):
         """Where the server says that a task changed, its state is asked for before the pause ends."""
-        monkeypatch.setattr(task_following, "FIRST_PAUSE", 60.0)
-        slow = {**TASK, "pollInterval": 60_000}
-        features = {"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}}
-        news = {
-            "method": "notifications/tasks/status",
-            "params": {**slow, "status": "completed"},
-        }
-        results = {
-            "initialize": {
-                "protocolVersion": "2025-11-25",
-                "capabilities": features,
-                "serverInfo": {"name": "s", "version": "1"},
-            },
-            "tools/list": {"tools": [TOOL]},
-            "tools/call": {"task": slow},
-            "tasks/get": {**slow, "status": "completed"},
-            "tasks/result": {"content": [{"type": "text", "text": "done"}]},
-        }
-        script = {method: [{"result": body}] for method, body in results.items()}
-        script["prompts/list"] = [
-            json.dumps({"jsonrpc": "2.0", **news}),
-            {"result": {"prompts": []}},
-        ]
-        script["initialize"][0]["result"]["capabilities"]["prompts"] = {}
-        session = client.connect("odd", scripted(tmp_path / "script.json", script))
-        run = Run(session.tools["t"], {}, source="code")
-        start(run)
-        eventually(lambda: any(call.task_id for call in session.connection.inbox.calls))
-        assert not session.traffic.find(method="tasks/get")
+        session, run = waiting
         assert list(session.prompts) == []
         eventually(lambda: run.state in ENDED)
         assert run.outcome.text == "done"
+
+    def test_ends_with_the_connection(self, waiting):
+        """A run does not stay behind when the person disconnects the server."""
+        session, run = waiting
+        session.close()
+        eventually(lambda: run.state in ENDED)
+        assert "is disconnected" in run.outcome.text
 
 
 class TestOddTasks:

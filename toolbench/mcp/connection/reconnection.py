@@ -142,6 +142,8 @@ class ReconnectingConnection:
             if self._later is not None:
                 self._later.cancel()
             self._state = "closed"  # requests that are cut off do not connect again
+            for call in self.inbox.calls:  # one that waits for a task ends now
+                call.on_task_change()
             await self._drop()
             self._set("closed")
 
@@ -222,9 +224,7 @@ class ReconnectingConnection:
     def renew(self, work: Callable[[], Awaitable[None]]) -> None:
         """Call `soon` with *work*, because an answer is not fresh any more.
 
-        Do nothing if the messages are recorded.
-
-        Any thread may call this.
+        Do nothing if the messages are recorded. Any thread may call this.
         """
         if not self.is_recorded:
             portal.loop.call_soon_threadsafe(self.soon, work)
