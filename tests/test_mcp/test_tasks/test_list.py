@@ -143,6 +143,28 @@ class TestATaskWithoutAState:
             session.close()
 
 
+class TestHostileIds:
+    def test_reach_no_message_and_no_tool_as_they_are(self, client):
+        """A terminal would obey their marks, and long ids would hide the sentence."""
+        server = TaskServer("legacy")
+        with serving_app(app(server)) as url:
+            session = client.connect("long", f"{url}/mcp")
+            session.tools["add_up"]({})
+            (task,) = server.tasks.values()
+            ids = [f"7\x1b]8;;evil{'x' * 1_000}{number}" for number in range(30)]
+            server.tasks = {identity: {**task, "id": identity} for identity in ids}
+            for name in ("7", "7\x1b"):
+                with pytest.raises(
+                    ToolNotFoundError, match="30 tasks of 'long'"
+                ) as raised:
+                    session.tasks[name]
+                assert "\x1b" not in str(raised.value)
+                assert len(str(raised.value)) < 1_000
+            tool = session.tasks[0].as_tool()
+            assert "\x1b" not in f"{tool.name}{tool.title}{tool.description}"
+            session.close()
+
+
 class TestTheTasks:
     def test_have_the_results_of_ended_calls(self, session):
         """As long as the server keeps them, results can be had again."""

@@ -27,6 +27,8 @@ from toolbench.redaction.redactor import Redactor, results
 
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 _SHORT = 8  # characters of an id in the name of a tool
+_LONG = 60  # characters of an id in a sentence
+_MOST = 10  # ids in an error
 
 
 @dataclass(frozen=True)
@@ -149,9 +151,10 @@ class TaskList(ItemList[MCPTask]):
         near = did_you_mean(identity, [task.id for task in tasks])
         msg = f"Server {server!r} has no task {identity!r}.{near}"
         if same:
-            ids = ", ".join(task.id for task in same)
+            ids = ", ".join(task.id[:_LONG] for task in same[:_MOST])
+            ids += "" if len(same) <= _MOST else " and others"
             msg = f"{len(same)} tasks of {server!r} begin with {identity!r}: {ids}."
-        raise ToolNotFoundError(msg)
+        raise ToolNotFoundError(self._over.inbox.safe_text(msg))
 
     async def _listed(self) -> list[MCPTask]:
         connection = await self._over.live()
@@ -255,12 +258,13 @@ class TaskList(ItemList[MCPTask]):
         """Return a tool whose run waits for *task*."""
         name = task.tool or "tool"
         waiter = _Waiter(self, task)
+        identity = self._over.inbox.safe_text(task.id)
         return MCPToolDefinition(
-            name=f"{name}_task_{task.id[:_SHORT]}",
-            description=f"Wait for task {task.id} of {name} and get its result.",
+            name=f"{name}_task_{identity[:_SHORT]}",
+            description=f"Wait for task {identity[:_LONG]} of {name} and get its result.",
             observation_type=MCPToolObservation,
             annotations=ToolAnnotations(
-                title=f"Task {task.id[:_SHORT]} of {name}",
+                title=f"Task {identity[:_SHORT]} of {name}",
                 readOnlyHint=True,
                 openWorldHint=False,
             ),
