@@ -44,6 +44,7 @@ class TaskServer:
         self.era = era
         self.file = file and Path(file)
         self.received = []
+        self.interval = 70  # milliseconds between two requests for the state of a task
         self.tasks = {}
         self.answers = {}
         self.ids = count(1)
@@ -153,8 +154,8 @@ class TaskServer:
             **times,
         }
         if self.era == "modern":
-            return {**state, "ttlMs": task["ttl"], "pollIntervalMs": 70}
-        return {**state, "ttl": task["ttl"], "pollInterval": 70}
+            return {**state, "ttlMs": task["ttl"], "pollIntervalMs": self.interval}
+        return {**state, "ttl": task["ttl"], "pollInterval": self.interval}
 
     def _named(self, params):
         if params.get("taskId") not in self.tasks:

@@ -1,5 +1,8 @@
 """Calls that a server runs as tasks."""
 
+from itertools import pairwise
+from time import monotonic
+
 import pytest
 
 from test_mcp.peers import eventually, serving_app
@@ -85,6 +88,79 @@ class TestWhileItRuns:
         eventually(lambda: [t.status for t in session.tasks] == ["cancelled"])
 
 
+class TimedServer(TaskServer):
+    """A server with the time of each request for a state in *times*."""
+
+    def __init__(self, era):
+        super().__init__(era)
+        self.times = []
+
+    async def take(self, message, send):
+        if message.get("method") == "tasks/get":
+            self.times.append(monotonic())
+        await super().take(message, send)
+
+
+def shortest_pause(times):
+    """The least number of seconds between two of *times*."""
+    return min(later - earlier for earlier, later in pairwise(times))
+
+
+class TestTheIntervalOfTheServer:
+    """Source: MCP, SEP-2663: clients should respect `pollIntervalMs`, as in 2025-11-25."""
+
+    @pytest.fixture(params=["modern", "legacy"])
+    def timed(self, request, client):
+        """A server that names an interval of 300 ms, and a session with it."""
+        server = TimedServer(request.param)
+        server.interval = 300
+        with serving_app(app(server)) as url:
+            session = client.connect("long", f"{url}/mcp")
+            yield server, session
+            session.close()
+
+    def test_lies_between_two_requests(self, timed):
+        """In both protocols."""
+        server, session = timed
+        session.tools["add_up"]({})
+        assert len(server.times) == 2
+        assert shortest_pause(server.times) > 0.29
+
+    @pytest.mark.parametrize("timed", ["modern"], indirect=True)
+    def test_lies_between_two_requests_with_an_answer_between(self, timed):
+        """In the older protocol, the result of the task ends the pause."""
+        server, session = timed
+        with answering(lambda question: {"name": "Ada"}):
+            session.tools["greet"]({})
+        assert len(server.times) == 2
+        assert shortest_pause(server.times) > 0.29
+
+    def test_lies_between_two_requests_of_a_later_wait(self, timed):
+        """The wait for a task that was found in the list begins with a request too."""
+        server, session = timed
+        session.tools["add_up"]({})
+        (task,) = server.tasks.values()
+        task.update(status="working", looks=0)
+        waiting = session.tasks[0]
+        task["looks"] = 0
+        server.times.clear()
+        assert waiting.result().text == "3 files"
+        assert len(server.times) == 2
+        assert shortest_pause(server.times) > 0.29
+
+    def test_starts_with_the_first_request(self, client):
+        """That comes at once, so a short task does not wait for a long interval."""
+        server = TaskServer("modern")
+        server.interval = 60_000
+        with serving_app(app(server)) as url:
+            session = client.connect("long", f"{url}/mcp")
+            run = Run(session.tools["never_ends"], {}, source="button")
+            start(run)
+            eventually(lambda: "asked every 60 s" in run.progress_state.message)
+            eventually(lambda: server.asked("tasks/get"))
+            session.close()
+
+
 class TestAFailureThatPasses:
     @pytest.mark.parametrize(
         ("era", "method"),
@@ -96,19 +172,19 @@ class TestAFailureThatPasses:
     )
     def test_does_not_end_the_run(self, client, era, method):
         """The request is repeated, so the answer of the person reaches the task."""
-        refused = []
+        failures = []
 
         def fails_once(message):
-            if message.get("method") != method or refused:
+            if message.get("method") != method or failures:
                 return False
-            refused.append(message)
+            failures.append(message)
             return True
 
         served = refusing(app(TaskServer(era)), fails_once)
         with serving_app(served) as url, answering(lambda question: {"name": "Ada"}):
             session = client.connect("long", f"{url}/mcp")
             assert session.tools["greet"]({}).text == "hello Ada"
-            assert refused
+            assert failures
             session.close()
 
 

@@ -145,7 +145,7 @@ class TestTaskState:
         ("interval", "pause"),
         [
             *((None, 1.0), (-5, 1.0), (0, 1.0), (1, 0.05), ("fast", 1.0), (True, 1.0)),
-            *((2_000, 2.0), (10**12, 60.0), (10**400, 1.0), (float("nan"), 1.0)),
+            *((300_000, 300.0), (10**12, 600.0), (10**400, 1.0), (float("nan"), 1.0)),
         ],
         ids=lambda value: str(value)[:20],
     )
@@ -154,6 +154,13 @@ class TestTaskState:
         for key in ("pollInterval", "pollIntervalMs"):
             state = TaskState.of({"taskId": "1", "status": "working", key: interval})
             assert state.pause == pause
+
+    def test_says_how_often_it_is_asked_for(self):
+        """Without an interval of the server, the first requests come sooner than the later ones."""
+        raw = {"taskId": "1", "status": "working"}
+        assert TaskState.of(raw).words == "task working · asked at least every 1 s"
+        words = TaskState.of({**raw, "pollIntervalMs": 5_000}).words
+        assert words == "task working · asked every 5 s"
 
     def test_a_result_with_content_is_no_task(self):
         """A tool may have a field called task."""

@@ -27,7 +27,8 @@ from toolbench.runs.cancellation.kernel_end import kernel_ends
 from toolbench.runs.current_run import active_run
 from toolbench.runs.run import Run
 
-FIRST_PAUSE = 0.05  # seconds before the first request for the state; each pause doubles
+FIRST_PAUSE = 0.05
+"""Seconds before the first request for the state. If the server names no interval, each pause doubles."""
 _ASK = 60.0  # seconds for the answer to a request for the state
 _AGAIN = (0.5, 2.0, 5.0)  # seconds before a request without an answer is repeated
 _NEWS = 0.05  # seconds between an announced change and the request for the state
@@ -56,6 +57,9 @@ class TaskFollowing:
         self._answered: set[str] = set()
         self._result: asyncio.Task[dict[str, Any]] | None = None
         self._changed = asyncio.Event()
+        self._pause = FIRST_PAUSE
+        self._answered_at: float | None = None
+        """The time of the last answer about the state, on the clock of the loop."""
 
     async def result(self) -> dict[str, Any]:
         """Return the result of the tool. There is no time limit, because a task may take hours.
@@ -100,6 +104,7 @@ class TaskFollowing:
         """
         try:
             self._state = TaskState.of(await self._send("tasks/get"))
+            self._answered_at = anyio.current_time()
         except CallFailedError:
             raise
         except Exception as error:  # only the error of a server ends the task
@@ -136,15 +141,13 @@ class TaskFollowing:
     # --- to the end ---------------------------------------------------------------
 
     async def _to_the_end(self) -> dict[str, Any]:
-        pause = FIRST_PAUSE
         while True:
             self._show()
             if self._state.has_ended:
                 return await self._outcome()
             if self._state.status == "input_required" and await self._has_answered():
-                pause = FIRST_PAUSE
-            await self._wait(min(pause, self._state.pause))
-            pause *= 2
+                self._pause = FIRST_PAUSE
+            await self._wait(self._seconds_left())
             try:
                 await self._repeated(self.refreshed)
             except UnknownTaskError:
@@ -153,6 +156,20 @@ class TaskFollowing:
                 return await self._result  # the server forgets a task with its result
             if self._result is not None and self._result.done():
                 return await self._outcome()
+
+    def _seconds_left(self) -> float:
+        """Return the seconds until the next request for the state.
+
+        The first request follows the start of the task at once, as in the specification. Between
+        two requests is the interval that the server names, unless the server announces a change.
+        """
+        if self._answered_at is None:
+            return min(FIRST_PAUSE, self._state.pause)
+        pause = self._state.pause
+        if self._state.interval is None:
+            pause = min(pause, self._pause)
+            self._pause *= 2
+        return max(0.0, self._answered_at + pause - anyio.current_time())
 
     async def _wait(self, seconds: float) -> None:
         """Wait for *seconds*, or until the server announces a change or has sent the result."""

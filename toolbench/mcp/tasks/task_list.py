@@ -1,9 +1,9 @@
 """The tasks of one server: look at them, wait for their results, cancel them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from time import time
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeVar, overload
 
 from toolbench.core.background_loop import portal
 from toolbench.core.definition.declarations import ToolAnnotations
@@ -29,6 +29,8 @@ _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": Fal
 _SHORT = 8  # characters of an id in the name of a tool
 _LONG = 60  # characters of an id in a sentence
 _MOST = 10  # ids in an error
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -285,22 +287,20 @@ class TaskList(ItemList[MCPTask]):
             return raw
         expires = None if state.ttl is None else time() + state.ttl
         self._store.add(KeptTask(state.id, call.tool or "", state.created, expires))
-        return await self._to_the_end(state, call)
+        following = TaskFollowing(self._over, state, call)
+        return await self._explaining(following.result(), call)
 
     async def wait_for(self, task: MCPTask, call: Call) -> dict[str, Any]:
         """Wait for the end of *task*, and return its result; *call* is the call that waits."""
         one = KeptTask(task.id, task.tool)
-        try:
-            state = await self._following(one).refreshed()
-        except CallFailedError:
-            raise
-        except Exception as error:  # any failure of a call gets its sentence
-            raise call_failed(error, call, self._over.inbox) from error
-        return await self._to_the_end(state, call)
+        following = TaskFollowing(self._over, _unseen(one), call)
+        await self._explaining(following.refreshed(), call)
+        return await self._explaining(following.result(), call)
 
-    async def _to_the_end(self, state: TaskState, call: Call) -> dict[str, Any]:
+    async def _explaining(self, work: Coroutine[Any, Any, T], call: Call) -> T:
+        """Return the result of *work*; any failure gets its sentence about *call*."""
         try:
-            return await TaskFollowing(self._over, state, call).result()
+            return await work
         except CallFailedError:
             raise
         except Exception as error:  # the SDK's, the network's

@@ -11,9 +11,9 @@ from toolbench.plain import clip
 ENDED = frozenset({"completed", "failed", "cancelled"})
 """The states that a task does not leave."""
 _STATES = ENDED | {"working", "input_required"}
-_ASKING = 1.0  # seconds between two requests for the state, if the server names no time
+_ASKING = 1.0  # the most seconds between two requests for the state, if the server names no time
 # The fewest and the most seconds between two requests, whatever the server asks for.
-_SHORTEST, _LONGEST = 0.05, 60.0
+_SHORTEST, _LONGEST = 0.05, 600.0
 _WORDS = {"input_required": "waits for an answer"}
 
 
@@ -79,7 +79,8 @@ class TaskState:
         state = _WORDS.get(self.status, self.status.replace("_", " "))
         parts = [f"task {state}", self.message]
         if not self.has_ended:
-            parts.append(f"asked every {self.pause:.3g} s")
+            often = "at least every" if self.interval is None else "every"
+            parts.append(f"asked {often} {self.pause:.3g} s")
         return " · ".join(filter(None, parts))
 
 
