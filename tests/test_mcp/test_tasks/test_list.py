@@ -11,7 +11,6 @@ from test_mcp.test_tasks.conftest import refusing, task_entry
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.mcp import MCPClient
 from toolbench.mcp.elicitation import answering
-from toolbench.mcp.tasks.kept_tasks import KeptTask, KeptTasks
 from toolbench.runs.engine import start
 from toolbench.runs.run import Run
 
@@ -68,12 +67,12 @@ class TestALaterKernel:
         with pytest.raises(ServerError, match="does not know task '1-a-long"):
             task.refresh()
         assert list(session.tasks) == []
-        (file,) = (tmp_path / "state" / "toolbench" / "tasks").iterdir()
-        (row,) = json.loads(file.read_text())
-        file.write_text(json.dumps([{**row, "expires": 1.0}]))
-        assert list(session.tasks) == []
-        assert json.loads(file.read_text()) == []
+        (file,) = (tmp_path / "state" / "toolbench" / "tasks").glob("*/*")
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        row = json.loads(file.read_text())
+        file.write_text(json.dumps({**row, "expires": 1.0}))
+        assert list(session.tasks) == []
+        assert not file.exists()
 
 
 class TestTwoAccountsAtOneServer:
@@ -190,30 +189,3 @@ class TestTheTasks:
     def test_wait_for_nobody_to_be_shown(self, session):
         """A repr asks no server."""
         assert repr(session.tasks) == "TaskList(not listed yet)"
-
-
-class TestKeptTasks:
-    def test_a_damaged_file_counts_as_empty(self, tmp_path):
-        """And it is replaced with the next task."""
-        tasks = KeptTasks("server", tmp_path)
-        tasks.add(KeptTask("1", "t"))
-        (file,) = tmp_path.iterdir()
-        for content in ("", "{", '{"a": 1}', "[1]", "null"):
-            file.write_text(content)
-            assert KeptTasks("server", tmp_path).all() == []
-        KeptTasks("server", tmp_path).add(KeptTask("2", "t"))
-        assert KeptTasks("server", tmp_path).all() == [KeptTask("2", "t")]
-
-    def test_a_server_of_this_process_leaves_no_file(self, tmp_path):
-        """Its tasks end with the kernel."""
-        tasks = KeptTasks(None, tmp_path)
-        tasks.add(KeptTask("1", "t"))
-        assert [task.id for task in tasks.all()] == ["1"]
-        assert list(tmp_path.iterdir()) == []
-
-    def test_the_oldest_are_forgotten(self, tmp_path):
-        """A file does not grow for ever."""
-        tasks = KeptTasks("server", tmp_path)
-        for number in range(105):
-            tasks.add(KeptTask(str(number), "t"))
-        assert [tasks.all()[0].id, len(tasks.all())] == ["5", 100]

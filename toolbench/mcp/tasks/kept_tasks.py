@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from time import time
-from typing import Any
+from time import time, time_ns
+from typing import Any, NamedTuple
 
 from platformdirs import user_state_path
 
@@ -33,78 +33,115 @@ class KeptTask:
         return self.expires is not None and time() > self.expires
 
 
+class _Entry(NamedTuple):
+    """A file of one task."""
+
+    since: float
+    """The time at which the file was written; 0 for a file that cannot be read."""
+    path: Path
+    task: KeptTask | None
+    """The task; None if the file cannot be read."""
+
+
 class KeptTasks:
-    """The tasks of one server, oldest first; only the user can read the file."""
+    """The tasks of one server, oldest first, each in a file of its own that only the user can read.
+
+    Kernels that run at the same time need no lock for that: none writes a file of another one anew.
+    """
 
     def __init__(self, server: str | None, folder: Path | None = None) -> None:
         """Keep the tasks of *server* in *folder*, by default `tasks` in the state directory.
 
-        If *server* is None, the server is in this process, and the tasks are kept only in memory.
+        Without a *server*, the tasks are kept in memory only: the server is in this process.
         """
         self._server = server
         self._folder = folder
-        self._known: dict[str, KeptTask] = {}
+        self._unwritten: dict[str, KeptTask] = {}
         self._lock = Lock()
 
     def all(self) -> list[KeptTask]:
         """Return the tasks."""
         with self._lock:
-            return list(self._read().values())
+            written = [entry.task for entry in self._entries() if entry.task]
+            return [*written, *self._unwritten.values()]
 
     def add(self, task: KeptTask) -> None:
-        """Remember *task*."""
+        """Remember *task*; if there are too many tasks, forget the oldest."""
         with self._lock:
-            tasks = {**self._read(), task.id: task}
-            self._write(dict(list(tasks.items())[-_MOST:]))
+            self._unwritten.pop(task.id, None)
+            if self._server is not None and self._write(task):
+                return
+            self._unwritten[task.id] = task
+            for identity in list(self._unwritten)[:-_MOST]:
+                del self._unwritten[identity]
 
     def forget(self, identity: str) -> None:
         """Remove the task *identity*."""
         with self._lock:
-            tasks = self._read()
-            if tasks.pop(identity, None) is not None:
-                self._write(tasks)
+            self._unwritten.pop(identity, None)
+            if self._server is not None:
+                _remove(self._file(identity))
 
     @property
-    def _file(self) -> Path | None:
-        if self._server is None:
-            return None
+    def _place(self) -> Path:
+        """The folder of the files of this server."""
         folder = self._folder or user_state_path("toolbench") / "tasks"
-        return folder / f"{sha256(self._server.encode()).hexdigest()[:32]}.json"
+        return folder / _digest(self._server or "")
 
-    def _read(self) -> dict[str, KeptTask]:
-        """Return the tasks in the file; if it cannot be read, the tasks that this object knows."""
-        if self._file is None:
-            return dict(self._known)
-        try:
-            rows = json.loads(self._file.read_text(encoding="utf-8"))
-            tasks = [_task(row) for row in rows]
-        except FileNotFoundError:
-            return dict(self._known)
-        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-            _log.warning("The file of tasks %s cannot be read.", self._file)
-            return dict(self._known)
-        return {task.id: task for task in tasks}
+    def _file(self, identity: str) -> Path:
+        return self._place / f"{_digest(identity)}.json"
 
-    def _write(self, tasks: dict[str, KeptTask]) -> None:
-        self._known = tasks
-        if self._file is None:
-            return
-        text = json.dumps([asdict(task) for task in tasks.values()], indent=1)
+    def _entries(self) -> list[_Entry]:
+        """Return the files, oldest first; those that cannot be read come before all others."""
+        if self._server is None:
+            return []
+        return sorted(map(_entry, self._place.glob("*.json")), key=lambda e: e.since)
+
+    def _write(self, task: KeptTask) -> bool:
+        """Write *task* to its file; return False if that is not possible."""
+        row = {**asdict(task), "since": time_ns()}
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            write_whole(self._file, text, errors="replace")
+            self._place.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_whole(self._file(task.id), json.dumps(row, indent=1))
         except OSError as error:
             _log.warning("A task was not kept: %s.", error.strerror)
+            return False
+        for entry in self._entries()[:-_MOST]:
+            _remove(entry.path)
+        return True
 
 
-def _task(row: Any) -> KeptTask:
-    """Return the task in *row*.
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
-    Raises:
-        AttributeError: If *row* is not an object.
-    """
-    expires = row.get("expires")
-    return KeptTask(
-        *(str(row.get(key, "")) for key in ("id", "tool", "created")),
-        expires=expires if isinstance(expires, int | float) else None,
-    )
+
+def _entry(path: Path) -> _Entry:
+    try:
+        row: Any = json.loads(path.read_text(encoding="utf-8"))
+        expires = row.get("expires")
+        task = KeptTask(
+            id=str(row.get("id", "")),
+            tool=str(row.get("tool", "")),
+            created=str(row.get("created", "")),
+            expires=expires if isinstance(expires, int | float) else None,
+        )
+        return _Entry(float(row["since"]), path, task)
+    except FileNotFoundError:  # another kernel has removed it
+        return _Entry(0, path, None)
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        RecursionError,
+    ):
+        _log.warning("The file of a task %s cannot be read.", path)
+        return _Entry(0, path, None)
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        _log.warning("A task was not forgotten: %s.", error.strerror)
