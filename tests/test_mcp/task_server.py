@@ -259,7 +259,7 @@ class TaskServer:
 
 
 def app(server):
-    """The ASGI application of *server*: each request is answered by a stream of events."""
+    """The ASGI application of *server*: each request to `/mcp` is answered by a stream of events."""
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -294,8 +294,41 @@ def app(server):
         routes=[
             Route("/mcp", post, methods=["POST"]),
             Route("/mcp", other, methods=["GET", "DELETE"]),
+            *sse_routes(server),
         ]
     )
+
+
+def sse_routes(server):
+    """The routes of *server* for the transport of 2024, with one stream for all its answers."""
+    from starlette.requests import Request
+    from starlette.responses import Response, StreamingResponse
+    from starlette.routing import Route
+
+    streams, work = {}, set()
+
+    async def sse(request: Request):
+        key = str(len(streams))
+        lines = streams[key] = asyncio.Queue()
+
+        async def stream():
+            yield f"event: endpoint\ndata: /messages/{key}\n\n"
+            while True:
+                yield f"event: message\ndata: {json.dumps(await lines.get())}\n\n"
+
+        return StreamingResponse(stream(), media_type="text/event-stream")
+
+    async def message(request: Request):
+        lines = streams[request.path_params["key"]]
+        task = asyncio.ensure_future(server.take(await request.json(), lines.put))
+        work.add(task)
+        task.add_done_callback(work.discard)
+        return Response(status_code=202)
+
+    return [
+        Route("/sse", sse),
+        Route("/messages/{key}", message, methods=["POST"]),
+    ]
 
 
 async def serve_stdio(server):

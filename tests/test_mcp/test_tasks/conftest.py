@@ -31,6 +31,13 @@ def http(era):
         yield f"{url}/mcp"
 
 
+@contextmanager
+def sse(era):
+    """The server over SSE."""
+    with serving_app(app(TaskServer(era))) as url:
+        yield {"url": f"{url}/sse", "transport": "sse"}
+
+
 def refusing(served, is_refused, status=503):
     """The ASGI application *served*, but with *status* for each message that *is_refused* picks."""
 
@@ -57,11 +64,16 @@ def refusing(served, is_refused, status=503):
     return application
 
 
-@pytest.fixture(params=["modern stdio", "modern http", "legacy stdio", "legacy http"])
+WAYS = {"stdio": stdio, "http": http, "sse": sse}
+
+
+@pytest.fixture(
+    params=["modern stdio", "modern http", "legacy stdio", "legacy http", "legacy sse"]
+)
 def session(request, client):
     """A session with the server, of each protocol and by each transport."""
     era, way = request.param.split()
-    with {"stdio": stdio, "http": http}[way](era) as entry:
+    with WAYS[way](era) as entry:
         session = client.connect("long", entry)
         assert session.era == era
         yield session
