@@ -8,7 +8,8 @@ import pytest
 from fastmcp import FastMCP
 from fastmcp.skills.provider import SkillsDirectoryProvider
 
-from test_mcp.peers import good, scripted
+from test_mcp.peers import good, scripted, serving_app
+from test_mcp.task_server import TaskServer, app
 from toolbench.errors import ServerError, ToolNotFoundError
 
 ABOUT = "---\nname: forms\ndescription: Fill in forms.\n---\n# Forms\n"
@@ -64,6 +65,19 @@ def lying(path, skill, contents):
 def text_of(text, uri=PLACE):
     """The contents of a text resource."""
     return [{"uri": uri, "mimeType": "text/markdown", "text": text}]
+
+
+@pytest.mark.parametrize(("era", "is_declared"), [("modern", True), ("legacy", False)])
+def test_are_declared_to_servers_of_the_newer_protocol_only(client, era, is_declared):
+    """The older protocol has no extensions, neither for skills nor for tasks."""
+    server = TaskServer(era)
+    with serving_app(app(server)) as url:
+        session = client.connect("long", f"{url}/mcp")
+        session.close()
+    text = json.dumps(server.asked("tools/list") + server.asked("initialize"))
+    assert server.asked("tools/list")
+    for extension in ("skills", "tasks"):
+        assert (f"io.modelcontextprotocol/{extension}" in text) is is_declared
 
 
 def test_are_listed_and_read(skills):

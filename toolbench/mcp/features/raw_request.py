@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from toolbench.core.background_loop import portal
 from toolbench.errors import ToolbenchError
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.redaction.detection.secrecy import Secrecy
 
+_ANY: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 ELSEWHERE = {
     "tools/call": "A tool call may need consent: use call() or the tool itself.",
     "initialize": "The handshake belongs to connecting: use reconnect().",
@@ -43,12 +46,19 @@ async def _send(
     over.inbox.keep_secret(Secrecy({}).secrets_in(dict(params)))
 
     def send(session: Any, responses: Any, state: str | None) -> Any:
-        from mcp_types import Request  # noqa: PLC0415 - the SDK, loaded by now
-        from pydantic import TypeAdapter  # noqa: PLC0415 - beside it
-
-        message = Request[dict[str, Any] | None, str](
-            method=method, params=dict(params) or None
-        )
-        return session.send_request(message, TypeAdapter(dict[str, Any]))
+        return plain_request(session, method, params)
 
     return await over.ask_to(f"answer {method!r}", send, over.seconds)
+
+
+async def plain_request(
+    session: Any, method: str, params: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Send a request over *session*, the SDK's, and return its result unchecked."""
+    from mcp_types import Request  # noqa: PLC0415 - the SDK, loaded by now
+
+    request = Request[dict[str, Any] | None, str](
+        method=method, params=dict(params) or None
+    )
+    answer: dict[str, Any] = await session.send_request(request, _ANY)
+    return answer

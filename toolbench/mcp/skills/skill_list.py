@@ -6,6 +6,7 @@ from typing import Any, overload
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.connection.reconnection import ReconnectingConnection
 from toolbench.mcp.features.item_list import RemoteList
+from toolbench.mcp.features.raw_request import plain_request
 from toolbench.mcp.features.resource_list import ResourceList
 from toolbench.mcp.features.resources import MCPResourceObservation
 from toolbench.mcp.skills.skill import EXTENSION, Skill, read_skills
@@ -32,8 +33,6 @@ class SkillList(RemoteList[Skill]):
 
     async def request(self, session: Any, params: Any) -> Any:
         """Request one page."""
-        from toolbench.mcp.tasks.task_messages import plain_request  # noqa: PLC0415 - loads the SDK
-
         cursor = {} if params is None else {"cursor": params.cursor}
         return await plain_request(session, "skills/list", cursor)
 

@@ -1,14 +1,12 @@
 """Declare to servers of the newer protocol that this client reads skills."""
 
-from collections.abc import Sequence
-from typing import Any, Literal, NoReturn
+from typing import Literal
 
-from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
 from mcp_types import Result
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import Field
 
 from toolbench.mcp.skills.skill import EXTENSION
+from toolbench.mcp.wire.modern_extension import ModernExtension
 
 
 class _Never(Result):
@@ -17,27 +15,8 @@ class _Never(Result):
     result_type: Literal["skill"] = Field(alias="resultType")
 
 
-class SkillsExtension(ClientExtension):
+class SkillsExtension(ModernExtension):
     """Declares that this client reads skills. Source: MCP, SEP-2640."""
 
     identifier = EXTENSION
-
-    def claims(self) -> Sequence[ResultClaim[Any]]:
-        """Claim an answer that no server sends.
-
-        Without a claim, the SDK would declare the extension also to servers of the older protocol.
-        That protocol has no extensions.
-        """
-        versions = frozenset(MODERN_PROTOCOL_VERSIONS)
-        claim = ResultClaim(
-            result_type="skill",
-            model=_Never,
-            resolve=_refused,
-            protocol_versions=versions,
-        )
-        return [claim]
-
-
-async def _refused(result: _Never, context: ClaimContext) -> NoReturn:
-    msg = "The server answered a call of a tool with a skill, which is not a result of a tool."
-    raise NotImplementedError(msg)
+    answer = _Never

@@ -52,7 +52,7 @@ class KeptTasks:
     def __init__(self, server: str | None, folder: Path | None = None) -> None:
         """Keep the tasks of *server* in *folder*, by default `tasks` in the state directory.
 
-        Without a *server*, the tasks are kept in memory only: the server is in this process.
+        If *server* is None, the server is in this process, and the tasks are kept only in memory.
         """
         self._server = server
         self._folder = folder

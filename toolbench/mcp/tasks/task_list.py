@@ -19,6 +19,7 @@ from toolbench.mcp.definition import MCPToolAction, MCPToolDefinition
 from toolbench.mcp.elicitation import Answerer, OnProgress
 from toolbench.mcp.executor import Caller, MCPToolExecutor
 from toolbench.mcp.features.item_list import ItemList
+from toolbench.mcp.features.raw_request import plain_request
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.tasks.kept_tasks import KeptTask, KeptTasks
 from toolbench.mcp.tasks.task_following import TaskFollowing, UnknownTaskError
@@ -176,8 +177,6 @@ class TaskList(ItemList[MCPTask]):
         return sorted(tasks.values(), key=lambda task: task.created)
 
     async def _rows(self) -> list[TaskState]:
-        from toolbench.mcp.tasks.task_messages import plain_request  # noqa: PLC0415 - the SDK, loaded by now
-
         def page(session: Any, params: Any) -> Any:
             cursor = {} if params is None else {"cursor": params.cursor}
             return plain_request(session, "tasks/list", cursor)

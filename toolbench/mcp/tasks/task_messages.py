@@ -1,12 +1,12 @@
 """The messages about tasks. The SDK has no types for them, so its sessions send them unchanged."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NoReturn
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
 from mcp_types import InputRequiredResult, Request, Result
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import Field, TypeAdapter
+
+from toolbench.mcp.wire.modern_extension import ModernExtension
 
 EXTENSION = "io.modelcontextprotocol/tasks"
 _ANY: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
@@ -24,30 +24,11 @@ class _Started(Result):
     result_type: Literal["task"] = Field(alias="resultType")
 
 
-class TasksExtension(ClientExtension):
-    """Declares that this client follows tasks. Source: MCP, SEP-2663.
-
-    It claims the answer that starts a task. Without a claim, the SDK would declare the extension
-    also to servers of the older protocol.
-    """
+class TasksExtension(ModernExtension):
+    """Declares that this client follows tasks. Source: MCP, SEP-2663."""
 
     identifier = EXTENSION
-
-    def claims(self) -> Sequence[ResultClaim[Any]]:
-        """Claim the answer that starts a task."""
-        versions = frozenset(MODERN_PROTOCOL_VERSIONS)
-        claim = ResultClaim(
-            result_type="task",
-            model=_Started,
-            resolve=_never,
-            protocol_versions=versions,
-        )
-        return [claim]
-
-
-async def _never(result: _Started, context: ClaimContext) -> NoReturn:
-    msg = "The SDK does not read results of tools here."
-    raise NotImplementedError(msg)
+    answer = _Started
 
 
 async def about_task(
@@ -55,17 +36,6 @@ async def about_task(
 ) -> dict[str, Any]:
     """Send a request about the task *task_id*."""
     request = _Named(method=method, params={"taskId": task_id, **params})
-    answer: dict[str, Any] = await session.send_request(request, _ANY)
-    return answer
-
-
-async def plain_request(
-    session: Any, method: str, params: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Send a request unchanged."""
-    request = Request[dict[str, Any] | None, str](
-        method=method, params=dict(params) or None
-    )
     answer: dict[str, Any] = await session.send_request(request, _ANY)
     return answer
 

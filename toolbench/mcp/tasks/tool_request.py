@@ -4,6 +4,7 @@ from typing import Any
 
 from toolbench.mcp.connection.connection import Send
 from toolbench.mcp.connection.open_calls import Call
+from toolbench.mcp.features.raw_request import plain_request
 
 RETENTION = 24 * 60 * 60 * 1000  # milliseconds that we ask a server to keep a task for
 
@@ -38,8 +39,6 @@ def tool_request(
 async def _sent_as_task(
     session: Any, name: str, arguments: dict[str, Any], call: Call
 ) -> Any:
-    from toolbench.mcp.tasks.task_messages import plain_request  # noqa: PLC0415 - the SDK, loaded by now
-
     params = {
         "name": name,
         "arguments": arguments,
