@@ -69,8 +69,8 @@ class Agent:
             reflect: Whether the model is asked to think after the first failure of each tool.
 
         Raises:
-            TypeError: If a limit is not a whole number, or *condenser* or *security_analyzer* does
-                not have the needed methods.
+            TypeError: If *max_steps*, *max_parallel* or *retry* is not a whole number, or *condenser*
+                or *security_analyzer* does not have the needed methods.
             ValueError: If a limit is too low, or the pattern is not a regular expression.
         """
         _check_whole(max_steps=max_steps, max_parallel=max_parallel, retry=retry)
@@ -158,7 +158,7 @@ class Agent:
         )
 
     def workspace_of(self, path: str | Path) -> str | None:
-        """Return the working directory of the conversation saved at *path*."""
+        """Return the working directory of the conversation saved at *path*; None if it is gone."""
         return workspace_of(Path(path))
 
 

@@ -145,7 +145,7 @@ class Loop:
             return self.log.after(place)
 
     def run_pending(self, chosen: Chosen = None) -> list[Event]:
-        """Run the waiting calls, or the *chosen* one, without asking the model."""
+        """Run the waiting calls, or only the call *chosen*, without asking the model."""
         with self._at_work(), self._stoppable():
             place = len(self.log)
             if self.round is not None:

@@ -87,7 +87,7 @@ def bundle(
 
 
 def masked(event: Event, masking: Masking) -> Event:
-    """Return *event* with secrets hidden; call it before texts are cut, which may split a secret."""
+    """Return *event* with secrets hidden; do this before texts are cut: a cut may split a secret."""
     if isinstance(event, MessageEvent):
         return replace(event, content=masking.content(event.content))
     if isinstance(event, ActionEvent | CallEdit):

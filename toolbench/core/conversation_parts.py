@@ -194,7 +194,7 @@ class ConversationLoop(Protocol):
         """Summarise before the next request."""
 
     def undo(self) -> Sequence[ConversationEvent]:
-        """Undo the edits of the last step."""
+        """Undo the edits of the last step that made edits."""
 
     def to_html(self) -> str:
         """Return the transcript as a page."""

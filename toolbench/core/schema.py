@@ -70,8 +70,8 @@ class Schema(Displayed, BaseModel):
         """Return a subclass called *name* that accepts exactly what *schema* accepts.
 
         Values are not converted: `1` stays an integer if the schema says number. A property
-        whose name cannot be an attribute gets an attribute that ends in an underscore; in JSON
-        it keeps its name. The module of the class is the module of the caller.
+        whose name cannot be an attribute gets a similar attribute, such as `class_` or `a_b`; in JSON
+        the property keeps its name. The module of the class is the module of the caller.
 
         Raises:
             SchemaError: If *schema* is not a valid JSON Schema, or refers to another document.

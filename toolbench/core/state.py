@@ -68,7 +68,7 @@ class ConversationAgent(Protocol):
         """Return the loop for *conversation*."""
 
     def workspace_of(self, path: str | Path) -> str | None:
-        """Return the working directory of the conversation that was saved at *path*."""
+        """Return the working directory of the conversation saved at *path*; None if it is gone."""
 
 
 class Conversation:
@@ -261,7 +261,7 @@ class Conversation:
         self.loop.condense()
 
     def undo(self) -> Sequence[ConversationEvent]:
-        """Undo the file changes of the last step, if its tools can do this, and inform the model."""
+        """Undo the edits of the last step with edits that a tool can undo, and inform the model."""
         return self.loop.undo()
 
     def to_html(self) -> str:
@@ -286,8 +286,8 @@ class Conversation:
         Args:
             path: The file.
             agent: The agent that continues; it may have another model than the first agent.
-            state: The working directory and secrets; if left out, the saved directory without
-                secrets.
+            state: The working directory and secrets. If left out, there are no secrets, and the
+                directory is the saved one; if that is gone, the current directory.
             **options: `secrets` and `callbacks`, as for a new conversation.
         """
         if state is None:
@@ -321,7 +321,7 @@ class Conversation:
 
 
 def spend(conversation: Any, usage: Any) -> None:
-    """Add the *usage* of a tool's own model to the usage of *conversation*, if it counts usage.
+    """Add *usage*, from a tool's own model, to the usage of a *conversation* with an agent.
 
     Args:
         conversation: The conversation that the executor got, perhaps None.

@@ -88,7 +88,7 @@ def tool_html(
 
 
 def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Tone]]:
-    """Return the hints that the tool declares, in words; MCP's defaults are left out."""
+    """Return the hints that the tool declares, in words. A server's tool may be "undeclared"."""
     declared = tool.annotations.model_fields_set if tool.annotations else frozenset()
     hints = tool.hints
     words: list[tuple[str, Tone]] = []

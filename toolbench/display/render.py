@@ -84,7 +84,7 @@ def _capped(renderable: RenderableType, limit: int) -> RenderableType:
 
 
 def _shortened(text: str | Text, limit: int) -> Text:
-    """Cap *text*; the middle of a very long text is removed before it is read."""
+    """Shorten *text*; the middle of a very long text is removed before the rest is read."""
     room = max(2 * limit, 1)
     omitted = max(0, len(text) - 2 * room)
     ends = (text[:room], text[-room:]) if omitted else (text,)

@@ -152,7 +152,7 @@ def table_html(
 
 
 def _later(frame: Frame, rows: int, count: int) -> str:
-    """Return the *count* rows after the first *rows* as JSON in a hidden element."""
+    """Return the next rows after the first *rows*, at most *count*, as JSON in a hidden element."""
     if not count or frame.shape[0] <= rows:
         return ""
     texts: list[list[str]] = []

@@ -78,7 +78,8 @@ class LLMSummarizingCondenser:
                 task.
 
         Raises:
-            ValueError: If *max_tokens* is not larger than *keep_tokens*.
+            ValueError: If *keep_tokens* is not below *max_tokens*, or if *keep_tokens* or *keep_first*
+                is negative.
         """
         self._model = None if llm is None else as_model(llm)
         self.max_tokens = max_tokens
@@ -96,7 +97,7 @@ class LLMSummarizingCondenser:
         return f"LLMSummarizingCondenser(max_tokens={self.max_tokens})"
 
     def wants(self, turns: Sequence[Turn], tokens: int) -> bool:
-        """Tell whether *turns* have too many tokens, and a summary would save enough of them."""
+        """Tell whether there are too many *tokens*, and a summary of *turns* would save enough tokens."""
         middle = turns[self.keep_first : self._tail_of(turns)]
         enough = max((self.max_tokens - self.keep_tokens) // 2, self.max_tokens // 10)
         is_worth_it = sum(turn.tokens for turn in middle) >= enough

@@ -151,7 +151,7 @@ class Context:
             self._messages = messages
 
     def condense(self, forgotten: frozenset[int], summary: str) -> None:
-        """Replace the turns of the events *forgotten* by *summary*.
+        """Replace turns by *summary*; *forgotten* has the numbers of the events in these turns.
 
         The summary is a message of the user, in the place of the first replaced turn.
         """

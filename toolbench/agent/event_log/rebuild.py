@@ -179,7 +179,7 @@ def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:
 def understood(call: ToolCall, loop: "Loop") -> ToolCall:
     """Parse *call* again with the present tools of *loop*.
 
-    If the call is not valid for these tools, it has an `error`.
+    If *call* is not valid for these tools, the result has an `error`.
     """
     provider, tools = loop.context.provider, loop.toolset.tools
     known_call = replace(call, tool=tools.get(call.name))

@@ -123,12 +123,12 @@ class Calls:
             stop(run, INTERRUPTED)
 
     def run(self, current: Round, stopping: Flag, chosen: Chosen = None) -> None:
-        """Run and answer the waiting calls of *current*.
+        """Run and answer the waiting calls of the round *current*.
 
         If the person stops the work before the calls run, the calls go on waiting.
 
         Args:
-            current: The calls.
+            current: The round with the calls.
             stopping: Set when the person stops the work. Then there are no more retries.
             chosen: The only call to run; all if left out.
         """
@@ -143,11 +143,11 @@ class Calls:
         self._in_hand = {}
 
     def take_in_hand(self, current: Round, chosen: Chosen = None) -> None:
-        """Mark the waiting calls of *current*, or only the *chosen* one, as running."""
+        """Mark the waiting calls of the round *current*, or only the call *chosen*, as running."""
         self._in_hand = {call.id: None for call in chosen_of(current, chosen)}
 
     def break_off(self, current: Round) -> None:
-        """Answer each running call without an answer as interrupted."""
+        """Answer each running call of the round *current* that has no answer: it was interrupted."""
         # after an interrupt the round may lack answers that the log has
         for event in self._log:
             if isinstance(event, AnswerEvent):

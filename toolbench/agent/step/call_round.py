@@ -22,7 +22,7 @@ class Round:
     """The calls of one message, with their answers."""
 
     def __init__(self, message: Json, calls: Sequence[ActionEvent]) -> None:
-        """Start with all *calls* of *message* waiting."""
+        """Start with *calls*, all calls of *message*; each call waits."""
         self.message = message
         self.calls = list(calls)
         self._ids = frozenset(call.id for call in calls)

@@ -29,7 +29,7 @@ Chosen = ActionEvent | str | int | None
 
 
 def chosen_of(current: Round | None, chosen: Chosen) -> list[ActionEvent]:
-    """Return the waiting calls of *current*, or only the *chosen* one.
+    """Return the waiting calls of the round *current*, or only the call *chosen*.
 
     Raises:
         ToolbenchError: If the chosen call does not wait.
@@ -89,7 +89,7 @@ class Pending:
     """The calls of one loop that wait for a person's decision."""
 
     def __init__(self, loop: "Loop", closed: Callable[[], object]) -> None:
-        """Manage the calls of *loop*; call *closed* after calls were answered."""
+        """Manage the waiting calls of *loop*; *closed* is called after an answer or a refusal."""
         self._loop, self._closed = loop, closed
 
     @property

@@ -106,7 +106,7 @@ def _as_run(call: ActionEvent, edit: CallEdit | None) -> ActionEvent:
 
 
 def _has_run(call: ActionEvent, answer: ObservationEvent) -> bool:
-    """Tell whether the tool of *call* itself gave *answer*, and gave no error."""
+    """Tell whether *answer* comes from the tool of *call* itself, and is not an error."""
     is_own = not answer.by_hand and answer.tool_name in ("", call.tool_name)
     return is_own and not answer.observation.is_error
 

@@ -62,7 +62,7 @@ class DelegateExecutor(ToolExecutor[DelegateAction, DelegateObservation]):
     def __call__(
         self, action: DelegateAction, conversation: Any = None
     ) -> DelegateObservation:
-        """Let the agent do the task, and return its last message."""
+        """Let the agent do the task, and return its last message; an error if it did not finish."""
         state = getattr(conversation, "state", None) or self._state
         depth = getattr(conversation, "depth", 0) + 1
         if depth > _DEEPEST:

@@ -139,7 +139,7 @@ def extended_schema(model: type[BaseModel]) -> dict[str, Any] | None:
 
 
 class _AsItCame:
-    """The mark of a field that pydantic does not check or change: the JSON Schema has checked it."""
+    """A mark on a field: pydantic keeps its value as it is, because the JSON Schema checked it."""
 
     @classmethod
     def __get_pydantic_core_schema__(

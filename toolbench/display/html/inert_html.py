@@ -64,7 +64,9 @@ _UNNAMED = re.compile(r"<th( [^>]*)>(\s*)</th>")  # in the output
 
 
 def inert_html(source: str, *, limit: int = LIMIT) -> Html:
-    """Return the harmless part of *source*, any HTML; empty if it has no text or image.
+    """Return the harmless part of *source*, any HTML.
+
+    The result is empty if *source* has neither text nor images, or is too large.
 
     Tables, lists, emphasis, code, links to http, https and mailto are kept. Images are kept if
     their data is in the URL (`data:`).

@@ -64,7 +64,7 @@ class _Parser(MarkdownIt):
 
 
 class _Renderer(RendererHTML):
-    """A renderer that writes links, images and code in our own way, and the rest as markdown-it."""
+    """A renderer that writes links, images and code in our own way; markdown-it does the rest."""
 
     def link_open(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType

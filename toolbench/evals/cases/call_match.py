@@ -53,7 +53,8 @@ def misfits(
         expected: The call that the case expects.
         sent: The call of the same tool that the model sent.
         rules: How fields are compared, by their paths: `total`, `guest.name`, `items[0]`,
-            and `items[]` for every item. A field without a rule must be equal JSON.
+            and `items[]` for every item. A field without a rule must be equal JSON. A field that
+            is missing has its default.
     """
     problems: list[Problem] = []
     names = dict.fromkeys([*expected.arguments, *sent.arguments])

@@ -22,7 +22,8 @@ def read(path: Path) -> list[Case]:
     """Return the cases of the file *path*.
 
     Raises:
-        CaseError: If the file cannot be read, has no cases, or has a case that cannot be used.
+        CaseError: If the file cannot be read, has no list of cases, or has a case that cannot be
+            used.
     """
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -67,7 +68,7 @@ def write(path: Path, cases: Iterable[Case]) -> None:
     """Write *cases* to the file *path*.
 
     Raises:
-        CaseError: If it cannot be written.
+        CaseError: If the file cannot be written.
     """
     data = {"cases": [_written(case) for case in cases]}
     text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)

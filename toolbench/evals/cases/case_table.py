@@ -15,7 +15,7 @@ def cases_of_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Case]:
     """Return the cases of *rows*; rows with the same name and prompt are one case.
 
     Raises:
-        CaseError: If a column is missing, or a row is not a case.
+        CaseError: If the column `prompt` is missing, or a row is not a case.
     """
     groups: dict[Any, list[dict[str, Any]]] = {}
     for number, row in enumerate(rows):

@@ -75,7 +75,7 @@ class Cases(MutableSequence[Case]):
         prompt are one case with several calls.
 
         Raises:
-            CaseError: If a column is missing, or a row is not a case.
+            CaseError: If the column `prompt` is missing, or a row is not a case.
         """
         return cls(cases_of_rows(frame.to_dict("records")))
 
@@ -138,7 +138,7 @@ class Cases(MutableSequence[Case]):
         """Insert a case before the case at *index*.
 
         Raises:
-            CaseError: If it is not a case.
+            CaseError: If *value* is not a case.
         """
         self._cases.insert(index, _case(value))
 

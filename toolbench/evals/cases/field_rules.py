@@ -28,7 +28,7 @@ class FieldRule:
         """Return the rule for a word, `"approx"`, or for a word with a value, `{"approx": 0.01}`.
 
         Raises:
-            CaseError: If it is not a rule.
+            CaseError: If *rule* is not a rule.
         """
         if isinstance(rule, FieldRule):
             return rule

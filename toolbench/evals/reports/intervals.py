@@ -47,7 +47,7 @@ class Rate(float):
 
 
 def wilson(hits: int, total: int, z: float = _Z) -> tuple[float, float]:
-    """Return the 95 % confidence interval of the true rate.
+    """Return the confidence interval of the true rate, 95 % by default.
 
     Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference,
     Journal of the American Statistical Association 22 (1927), 209-212.
@@ -82,9 +82,9 @@ def p_value(strata: Iterable[Stratum]) -> float:
 
     It is the exact conditional test of 2 x 2 tables in strata: within each case the answers are
     shuffled between before and after. With one answer to each case it is McNemar's exact
-    test. Source: N. Mantel and W. Haenszel, Journal of the National Cancer Institute 22 (1959),
-    719-748; Q. McNemar, Psychometrika 12 (1947), 153-157; A. Agresti, Categorical Data Analysis,
-    6.3 and 6.6.
+    test. For very many answers the p-value is an approximation.
+    Source: N. Mantel and W. Haenszel, Journal of the National Cancer Institute 22 (1959), 719-748;
+    Q. McNemar, Psychometrika 12 (1947), 153-157; A. Agresti, Categorical Data Analysis, 6.3 and 6.6.
     """
     informative = [s for s in strata if _can_differ(s)]
     if not informative:

@@ -34,7 +34,7 @@ class CallRunner:
         """Ask once whether at most *count* calls of *tools* may run, if they need consent.
 
         Raises:
-            ConsentError: If the answer is no, or no person can answer.
+            ConsentError: As for `ask_for_all`.
         """
         tools = [*tools]
         self._asked_about = frozenset(

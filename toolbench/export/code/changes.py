@@ -1,4 +1,4 @@
-"""Find the calls in a statement, and the objects that it changes: now or in its functions later."""
+"""Find the calls in a statement, and the objects that the statement or its functions change."""
 
 import ast
 from collections.abc import Iterable, Iterator

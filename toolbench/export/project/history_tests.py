@@ -69,8 +69,9 @@ def calls_of(
     """Return the calls in *records* that can be repeated, JSON-ready, and notes for the README.
 
     These calls are left out: calls before the last change of the tool or of code that it needs;
-    calls with a secret, or with values that JSON cannot express; stopped calls; and calls whose
-    answers differed. If a tool changes global names, a call needs two equal answers.
+    calls with a secret, or with values that JSON cannot express; stopped calls; calls whose
+    answers differed; and, for the OpenHands SDK, failed calls. If a tool changes global names, a
+    call needs two equal answers.
     """
     records, calls, notes = list(records), list[dict[str, Any]](), list[str]()
     states = ("ok",) if openhands else ("ok", "error")

@@ -171,7 +171,7 @@ def _with_import(
     implemented: frozenset[str],
     package: str,
 ) -> str:
-    """Return the code of *statement*; `create` of a tool's class also imports its lazy names."""
+    """Return the code of *statement*. In a tool's class, `create` also imports the lazy names."""
     node = statement.node
     for part in parts:
         names = sorted(part.lazy & implemented)

@@ -22,8 +22,8 @@ def with_environment(statements: Iterable[Statement]) -> list[Statement]:
     """Return *statements*, where `API_KEY = "..."` becomes `API_KEY = environ["API_KEY"]`.
 
     A statement is changed only if the secret is the whole value of a variable. `check_statement`
-    refuses all other statements with a secret. If the code uses the name `environ` itself, nothing
-    is changed.
+    refuses all other statements with a secret. If the code itself gives the name `environ` a value,
+    nothing is changed.
     """
     statements = list(statements)
     names = [name for statement in statements for name in statement.names.gives]

@@ -40,8 +40,8 @@ def parts_of_function(
     """Return the parts of *tool*, whose function is defined in the *statements* of *module*.
 
     Raises:
-        ExportError: If the function is not defined there, or its arguments cannot be fields of a
-            class.
+        ExportError: If *statements* do not define the function, or its arguments cannot be fields
+            of a class.
     """
     function = innermost(tool.function)
     place, statements = _definition_of(tool, function, statements)
