@@ -105,7 +105,7 @@ def write_files(report: EvalReport, *, junit: Path | None, html: Path | None) ->
 
 
 def exit_code(report: EvalReport, min_passed: float) -> int:
-    """Return the exit code for *report*.
+    """Return the exit code for *report*: 2 if an answer is missing, 1 if too few answers pass, else 0.
 
     Of the answers of each model, at least the share *min_passed* must pass.
     """

@@ -29,7 +29,7 @@ class SavedLines:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open *path* to append to it; it is created if it does not exist.
+        """Open the file *path* to append lines; the file is created if it does not exist.
 
         Raises:
             ToolbenchError: If the file cannot be read and written.

@@ -223,7 +223,7 @@ def _without_images(part: Any) -> Any:
 
 
 def message_content(message: Any) -> list[Content]:
-    """Return the content blocks of the user's *message*, which is a text, an image or a list.
+    """Return *message*, which the user wrote, as content blocks.
 
     Raises:
         ToolbenchError: If the message is empty.

@@ -68,7 +68,7 @@ def edit(loop: "Loop", current: Round, call: ActionEvent, arguments: Any) -> Non
 
 
 def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
-    """Return a person's answer to *call*, in place of its tool.
+    """Return an answer to *call* with *result*, which a person gave in place of the tool.
 
     Args:
         call: The call.
