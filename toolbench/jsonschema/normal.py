@@ -190,7 +190,7 @@ class Node:
 
     @property
     def is_constant(self) -> bool:
-        """Whether there is exactly one value: the `const`, which the rest of the schema accepts."""
+        """Whether the schema accepts exactly one value, its `const`."""
         return "const" in self.schema and len(self._named_values) == 1
 
     @property
@@ -323,7 +323,7 @@ class Node:
 
     @property
     def is_open(self) -> bool:
-        """Whether a form offers other keys: the schema allows them explicitly, or declares no keys."""
+        """Whether a form lets a person add keys: the schema allows this, or declares no keys."""
         if "additionalProperties" in self.schema:
             return not self.is_closed
         return not isinstance(self.schema.get("properties"), Mapping)

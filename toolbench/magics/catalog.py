@@ -118,7 +118,9 @@ class Catalog:
         return tools
 
     def find(self, name: str) -> AnyTool:
-        """Return the tool that *name* means: its name, its full name, an alias or another spelling.
+        """Return the tool that *name* means.
+
+        *name* is the name of the tool, its full name, an alias or another spelling.
 
         Raises:
             ToolNotFoundError: If there is no such tool; the message suggests a similar name.

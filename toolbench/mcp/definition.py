@@ -167,9 +167,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the tool that `to_dict` described, from the server that is connected now.
+        """Return the tool that `to_dict` described.
 
-        The server is found by its name and is never started.
+        Its server is found by name among the connected servers; no server is started.
 
         Raises:
             ToolNotFoundError: If no server of that name is connected, or it has no such tool.

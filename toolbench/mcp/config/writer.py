@@ -128,7 +128,7 @@ class _Hidden:
         return text
 
     def _variable(self, key: str, secret: str) -> str:
-        """Return a variable name for *secret* that no other secret has."""
+        """Return the name of a variable for *secret*; no other secret has this name."""
         words = (key, f"{self._name}_{key}", *(f"{key}_{n}" for n in range(2, 100)))
         names = [re.sub(r"\W+", "_", word).strip("_").upper() for word in words]
         names = [name if name[:1].isalpha() else f"SECRET_{name}" for name in names]

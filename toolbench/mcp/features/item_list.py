@@ -83,7 +83,7 @@ class RemoteList(ItemList[T]):
         """Return the items in *offers*, the rows of the server's list."""
 
     def is_offered(self, capabilities: Mapping[str, Any]) -> bool:
-        """Tell whether a server with these *capabilities* has such a list."""
+        """Tell whether a server that declares *capabilities* has such a list."""
         return self.capability in capabilities
 
     async def request(self, session: Any, params: Any) -> Any:

@@ -52,7 +52,7 @@ class ServerLog:
         entries: int = 2000,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
-        """Keep the last *entries*; call *on_change* after each new entry."""
+        """Keep at most *entries* messages, the newest; call *on_change* after each new message."""
         self.redactor = NO_SECRETS
         """A redactor with the secrets, which may be spread over several messages."""
         self.on_level: Callable[[str], object] = lambda level: None

@@ -31,7 +31,10 @@ Same = Callable[[Any, Any], bool]
 
 
 class Matcher:
-    """Returns the matching exchanges of a tape in order; the last exchange may be used again."""
+    """Finds the exchanges of a tape that match a request, in the recorded order.
+
+    Each exchange is found once; when all were found, the last of them is found again.
+    """
 
     def __init__(self, exchanges: list[Exchange]) -> None:
         """Find requests among *exchanges*."""
