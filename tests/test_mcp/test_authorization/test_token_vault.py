@@ -3,9 +3,12 @@
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
-from keyring.errors import KeyringLocked, PasswordSetError
+from keyring.errors import KeyringLocked, PasswordDeleteError, PasswordSetError
 
-from toolbench.mcp.authorization.token_vault import TokenVault, keyring_here
+from toolbench.mcp.authorization.logout import log_out
+from toolbench.mcp.authorization.token_vault import TokenVault, keyring_here, vault
+from toolbench.mcp.config.reader import read_entry
+from toolbench.mcp.session import MCPServerSession
 
 URL = "https://mcp.example/mcp"
 ITEMS = {"mcp-oauth-token t": {"access_token": "one-long-token"}}
@@ -20,7 +23,7 @@ class FakeKeyring(KeyringBackend):
     def __init__(self):
         super().__init__()
         self.passwords = {}
-        self.is_locked = False
+        self.is_locked = self.is_read_only = False
 
     def _open(self):
         if self.is_locked:
@@ -36,6 +39,8 @@ class FakeKeyring(KeyringBackend):
         self._open()[service, username] = password
 
     def delete_password(self, service, username):
+        if self.is_read_only:
+            raise PasswordDeleteError
         del self._open()[service, username]
 
 
@@ -103,6 +108,18 @@ class TestTokens:
         vault.put(URL, ITEMS)
         vault.put(URL, {})
         assert list(tmp_path.iterdir()) == []
+
+    def test_that_cannot_be_deleted_are_said_to_be_here(self, ring, state):
+        """A logout says that they are gone only if they are."""
+        url = "http://127.0.0.1:9/mcp"
+        vault.put(url, ITEMS)
+        session = MCPServerSession("gone", read_entry({"url": url, "auth": "oauth"}))
+        ring.is_read_only = True
+        assert "still here" in log_out(session)
+        assert vault.items(url) == ITEMS
+        ring.is_read_only = False
+        assert "gone from this machine" in log_out(session)
+        assert vault.items(url) == {}
 
     def test_need_no_keyring(self):
         """One without a place for passwords is as none."""

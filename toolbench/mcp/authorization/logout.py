@@ -32,4 +32,7 @@ def log_out(session: "MCPServerSession") -> str:
     items = vault.items(url)
     if not vault.remove(url):
         return ""
-    return f"Its tokens are gone from this machine. {portal.call(revoke, items, url)}".strip()
+    outcome = "are still here: the keyring or the file refused to delete them"
+    if not vault.items(url):
+        outcome = "are gone from this machine"
+    return f"Its tokens {outcome}. {portal.call(revoke, items, url)}".strip()

@@ -64,13 +64,19 @@ class TokenVault:
                 _log.warning("The token was not kept: %s.", error.strerror)
 
     def remove(self, server: str) -> bool:
-        """Remove the kept items of *server*; return whether there were any."""
+        """Remove the kept items of *server*; return whether there were any.
+
+        What the keyring or the file system refuses to delete stays; `items` shows it.
+        """
         with self._lock:
             was_there = bool(self.items(server))
             keyring = keyring_here()
             if keyring is not None:
                 _tried(lambda: keyring.delete_password(_SERVICE, _name(server)))
-            self._file(server).unlink(missing_ok=True)
+            try:
+                self._file(server).unlink(missing_ok=True)
+            except OSError as error:
+                _log.warning("The token was not deleted: %s.", error.strerror)
             return was_there
 
     def forget_clients(self, server: str) -> None:
