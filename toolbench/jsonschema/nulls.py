@@ -58,9 +58,10 @@ def without_refused_nulls(
 ) -> Any:
     """Return *value* without the nulls that make it invalid.
 
-    Use this for a schema with alternatives or cases. There the whole value decides which
-    alternative applies, so the value is tried without each null. *value* is returned unchanged if
-    it is valid, if it is invalid even without nulls, or if it has more than fifty nulls.
+    Use this for a schema with alternatives: the whole value decides which alternative applies, so
+    no null can be judged alone. All nulls of the properties of *node* are removed first; then each
+    of them that may stay is put back. *value* is returned unchanged if it is valid, if it is still
+    invalid without these nulls, or if it has more than fifty of them.
     """
     paths = list(islice(_null_paths(node, value), _MOST_TRIED + 1))
     if is_valid(value) or not paths or len(paths) > _MOST_TRIED:

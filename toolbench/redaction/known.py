@@ -63,7 +63,7 @@ class KnownSecrets:
             self._add(secrecy.secrets_in(action))
 
     def inherit(self, parent: "KnownSecrets") -> None:
-        """Add the secrets of *parent*, the run that started this run and may pass secrets to it."""
+        """Add the secrets of *parent*, the run that started this run: it may have passed them on."""
         self.include(parent.own)
 
     def include(self, redactor: Redactor) -> None:

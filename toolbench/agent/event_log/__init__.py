@@ -1,1 +1,1 @@
-"""The events of a conversation: their log, the file, and forks of conversations."""
+"""The events of a conversation: the log, the file that saves them, and forks of conversations."""

@@ -22,7 +22,7 @@ def is_local(place: str) -> bool:
 
 
 class Kinds(Generic[T]):
-    """The classes of one family, by kind. Unused classes are forgotten."""
+    """The classes of one family, such as tools, by their kind. Unused classes are forgotten."""
 
     def __init__(self, family: str) -> None:
         """Name the *family* for the error messages."""

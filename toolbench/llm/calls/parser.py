@@ -95,12 +95,12 @@ def parse_tool_calls(
     aliases: Mapping[str, str] = ALIASES,
     provider: Provider | None = None,
 ) -> list[ToolCall]:
-    """Return the calls in *message*, in their order; none if it has only text.
+    """Return the calls in *message*, in their order; an empty list if there are none.
 
     A call of an unknown tool, or with wrong arguments, is returned with an `error`; no error is
-    raised. If a message has no calls, calls that the model wrote as text are read. Their JSON
-    must be the whole text (bare or in a code fence), or end the text after a mark such as
-    `<tool_call>`. JSON in the middle of words is an example, not a call.
+    raised. If a message has no calls, calls that the model wrote into its text are read. The JSON
+    of these calls must be the whole text (bare or in a code fence), or follow a mark such as
+    `<tool_call>` with no words after it. JSON in the middle of words is an example, not a call.
 
     Args:
         message: The response, its message, or the call alone, from a model of OpenAI (chat or

@@ -259,7 +259,10 @@ def _rpc(error: Any, code: int) -> str:
 
 
 def required_pages(error: BaseException) -> list[dict[str, Any]]:
-    """Return the pages in the data of *error* that have a URL."""
+    """Return the web pages that the server wants a person to visit before it answers.
+
+    They are the `elicitations` in the data of *error*, without those that have no URL.
+    """
     data = getattr(error, "data", None)
     pages = data.get("elicitations") if isinstance(data, dict) else None
     return [

@@ -1,1 +1,1 @@
-"""The tools, resources, prompts and completions of a server, as lists kept up to date."""
+"""The features of a server: lists that are kept up to date, and requests such as completions."""

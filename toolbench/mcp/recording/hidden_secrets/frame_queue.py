@@ -27,7 +27,7 @@ _MOST_TEXTS = 50  # texts of one source that a secret may be spread over
 
 @dataclass(eq=False)
 class WaitingFrame:
-    """A frame that is not written yet: the head of its line, and its message."""
+    """A frame that may not be written yet: its line up to the message, the message, and its place."""
 
     head: bytes
     message: Any

@@ -191,8 +191,8 @@ class Presence:
     def counts(self, value: Any) -> bool:
         """Return whether *value*, read from the editor, is the value of the slot.
 
-        An empty object or list without a presence box is the value only in two cases: after
-        `hold`, or if there was no decision yet and the editor needs no more from a person.
+        An empty object or list may mean "no value". In a slot without a presence box, it is the
+        value if a person added the slot, after `hold`, or if the editor accepts an empty value.
         """
         editor = self._slot.value.editor
         if (
