@@ -1,8 +1,9 @@
-"""Start a program that ends with this process, even if a signal kills the process.
+"""Make command lines of programs that end with this process, even if a signal kills it.
 
 Without this module, a program that ignores SIGTERM and the end of its stdin would run for ever after the
 Jupyter kernel is killed. On Linux the operating system ends the program. On other POSIX systems,
-a small parent process watches ours. Windows has job objects for this (the MCP SDK uses them).
+`guarded` adds a small parent process that watches ours. On Windows there is no guard here: the MCP SDK
+uses job objects.
 """
 
 import os

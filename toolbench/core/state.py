@@ -183,8 +183,8 @@ class Conversation:
         """Run the waiting calls, without asking the model.
 
         Args:
-            call: The call to run: an event of `pending`, the id from the model, or the number of
-                its event; all calls if left out.
+            call: The call to run: an event of `pending`, the number of that event, or the id that
+                the model gave the call. If left out, all waiting calls run.
         """
         return self.loop.run_pending(call)
 

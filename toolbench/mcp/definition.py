@@ -143,7 +143,10 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return super().model_copy(update=changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON with which `from_dict` finds the tool; the server's entry is not part of it."""
+        """Return a JSON object from which `from_dict` can find the tool on a connected server.
+
+        The object has the name of the server, but not its configuration.
+        """
         return {
             **super().to_dict(),
             "server": self.server,

@@ -1,4 +1,4 @@
-"""The Python modules of a package: `definition.py`, `impl.py`, `__init__.py`."""
+"""The Python modules of a package: `definition.py`, `impl.py`, `__init__.py`, and `results.py`."""
 
 import ast
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The other files of a project: pyproject.toml, README.md, a notebook."""
+"""Write pyproject.toml, README.md and the notebook of an exported project."""
 
 import json
 from collections.abc import Mapping, Sequence

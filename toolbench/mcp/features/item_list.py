@@ -60,7 +60,8 @@ class ItemList(Sequence[T]):
 class RemoteList(ItemList[T]):
     """A list that is requested at its first use, and again after a change or after its `ttlMs`.
 
-    Reading it may wait for the server. If the request fails, reading raises `ServerError`.
+    Reading it may wait for the server. If the request fails before an item came, or the connection
+    is lost, reading raises `ServerError`. If a later page fails, the list has the earlier pages.
     """
 
     method: ClassVar[str] = ""

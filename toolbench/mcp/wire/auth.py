@@ -99,8 +99,8 @@ def _open_browser(page: str) -> None:
 def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | None:
     """Return the object that authorizes requests to the server of *entry*; None without `auth`.
 
-    The tokens of OAuth are hidden in all that the session of *inbox* shows. `auth` of *entry* is a bearer token, `"oauth"`, an httpx2 auth object,
-    or a mapping with settings:
+    `auth` of *entry* is a bearer token, `"oauth"`, an httpx2 auth object, or a mapping with settings.
+    The tokens of OAuth are hidden in all that the session of *inbox* shows. The settings:
 
     - With a person: the settings of FastMCP's `OAuth`, such as `client_metadata_url`, `scopes`,
       or the `client_id` and `client_secret` of a registered client.
