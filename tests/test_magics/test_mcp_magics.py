@@ -4,6 +4,7 @@ import shlex
 import subprocess
 import sys
 from json import dumps
+from types import SimpleNamespace
 
 import pytest
 from fastmcp import FastMCP
@@ -11,6 +12,8 @@ from IPython.core.error import UsageError
 from test_mcp.peers import good, light, misbehaving
 
 from toolbench.errors import ServerError, ToolbenchError, ToolNotFoundError
+from toolbench.magics.mcp_magics import saved_config
+from toolbench.mcp.config.reader import read_entry
 
 CONNECT = "connect time -- python -m mcp_server_time --local-timezone=UTC"
 
@@ -66,6 +69,16 @@ class TestServers:
         mcp("disconnect --all")
         mcp(f"connect --config {shlex.quote(str(file))}")
         assert [row[:2] for row in mcp("list").rows] == [("time", "connected")]
+
+    def test_are_saved_without_objects_that_authorize_and_it_says_so(self):
+        """The person has to add them."""
+        auth = {"client_id": "robot", "token_storage": object()}
+        entry = read_entry({"url": "https://a.example/mcp", "auth": auth})
+        text, notes = saved_config([SimpleNamespace(name="one", entry=entry)])
+        assert '"client_id": "robot"' in text
+        assert (
+            notes[-1] == "The objects in 'auth' are not in the file: add them to one."
+        )
 
     def test_use_the_kernels_own_python(self, mcp):
         """`python` is the kernel's: a server installed beside toolbench is found."""

@@ -3,6 +3,7 @@
 import json
 from types import SimpleNamespace
 
+import httpx2
 import pytest
 from fastmcp import FastMCP
 from hypothesis import given
@@ -70,6 +71,45 @@ def test_secrets_are_references(server):
     )
     assert dict(again.env) == dict(session.entry.env)
     assert dict(again.headers) == dict(session.entry.headers)
+
+
+CREDENTIALS = {
+    "grant_type": "client_credentials",
+    "client_id": "robot",
+    "issuer": "https://i.example",
+}
+
+
+@pytest.mark.parametrize(
+    ("secret", "variables"),
+    [("${ROBOT}", ()), ("sk-very-secret-1", ("CLIENT_SECRET",))],
+)
+def test_the_settings_of_an_oauth_client_are_written(secret, variables):
+    """Its secret is a reference; with the variable set, the settings are as they were."""
+    auth = {**CREDENTIALS, "client_secret": secret}
+    written = write_config(sessions(one={"url": "https://a.example", "auth": auth}))
+    assert "sk-very-secret-1" not in json.dumps(written.config)
+    assert (written.variables, written.without_objects) == (variables, ())
+    environment = {"ROBOT": "sk-very-secret-1", "CLIENT_SECRET": "sk-very-secret-1"}
+    again = read_config(written.config)["one"].expanded(environment)
+    assert again.auth == {**CREDENTIALS, "client_secret": "sk-very-secret-1"}
+
+
+@pytest.mark.parametrize(
+    ("auth", "rest"),
+    [
+        ({"client_id": "robot", "token_storage": object()}, {"client_id": "robot"}),
+        ({"token_storage": object()}, "oauth"),
+        (httpx2.BasicAuth("ada", "sk-very-secret-1"), None),
+    ],
+    ids=["with settings", "alone", "in place of settings"],
+)
+def test_objects_that_authorize_are_left_out(auth, rest):
+    """What can be written of the server is written, and its name is told."""
+    written = write_config(sessions(one={"url": "https://a.example", "auth": auth}))
+    config = json.loads(json.dumps(written.config))
+    assert config["mcpServers"]["one"].get("auth") == rest
+    assert (written.without_objects, written.left_out) == (("one",), ())
 
 
 def test_two_secrets_have_two_names():

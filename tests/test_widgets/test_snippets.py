@@ -4,8 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx2
 import pytest
+from fastmcp import FastMCP
 from shells import new_shell
+from test_mcp.peers import serving
 
 from toolbench import history
 from toolbench.extension import load_ipython_extension, unload_ipython_extension
@@ -172,6 +175,17 @@ class TestInAFile:
         with client:
             code = as_pytest(client["find"], {"title": "emma"})
         assert passes(tmp_path, code)
+
+    def test_says_which_objects_it_lacks(self):
+        """An object that authorizes at the server has no place in a file."""
+        library = FastMCP("library")
+        library.tool(lambda title: title.upper(), name="find")
+        with serving(library) as url:
+            entry = {"url": url, "auth": httpx2.BasicAuth("ada", "a-long-secret")}
+            with create_mcp_tools({"mcpServers": {"books": entry}}) as client:
+                code = as_pytest(client["find"], {"title": "emma"})
+        assert "# 'auth' has objects of its notebook: add them here\nSERVERS" in code
+        assert "a-long-secret" not in code
 
     @pytest.mark.long
     def test_of_a_runtime_tool_runs_alone(self, tmp_path):

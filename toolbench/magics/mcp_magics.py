@@ -382,6 +382,8 @@ def saved_config(sessions: "Iterable[MCPServerSession]") -> tuple[str, list[str]
     if written.left_out:
         names = ", ".join(written.left_out)
         notes.append(f"Left out, because they exist in this session only: {names}.")
+    if names := ", ".join(written.without_objects):
+        notes.append(f"The objects in 'auth' are not in the file: add them to {names}.")
     return f"{dumps(written.config, indent=2, ensure_ascii=False)}\n", notes
 
 

@@ -1,5 +1,6 @@
 """Write connected servers as a configuration without secrets, which can be read again."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
@@ -28,25 +29,31 @@ class Written(NamedTuple):
         config: A mapping with `mcpServers`, as FastMCP, Claude and Cursor read it.
         variables: The environment variables to set before use; they replace secrets.
         left_out: The names of servers that exist in this process only.
+        without_objects: The names of servers whose `auth` has objects of this process. The
+            configuration does not contain these objects.
     """
 
     config: dict[str, Any]
     variables: tuple[str, ...]
     left_out: tuple[str, ...]
+    without_objects: tuple[str, ...]
 
 
 def write_config(sessions: Iterable[Reached]) -> Written:
     """Return the configuration of *sessions*, with a reference (`${NAME}`) for each secret."""
     variables: dict[str, str] = {}
     servers: dict[str, Any] = {}
-    left_out = []
+    left_out, without_objects = [], []
     for session in sessions:
         entry = written_entry(session.name, session.entry, variables)
         if entry is None:
             left_out.append(session.name)
         else:
             servers[session.name] = entry
-    return Written({"mcpServers": servers}, tuple(variables), tuple(left_out))
+            if _has_objects(session.entry.auth):
+                without_objects.append(session.name)
+    config = {"mcpServers": servers}
+    return Written(config, tuple(variables), tuple(left_out), tuple(without_objects))
 
 
 def written_entry(
@@ -91,10 +98,27 @@ def written_entry(
 
 
 def _auth(entry: ServerEntry, hidden: "_Hidden", name: str) -> Any:
-    """Return `auth` of *entry*: a reference in place of a token, or `oauth`; else None."""
-    if isinstance(entry.auth, str) and entry.auth != "oauth":
-        return hidden.text(entry.auth, f"{name}_TOKEN")
-    return entry.auth if isinstance(entry.auth, str) else None
+    """Return `auth` of *entry*, with references in place of secrets and without objects."""
+    auth = entry.auth
+    if isinstance(auth, Mapping):
+        ready = {key: part for key, part in auth.items() if _is_json(part)}
+        return _mapped(ready, hidden) or "oauth"
+    if isinstance(auth, str) and auth != "oauth":
+        return hidden.text(auth, f"{name}_TOKEN")
+    return auth if isinstance(auth, str) else None
+
+
+def _has_objects(auth: Any) -> bool:
+    parts = auth.values() if isinstance(auth, Mapping) else [auth]
+    return not all(map(_is_json, parts))
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _mapped(value: Any, hidden: "_Hidden", key: str = "VALUE") -> Any:

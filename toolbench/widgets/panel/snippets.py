@@ -136,6 +136,8 @@ def _of_a_server(tool: AnyTool) -> Handle:
         written = write_config([session])
         if not written.left_out:
             needed = [f"# set {v} first: a secret" for v in written.variables]
+            if written.without_objects:
+                needed.append("# 'auth' has objects of its notebook: add them here")
             config = f"SERVERS = {pformat(written.config, sort_dicts=False, width=76)}"
             code = "\n".join(["", *needed, config])
             return Handle(expression, imports, code=code, block=block)
