@@ -2,7 +2,7 @@
 
 import os
 import sys
-from json import dumps
+from json import dumps, loads
 
 import pytest
 from fastmcp import FastMCP
@@ -19,57 +19,76 @@ SECRET = "s3cret-value-77"
 
 
 @pytest.fixture
-def echo():
+def requests():
+    """The headers of each call of the server's tool, as the server gets them."""
+    return []
+
+
+@pytest.fixture
+def echo(requests):
     """The URL of a server whose tool returns the headers of its request."""
     server = FastMCP("echo")
 
     @server.tool
     def headers() -> dict:
-        return get_http_headers(include_all=True)
+        requests.append(get_http_headers(include_all=True))
+        return requests[-1]
 
     with serving(server) as url:
         yield url
 
 
-def received(shell):
-    """The headers that the server gets."""
+def returned(shell):
+    """The headers in the result of the server's tool."""
     headers = shell.run_line_magic("tool", "headers {}").data
     shell.run_line_magic("mcp", "disconnect --all")
     return headers
 
 
 class TestHeadersAndTokens:
-    def test_are_taken_from_the_environment(self, shell, mcp, echo, monkeypatch):
+    def test_are_taken_from_the_environment(
+        self, shell, mcp, echo, requests, monkeypatch, tmp_path
+    ):
         """The server gets the values; a saved configuration has the names."""
         monkeypatch.setenv("TEAM_KEY", SECRET)
+        file = tmp_path / "saved.json"
         mcp(
-            f"connect e {echo} --header 'X-Api-Key: ${{TEAM_KEY}}' --header 'X-Team: data'"
+            f"connect e {echo} --header 'X-Api-Key: ${{TEAM_KEY}}' --header 'X-Team: data' --auth TEAM_KEY"
         )
-        headers = received(shell)
-        assert (headers["x-team"], "x-api-key" in headers) == ("data", True)
-        mcp(f"connect e {echo} --auth TEAM_KEY")
-        assert received(shell)["authorization"].startswith("Bearer ")
+        mcp(f"save {file}")
+        returned(shell)
+        (headers,) = requests
+        assert (headers["x-api-key"], headers["x-team"]) == (SECRET, "data")
+        assert headers["authorization"] == f"Bearer {SECRET}"
+        saved = loads(file.read_text())["mcpServers"]["e"]
+        assert saved["headers"] == {"X-Api-Key": "${env:TEAM_KEY}", "X-Team": "data"}
+        assert saved["auth"] == "${env:TEAM_KEY}"
 
-    def test_are_taken_from_the_notebook(self, shell, mcp, echo, capsys):
+    def test_are_taken_from_the_notebook(self, shell, mcp, echo, requests, capsys):
         """And shown nowhere."""
         shell.user_ns["my_token"] = SECRET
         listing = mcp(
             f"connect e {echo} --auth my_token --header 'X-Key: k-${{my_token}}'"
         )
-        headers = received(shell)
-        assert "my_token" not in str(headers)
-        assert SECRET not in repr(listing) + capsys.readouterr().out
+        result = returned(shell)
+        (headers,) = requests
+        assert headers["x-key"] == f"k-{SECRET}"
+        assert headers["authorization"] == f"Bearer {SECRET}"
+        assert SECRET not in repr(listing) + repr(result) + capsys.readouterr().out
 
     @pytest.mark.parametrize(
         ("name", "kind"), [("shop_key", str), ("plain", SecretStr)]
     )
-    def test_are_hidden_under_any_name_of_a_header(self, shell, mcp, echo, name, kind):
+    def test_are_hidden_under_any_name_of_a_header(
+        self, shell, mcp, echo, requests, name, kind
+    ):
         """A server that sends one back gives nothing away, nor does the traffic."""
         shell.user_ns[name] = kind(SECRET)
         mcp(f"connect e {echo} --header 'X-Shop: ${{{name}}}' --header 'X-Team: data'")
         traffic = connected.session("e").traffic
-        headers = received(shell)
+        headers = returned(shell)
         assert (headers["x-shop"], headers["x-team"]) == (MARK, "data")
+        assert requests[0]["x-shop"] == SECRET
         assert SECRET not in traffic.to_ndjson()
 
     @pytest.mark.parametrize(
@@ -80,8 +99,8 @@ class TestHeadersAndTokens:
             ("--header 'X-A: ${NOT_SET_HERE}'", "needs the variable 'NOT_SET_HERE'"),
             ("--auth s3cret-value-77", "do not write the token itself into the line"),
             ("--auth NOT_SET_HERE", "There is no such variable"),
-            ("--timeout 0", "--timeout"),
-            ("--timeout soon", "--timeout"),
+            ("--timeout 0", "seconds above 0, as in --timeout 300, not '0'"),
+            ("--timeout soon", "seconds above 0, as in --timeout 300, not 'soon'"),
             ("--cwd .", "--cwd is for a server that a command starts"),
             ("--root /not/there", "there is none at '/not/there'"),
             ("--root https://a.b/c", "a folder or a file:// URI, not 'https://a.b/c'"),

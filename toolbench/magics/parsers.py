@@ -198,7 +198,7 @@ def seconds(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 < value < math.inf:
-        msg = f"A timeout is a number of seconds above 0, not {text!r}."
+        msg = f"--timeout takes seconds above 0, as in --timeout 300, not {text!r}."
         raise UsageError(msg)
     return value
 

@@ -11,6 +11,7 @@ from IPython.core.error import UsageError
 from pydantic import SecretStr
 
 from toolbench.errors import ToolbenchError
+from toolbench.magics.parsers import seconds
 from toolbench.redaction.detection.settings import secrets_in
 
 OPTIONS = ("--header", "--auth", "--timeout", "--cwd", "--root")
@@ -55,7 +56,7 @@ def add_options(connect: Any, modes: Sequence[str]) -> None:
         help="authorize in the browser, or the variable that holds the token",
     )
     connect.add_argument(
-        "--timeout", type=_seconds, metavar="S", help="seconds for connecting"
+        "--timeout", type=seconds, metavar="S", help="seconds for connecting"
     )
     connect.add_argument("--cwd", metavar="DIR", help="where the command starts")
     connect.add_argument(
@@ -234,14 +235,3 @@ def _folder(option: str, word: str) -> str:
         msg = f"{option} takes a folder: there is none at {str(path)!r}."
         raise UsageError(msg)
     return str(path)
-
-
-def _seconds(word: str) -> float:
-    try:
-        seconds = float(word)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        msg = f"--timeout takes seconds, as in --timeout 300, not {word!r}."
-        raise UsageError(msg)
-    return seconds
