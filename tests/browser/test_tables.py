@@ -61,7 +61,8 @@ def test_keep_their_shape(lab: NotebookPage, nbroot: Path) -> None:
 
 def test_fade_where_there_is_more(lab: NotebookPage, nbroot: Path) -> None:
     """The edge of a table that is wider than its frame fades, until it was scrolled to its end."""
-    write_notebook(nbroot / "edges.ipynb", *CELLS)
+    a_panel = "%tool remove_volumes_of_project"  # it brings the front-end module
+    write_notebook(nbroot / "edges.ipynb", *CELLS, a_panel)
     lab.open("edges.ipynb")
     lab.run_all()
     frame = lab.output(TABLES[0]).locator("[data-toolbench-listing]").first
