@@ -115,7 +115,7 @@ class TaskServer:
         if method == "tools/call":
             return self._called(params)
         if method.startswith("tasks/"):
-            verb = getattr(self, f"_{self.era}_{method.partition('/')[2]}", None)
+            verb = getattr(self, f"{self.era}_{method.partition('/')[2]}", None)
             if verb is not None:
                 return await verb(params, send)
         raise RefusedError(-32601, "Method not found", method)
@@ -197,7 +197,7 @@ class TaskServer:
 
     # --- the newer protocol --------------------------------------------------------
 
-    async def _modern_get(self, params, send):
+    async def modern_get(self, params, send):
         task = self._named(params)
         await self._step(task, send)
         state = self._state(task)
@@ -211,32 +211,32 @@ class TaskServer:
             state["result"] = self._result(task)
         return state
 
-    async def _modern_update(self, params, send):
+    async def modern_update(self, params, send):
         task, answer = self._named(params), params["inputResponses"]["whom"]
         task["answer"] = (answer.get("content") or {}).get("name", answer["action"])
         task["status"] = "working"
         return {}
 
-    async def _modern_cancel(self, params, send):
+    async def modern_cancel(self, params, send):
         self._named(params)["status"] = "cancelled"
         return {}
 
     # --- the older protocol --------------------------------------------------------
 
-    async def _legacy_get(self, params, send):
+    async def legacy_get(self, params, send):
         task = self._named(params)
         await self._step(task, send)
         return self._state(task)
 
-    async def _legacy_list(self, params, send):
+    async def legacy_list(self, params, send):
         return {"tasks": [self._state(task) for task in self.tasks.values()]}
 
-    async def _legacy_cancel(self, params, send):
+    async def legacy_cancel(self, params, send):
         task = self._named(params)
         task["status"] = "cancelled"
         return self._state(task)
 
-    async def _legacy_result(self, params, send):
+    async def legacy_result(self, params, send):
         task = self._named(params)
         if task["status"] == "input_required":
             about = {"_meta": {RELATED: {"taskId": task["id"]}}}

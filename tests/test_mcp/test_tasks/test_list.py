@@ -102,8 +102,8 @@ class LostTask(TaskServer):
         super().__init__("modern")
         self.answer = answer
 
-    async def _modern_get(self, params, send):
-        task = await super()._modern_get(params, send)
+    async def modern_get(self, params, send):
+        task = await super().modern_get(params, send)
         if not self.is_lost or params["taskId"][:2] != "1-":
             return task
         if "code" in self.answer:
