@@ -8,8 +8,10 @@ import pytest
 from test_mcp.peers import light, scripted
 from toolbench.llm.lint import cost_of, lint_tool
 from toolbench.magics import mcp_listing
+from toolbench.mcp.review import review_of
 from toolbench.mcp.token_bill import TokenBill
 from toolbench.widgets.explorer.panes.tools import ToolsPane
+from toolbench.widgets.panel import ToolPanel
 
 LONG = {
     "name": "long<b>",
@@ -20,12 +22,20 @@ LONG = {
     },
 }
 SHORT = {"name": "short", "inputSchema": {"type": "object"}}
+FOR_APP = {**LONG, "_meta": {"ui": {"visibility": ["app"]}}}
 
 
 @pytest.fixture
 def session(client, tmp_path):
     """A server with a dear tool and a cheap one."""
     answer = [{"result": {"tools": [SHORT, LONG]}}]
+    return client.connect("s", scripted(tmp_path / "script", {"tools/list": answer}))
+
+
+@pytest.fixture
+def app_session(client, tmp_path):
+    """A server with a cheap tool, and a dear one that it keeps for its app."""
+    answer = [{"result": {"tools": [SHORT, FOR_APP]}}]
     return client.connect("s", scripted(tmp_path / "script", {"tools/list": answer}))
 
 
@@ -60,6 +70,55 @@ class TestBill:
         assert f"about {bill.total.tokens:,} tokens" in message
 
 
+class TestToolsForTheApp:
+    """Tools that a server keeps for its app cost nothing, wherever a cost is shown."""
+
+    def test_are_not_in_the_bill(self, app_session):
+        """The bill is the one of the tools that a model gets."""
+        bill = TokenBill.of(app_session.tools)
+        assert list(bill.tools) == ["short"]
+        assert bill.total == cost_of([app_session.tool("short")])
+        assert (bill.number("short"), bill.number("long<b>")) == (bill.total.number, "")
+        assert cost_of(app_session.tools) == bill.total
+
+    def test_add_nothing_to_lines(self, app_session):
+        """`%mcp list`, `%mcp tools` and the line after a connect show the same cost."""
+        cost = TokenBill.of(app_session.tools).total
+        servers = mcp_listing.servers([app_session])
+        assert servers[0][servers.columns.index("tokens")] == cost.number
+        tools = mcp_listing.tools(app_session)
+        assert [(row[0], row[1]) for row in tools] == [
+            ("short", cost.number),
+            ("long<b>", ""),
+        ]
+        sentence = "No model gets 1 tool that the server keeps for its app: long<b>"
+        assert sentence in tools.notes
+        assert mcp_listing.summary(app_session).endswith(f", {cost}")
+
+    def test_add_nothing_to_a_review(self, app_session):
+        """Its cost is the bill's, and lint does not warn of what no model reads."""
+        review = review_of(app_session)
+        assert review.cost == TokenBill.of(app_session.tools).total
+        assert review.tools == 2
+        assert {finding.tool for finding in review.findings} == {"short"}
+
+    def test_have_no_cost_in_their_panel(self, app_session):
+        """The head of a panel shows a number of tokens only if a model may get the tool."""
+        for name, has_cost in (("short", True), ("long<b>", False)):
+            panel = ToolPanel(app_session.tool(name))
+            assert any("tokens</span>" in text for text in texts(panel)) is has_cost
+            panel.close()
+
+    def test_alone_cost_nothing_to_show(self, client, tmp_path):
+        """A server with tools for its app alone has no number."""
+        answer = [{"result": {"tools": [FOR_APP]}}]
+        entry = scripted(tmp_path / "script", {"tools/list": answer})
+        session = client.connect("s", entry)
+        servers = mcp_listing.servers([session])
+        assert servers[0][servers.columns.index("tokens")] == ""
+        assert "tokens" not in mcp_listing.summary(session)
+
+
 class TestViews:
     def test_lines_show_each_tool_and_the_whole(self, session):
         """`%mcp tools` has a column of tokens, `%mcp list` the sum of each server."""
@@ -80,9 +139,7 @@ class TestViews:
         """The sum is in the line; the tools are below, the dearest first, their names escaped."""
         pane = ToolsPane(session, RLock())
         bill = TokenBill.of(session.tools)
-        lines = [
-            html.value for html in htmls(pane.widget) if "A model pays" in html.value
-        ]
+        lines = [text for text in texts(pane.widget) if "A model pays" in text]
         pane.close()
         (text,) = lines
         assert str(bill.total) in text
@@ -90,8 +147,9 @@ class TestViews:
         assert text.index("long&lt;b&gt;") < text.index("short")
 
 
-def htmls(widget):
-    """The HTML widgets in *widget*."""
+def texts(widget):
+    """The texts of the widgets in *widget*."""
     if hasattr(widget, "children"):
-        return [one for child in widget.children for one in htmls(child)]
-    return [widget] if isinstance(getattr(widget, "value", None), str) else []
+        return [text for child in widget.children for text in texts(child)]
+    value = getattr(widget, "value", None)
+    return [value] if isinstance(value, str) else []

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from toolbench.magics.table import Listing
-from toolbench.wording import counted
+from toolbench.wording import counted, listed
 
 if TYPE_CHECKING:
     from toolbench.mcp.config.discovery import DiscoveredServer
@@ -15,6 +15,8 @@ _NO_SERVERS = (
     "No server yet. %mcp connect NAME -- COMMAND starts one, "
     "%mcp connect NAME URL reaches one, %mcp discover finds some."
 )
+
+_NAMES = 12  # tools named in one sentence
 
 
 def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
@@ -27,9 +29,9 @@ def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
         [
             (
                 *(s.name, s.status, s.protocol_version or "", len(s.tools)),
-                *(token_bill(s).total.number if s.tools else "", _note(s)),
+                *(bill.total.number if bill.tools else "", _note(s)),
             )
-            for s in sessions
+            for s, bill in ((s, token_bill(s)) for s in sessions)
         ],
         _NO_SERVERS,
     )
@@ -48,11 +50,15 @@ def tools(session: "MCPServerSession") -> Listing:
     return Listing(
         (f"tool of {session.name}", "tokens", "what it does"),
         [
-            (t.name, bill.tools[t.remote_name].number, _first_line(t.description))
+            (t.name, bill.number(t.remote_name), _first_line(t.description))
             for t in session.tools
         ],
         _nothing(session, "tools"),
-        notes=[*disabled, *([] if session.error else session.problems)],
+        notes=[
+            *_not_for_models(session),
+            *disabled,
+            *([] if session.error else session.problems),
+        ],
     )
 
 
@@ -61,13 +67,11 @@ def summary(session: "MCPServerSession") -> str:
 
     The summary also has the number of tools whose effect is not declared.
     """
-    from toolbench.llm.lint import cost_of  # noqa: PLC0415 - heavy
-
-    offered = list(session.tools)
+    offered, bill = list(session.tools), token_bill(session)
     undeclared = sum(tool.hints.effect == "undeclared" for tool in offered)
     parts = [counted(len(offered), "tool")]
     parts += [f"{undeclared:,} undeclared"] if undeclared else []
-    parts += [str(cost_of(offered))] if offered else []
+    parts += [str(bill.total)] if bill.tools else []
     return ", ".join(parts)
 
 
@@ -165,6 +169,13 @@ def token_bill(session: "MCPServerSession") -> "TokenBill":
     from toolbench.mcp.token_bill import TokenBill  # noqa: PLC0415 - once one is connected
 
     return TokenBill.of(session.tools)
+
+
+def _not_for_models(session: "MCPServerSession") -> list[str]:
+    """Return a sentence about the tools that no model gets, if there are any."""
+    names = [tool.name for tool in session.tools if not tool.is_for_models]
+    what = f"{counted(len(names), 'tool')} that the server keeps for its app"
+    return [f"No model gets {what}: {listed(names, _NAMES)}"] if names else []
 
 
 def _note(session: "MCPServerSession") -> str:

@@ -7,8 +7,9 @@ from typing import Any, Protocol, get_args
 from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import notice
-from toolbench.llm.lint import Finding, Severity, cost_of, lint_tools
+from toolbench.llm.lint import Finding, Severity, lint_tools
 from toolbench.llm.tokens import TokenCount
+from toolbench.mcp.token_bill import TokenBill
 from toolbench.wording import counted, listed
 
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -35,11 +36,11 @@ class ServerReview:
     Attributes:
         server: The name of the server.
         tools: The number of tools that can be called.
-        cost: The tokens that its tools add to each request.
+        cost: The tokens that its tools add to each request; see `TokenBill`.
         destructive: The tools that declare that they may delete or overwrite.
         undeclared: The tools that do not declare what they change.
         disabled: The tools that cannot be called, each with its reason.
-        findings: The findings of lint, the worst first.
+        findings: The findings of lint in the tools for models, the worst first.
     """
 
     server: str
@@ -118,13 +119,13 @@ class ServerReview:
 def review_of(session: Reviewed) -> ServerReview:
     """Review the tools of *session*; no tool is called."""
     tools = list(session.tools)
-    findings = lint_tools(tools)
+    findings = lint_tools(tool for tool in tools if tool.is_for_models)
     effects = {tool.remote_name: tool.hints.effect for tool in tools}
     disabled = getattr(session.tools, "disabled", ())
     return ServerReview(
         server=session.name,
         tools=len(tools),
-        cost=cost_of(tools),
+        cost=TokenBill.of(tools).total,
         destructive=_with(effects, "destructive"),
         undeclared=_with(effects, "undeclared"),
         disabled=tuple(f"{tool.name} ({tool.reason})" for tool in disabled),

@@ -14,7 +14,10 @@ _costs: WeakKeyDictionary[MCPToolDefinition, TokenCount] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class TokenBill:
-    """The tokens of each tool (its name, description and arguments), and their total."""
+    """The tokens of each tool (its name, description and arguments), and their total.
+
+    Tools that a server keeps for its app are left out, because no model gets them.
+    """
 
     total: TokenCount
     tools: dict[str, TokenCount]
@@ -23,10 +26,14 @@ class TokenBill:
     @classmethod
     def of(cls, tools: Iterable[MCPToolDefinition]) -> Self:
         """Count the tokens of *tools*."""
-        costs = {tool.remote_name: _cost(tool) for tool in tools}
+        costs = {tool.remote_name: _cost(tool) for tool in tools if tool.is_for_models}
         tokens = sum(cost.tokens for cost in costs.values())
         exact = all(cost.exact for cost in costs.values())
         return cls(TokenCount(tokens, exact=exact), costs)
+
+    def number(self, name: str) -> str:
+        """Return the tokens of the tool *name*, as a number; empty if no model gets it."""
+        return self.tools[name].number if name in self.tools else ""
 
     @property
     def dearest(self) -> list[tuple[str, TokenCount]]:

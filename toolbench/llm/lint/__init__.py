@@ -72,8 +72,11 @@ def lint_tools(tools: Iterable[ToolDefinition[Any, Any]]) -> list[Finding]:
 
 
 def cost_of(tools: Iterable[ToolDefinition[Any, Any]]) -> TokenCount:
-    """Return how many tokens *tools* cost in each request that offers them."""
-    counts = [count_tokens(offer_of(tool)) for tool in tools]
+    """Return how many tokens *tools* cost in each request that offers them.
+
+    Tools that are not for models cost nothing, because no request offers them.
+    """
+    counts = [count_tokens(offer_of(tool)) for tool in tools if tool.is_for_models]
     tokens = sum(count.tokens for count in counts)
     return TokenCount(tokens, exact=all(count.exact for count in counts))
 

@@ -233,9 +233,9 @@ class ToolPanel(w.VBox):
 
 
 def _head_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None) -> Html:
-    """Return the head of the panel of *tool*. It tells how many tokens *tool* costs a model."""
+    """Return the head of the panel of *tool*, with its tokens if a model may get the tool."""
     try:
-        cost = str(quick_count(offer_of(tool)))
+        cost = str(quick_count(offer_of(tool))) if tool.is_for_models else ""
     except Exception:  # noqa: BLE001 - a tool's own export; the Schema tab shows its error
         cost = ""
     return tool_html(tool, risk, cost=cost)
