@@ -10,6 +10,7 @@ from fastmcp import FastMCP
 
 from test_mcp.peers import eventually
 from toolbench import history
+from toolbench.mcp.apps import app_bridge
 from toolbench.mcp.apps.app_bridge import (
     BURST,
     LARGEST_MESSAGE,
@@ -17,6 +18,7 @@ from toolbench.mcp.apps.app_bridge import (
     AppBridge,
 )
 from toolbench.runs.questions import Answer
+from toolbench.runs.run import Run
 
 ADDS = {"destructiveHint": False, "readOnlyHint": False}
 WIPES = {"destructiveHint": True, "readOnlyHint": False}
@@ -205,4 +207,19 @@ def test_few_calls_at_a_time_and_none_after_the_end(session):
         assert run.done.wait(30)
     assert {run.state for run in runs} == {"cancelled"}
     page.send("tools/call", {"name": "count"})
+    assert page.answers.empty()
+
+
+def test_a_call_that_meets_the_end_does_not_run(page, session, monkeypatch, no_records):
+    """Another thread closes the app after its call was checked, and before the run began."""
+
+    def close_first(*args, **options):
+        page.bridge.close()
+        return Run(*args, **options)
+
+    monkeypatch.setattr(app_bridge, "Run", close_first)
+    page.send("tools/call", {"name": "count"})
+    assert page.bridge.runs == []
+    assert len(history()) == 0
+    assert session.traffic.find(method="tools/call") == []
     assert page.answers.empty()

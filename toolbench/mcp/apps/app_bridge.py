@@ -170,8 +170,13 @@ class AppBridge:
             return
         run.asker = partial(self._asker, run)
         with self._lock:
-            self._runs.append(run)
-            self._live.add(run)
+            is_closed = self._is_closed  # another thread may have closed it meanwhile
+            if not is_closed:
+                self._runs.append(run)
+                self._live.add(run)
+        if is_closed:
+            self._leave_slot()
+            return
         seconds = self._session.call_seconds
         start(run, timeout=seconds, then=partial(self._end, answer))
         self._changed()
