@@ -1,4 +1,5 @@
-// A list to pick from, drawn by the page. Each item has two lines and a mark for its effect.
+// A list to pick from, drawn by the page. Each item has two lines, a mark for its effect, and an
+// icon if its server sent one.
 // The kernel sends the texts once, and then the numbers of the items that match the search. The
 // plain list of ipywidgets is hidden.
 
@@ -8,7 +9,9 @@ const PICKER = ".toolbench-picker";
 const ITEM = 44; // pixels
 const HEADING = 26;
 
-type Item = [key: string, first: string, second: string, mark: string, group: string];
+type Item = [key: string, first: string, second: string, mark: string, group: string, icon: number];
+/** The items, and the `data:` URLs of their icons; an item without an icon has the number -1. */
+type Texts = { items: Item[]; icons: string[] };
 type State = [matches: [number, number][], picked: string | null];
 
 const pickers = new WeakMap<Element, Picker>();
@@ -29,7 +32,7 @@ export function enhancePickers(): void {
 
 class Picker {
   readonly #list: ListBox;
-  #items: Item[] = [];
+  #all: Texts = { items: [], icons: [] };
   #texts?: Element;
   #state?: Element;
 
@@ -41,14 +44,16 @@ class Picker {
   /** Read the texts and the state from the kernel, if they are new. */
   read(texts: Element, state: HTMLElement): void {
     if (texts === this.#texts && state === this.#state) return;
-    if (texts !== this.#texts) this.#items = JSON.parse(texts.textContent || "[]") as Item[];
+    if (texts !== this.#texts && texts.textContent) this.#all = JSON.parse(texts.textContent) as Texts;
     const [matches, picked] = JSON.parse(state.dataset.toolbenchMatches || "[[],null]") as State;
     [this.#texts, this.#state] = [texts, state];
-    this.#list.show(entriesOf(matches.flatMap(([a, b]) => this.#items.slice(a, b + 1))), picked);
+    const { items, icons } = this.#all;
+    this.#list.element.classList.toggle("toolbench-with-icons", icons.length > 0);
+    this.#list.show(entriesOf(matches.flatMap(([a, b]) => items.slice(a, b + 1)), icons), picked);
   }
 }
 
-function entriesOf(items: Item[]): Entry[] {
+function entriesOf(items: Item[], icons: string[]): Entry[] {
   const entries: Entry[] = [];
   let group = "";
   items.forEach((item, index) => {
@@ -56,16 +61,17 @@ function entriesOf(items: Item[]): Entry[] {
       group = item[4];
       entries.push(heading(group, index));
     }
-    entries.push({ key: item[0], version: item, height: ITEM, draw: () => draw(item) });
+    entries.push({ key: item[0], version: item, height: ITEM, draw: () => draw(item, icons[item[5]]) });
   });
   return entries;
 }
 
-function draw([, first, second, mark]: Item): HTMLElement {
+function draw([, first, second, mark]: Item, icon?: string): HTMLElement {
   const option = document.createElement("div");
   option.className = "toolbench-item";
   option.title = second ? `${first}\n${second}` : first;
   option.append(markOf(mark), part("toolbench-first", first), part("toolbench-second", second));
+  if (icon?.startsWith("data:image/")) option.append(pictureOf(icon));
   return option;
 }
 
@@ -77,6 +83,15 @@ function heading(text: string, index: number): Entry {
     isHeading: true,
     draw: () => part("toolbench-heading", text),
   };
+}
+
+/** The icon at *source*. The name of the item is beside it, so screen readers leave it out. */
+function pictureOf(source: string): HTMLElement {
+  const picture = document.createElement("img");
+  picture.className = "toolbench-icon";
+  picture.alt = "";
+  picture.src = source;
+  return picture;
 }
 
 /** A small mark for *word*. Marks differ in form and colour, and screen readers read the word. */

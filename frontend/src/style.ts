@@ -84,6 +84,9 @@ button.toolbench-sort:focus-visible { outline: 2px solid ${BRAND}; outline-offse
 .toolbench-item > .toolbench-mark { grid-row: 1 / 3; align-self: center; }
 .toolbench-item > :is(.toolbench-first, .toolbench-second) { grid-column: 2; overflow: hidden; text-overflow: ellipsis;
   white-space: nowrap; }
+.toolbench-with-icons > .toolbench-sizer > .toolbench-item { grid-template-columns: 14px 20px minmax(0, 1fr); }
+.toolbench-with-icons .toolbench-item > :is(.toolbench-first, .toolbench-second) { grid-column: 3; }
+.toolbench-item > .toolbench-icon { grid-area: 1 / 2 / 3 / 3; align-self: center; width: 20px; height: 20px; object-fit: contain; }
 .toolbench-first { font-size: 13px; font-weight: 500; }
 .toolbench-second { font-size: 11px; font-family: var(--jp-code-font-family, monospace); color: ${MUTED}; }
 .toolbench-item:hover { background: color-mix(in srgb, currentColor 6%, transparent); }

@@ -1,13 +1,81 @@
-"""The explorer by keyboard, as a cell's value, in a saved notebook; questions in its tabs."""
+"""The explorer: icons, by keyboard, as a cell's value, in a saved notebook; questions in its tabs."""
 
 import sys
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from browser.explored import SHOP, Explored, connect, opened
 from browser.lab import NotebookPage, write_notebook
+from browser.polling import poll
+from browser.trap import Trap
+
+ICONS = """
+from base64 import b64encode
+from fastmcp import FastMCP
+from mcp.types import Icon
+from toolbench.mcp import MCPClient
+from toolbench.widgets.explorer import Explorer
+
+def icons(color):
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24"><circle cx="12" cy="12" r="10" fill="{color}"/></svg>'
+    data = b64encode(svg.encode()).decode()
+    return [Icon(src=f"{TRAP}/{color}.png"), Icon(src=f"data:image/svg+xml;base64,{data}")]
+
+server = FastMCP("library", icons=icons("purple"))
+server.tool(lambda: "lent", name="lend", icons=icons("green"))
+server.tool(lambda: "found", name="find")
+server.resource("books://all", name="All books", icons=icons("red"))(lambda: "none")
+server.resource("books://{shelf}", name="One shelf", icons=icons("orange"))(lambda shelf: shelf)
+server.prompt(lambda: "Which book?", name="choose", icons=icons("blue"))
+client = MCPClient(timeout=20)
+client.connect("library", server)
+client.connect("other", FastMCP("other"))
+Explorer(client, "library")
+"""
+WIDTHS_OF_ICONS = "pictures => pictures.map(it => [it.getBoundingClientRect().width, it.naturalWidth])"
+
+
+class TestIcons:
+    def test_are_drawn_in_lists_and_beside_names(
+        self, lab: NotebookPage, nbroot: Path
+    ) -> None:
+        """Where the server sent the picture itself; one on the web is not fetched."""
+        with (
+            Trap() as trap,
+            opened(
+                lab, nbroot / "icons.ipynb", f"TRAP = {trap.address!r}\n{ICONS}"
+            ) as explorer,
+        ):
+            for tab, name in (
+                ("Tools", "lend"),
+                ("Resources", "All books"),
+                ("Resources", "One shelf"),
+                ("Prompts", "choose"),
+            ):
+                explorer.tab(tab)
+                explorer.pick(tab, name)
+                explorer.look(f"explorer-icons-{name}")
+                option = explorer.box.get_by_role("option", name=name)
+                head = explorer.box.locator(".toolbench-pane-main strong").first
+                for place in (option, head):
+                    self.has_icon(place)
+            self.has_icon(explorer.box.get_by_role("option", name="library"))
+            explorer.tab("Tools")
+            find = explorer.box.get_by_role("option", name="find")
+            expect(find).to_be_visible()
+            expect(find.locator("img")).to_have_count(0)
+            faults = explorer.faults("icons")
+            assert not faults, "\n".join(faults)
+        assert trap.requests == []
+
+    def has_icon(self, place: Locator) -> None:
+        poll(
+            lambda: place.locator("img").evaluate_all(WIDTHS_OF_ICONS) == [[20, 24]],
+            until="the icon is drawn",
+            seconds=10,
+        )
 
 
 class TestOnTheWay:

@@ -1,10 +1,10 @@
-"""Icons of servers and tools: small pictures whose data is here."""
+"""Icons of servers, tools, resources and prompts: small pictures whose data is here."""
 
 from base64 import b64encode
 
 import pytest
 
-from toolbench.display.html.icons import icon_html
+from toolbench.display.html.icons import icon_html, icon_source
 
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
 SVG = "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'/%3E"
@@ -17,6 +17,7 @@ def test_data_of_an_image_is_shown(source):
     html = icon_html([{"src": source, "sizes": ["any"]}])
     assert html.count("<img ") == 1
     assert "svg xmlns" not in html
+    assert f'src="{icon_source([{"src": source}])}"' in html
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,7 @@ def test_data_of_an_image_is_shown(source):
 def test_anything_else_is_nothing(icons):
     """What would be fetched, is no image, or is large, leaves no trace in the page."""
     assert icon_html(icons) == ""
+    assert icon_source(icons) == ""
 
 
 def test_the_first_that_can_be_shown_is():

@@ -118,17 +118,25 @@ class TestTextsForThePage:
         ]
         picks.offer(items, "None.")
         assert texts(picks) == [
-            ["0", "Add two", "add", "read-only", "shop"],
-            ["1", "erase", "Erases.", "", ""],
-            ["2", "added", "", "", ""],
+            ["0", "Add two", "add", "read-only", "shop", -1],
+            ["1", "erase", "Erases.", "", "", -1],
+            ["2", "added", "", "", "", -1],
         ]
         assert state(picks) == [[[0, 2]], None]
-        sent = sent_items(picks)
+        element = sent_items(picks)
         type_into(search_field(picks), "add")
         assert state(picks) == [[[0, 0], [2, 2]], None]
         receive(key_field(picks), value="2")
         assert state(picks)[1] == "2"
-        assert sent_items(picks) is sent
+        assert sent_items(picks) is element
+
+    def test_have_each_icon_once(self):
+        """An item has the number of its icon; icons that are too many characters are left out."""
+        picks, _ = pick_list()
+        icons = ("data:a", "", "data:b", "data:a", "data:" + "x" * 500_000, "data:c")
+        picks.offer([Item(str(n), "x", icon=i) for n, i in enumerate(icons)], "None.")
+        assert [row[5] for row in texts(picks)] == [0, -1, 1, 0, -1, 2]
+        assert sent(picks)["icons"] == ["data:a", "data:b", "data:c"]
 
     @pytest.mark.parametrize("payload", PAYLOADS)
     def test_are_inert(self, payload):
@@ -146,10 +154,15 @@ def sent_items(picks):
     return next(v for v in values if "data-toolbench-items" in str(v))
 
 
-def texts(picks):
-    """The items as the page reads them."""
+def sent(picks):
+    """The items and icons as the page reads them."""
     inside = re.fullmatch("<div [^>]*>(.*)</div>", sent_items(picks), re.DOTALL)
     return json.loads(html.unescape(inside[1]))
+
+
+def texts(picks):
+    """The items as the page reads them."""
+    return sent(picks)["items"]
 
 
 def state(picks):

@@ -5,7 +5,7 @@ from contextlib import suppress
 from threading import RLock
 
 import pytest
-from test_mcp.peers import light, misbehaving, scripted
+from test_mcp.peers import light, misbehaving
 
 from test_widgets.tooling import buttons
 from toolbench.errors import ServerError
@@ -14,8 +14,6 @@ from toolbench.mcp.features.listing import ToolsDiff
 from toolbench.widgets.explorer import Explorer
 from toolbench.widgets.explorer.panes.logs import LogPane
 from toolbench.widgets.explorer.panes.pane import changes_html
-from toolbench.widgets.explorer.panes.tools import ToolsPane
-from toolbench.widgets.explorer.server_card import ServerPane
 
 NOBODY = {"url": "http://127.0.0.1:9/mcp"}
 MISSING = {"command": "no-such-command-anywhere"}
@@ -64,38 +62,6 @@ class TestOtherProtocol:
     def test_is_not_offered_where_the_server_knows_the_older_one_only(self, client):
         """It was asked for the newer one, and said that it does not know it."""
         assert NEWER not in offered(client, light("demo", "x"))
-
-
-def test_icons_of_a_server_and_a_tool_are_in_the_explorer(client, tmp_path):
-    """Those that came along are shown; one on the web is not even in the page."""
-    pixel = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
-    web = {"src": "https://a.test/icon.png"}
-    info = {"name": "s", "version": "1", "icons": [web, {"src": pixel}]}
-    opening = {
-        "protocolVersion": "2025-11-25",
-        "serverInfo": info,
-        "capabilities": {"tools": {}},
-    }
-    tool = {
-        "name": "t",
-        "inputSchema": {"type": "object"},
-        "icons": [web, {"src": pixel}],
-    }
-    entry = scripted(
-        tmp_path / "script",
-        {
-            "initialize": [{"result": opening}],
-            "tools/list": [{"result": {"tools": [tool]}}],
-        },
-    )
-    session = client.connect("demo", entry)
-    for pane in (ServerPane(session, RLock()), ToolsPane(session, RLock())):
-        parts = every(pane.widget, getattr(pane, "detail", pane.widget))
-        texts = [str(getattr(one, "value", "")) for one in parts]
-        pane.close()
-        [picture] = [text for text in texts if "image/gif" in text]
-        assert "<strong" in picture  # it is beside the name, not on a line of its own
-        assert not any("a.test" in text for text in texts)
 
 
 def test_long_news_and_log_lines_are_short_until_opened(client):

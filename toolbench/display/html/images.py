@@ -43,6 +43,11 @@ class Image:
         return visible(f"[{self.label}]{where}")
 
     @property
+    def source(self) -> str:
+        """The `data:` URL of the image, written anew from its data."""
+        return f"data:{self.kind};base64,{b64encode(self.data).decode('ascii')}"
+
+    @property
     def html(self) -> Html:
         """The image itself, or its label; images on the web are never loaded.
 
@@ -51,9 +56,8 @@ class Image:
         if self.problem:
             remark = link(self.url, escape(self.text))
             return Html(f'<div {NO_MATHS} style="{REMARK}">{remark}</div>')
-        kind, data = escape(self.kind), b64encode(self.data).decode("ascii")
         return Html(
-            f'<img src="data:{kind};base64,{data}" alt="{escape(self.label)}"'
+            f'<img src="{escape(self.source)}" alt="{escape(self.label)}"'
             ' style="display:block;max-width:100%;height:auto">'
         )
 

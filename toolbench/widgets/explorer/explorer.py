@@ -10,6 +10,7 @@ import ipywidgets as w
 
 from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import LINE
+from toolbench.display.html.icons import icon_source
 from toolbench.display.page import badge, notice
 from toolbench.display.servers import client_bundle, server_bundle
 from toolbench.mcp.client import MCPClient
@@ -118,7 +119,13 @@ class Explorer(w.VBox):
         }
         self._list.offer(
             [
-                Item(name, name[:60], status_words(session), mark=session.status)
+                Item(
+                    name,
+                    name[:60],
+                    status_words(session),
+                    mark=session.status,
+                    icon=icon_source(session.server_info.get("icons")),
+                )
                 for name, session in sessions.items()
             ],
             "",

@@ -20,6 +20,7 @@ from toolbench.widgets.kit.parts import HIDDEN, Parts, put, show_if
 
 MAX_LINES = 200  # lines in the list of ipywidgets
 _LONGEST = 110  # characters of a line
+_ICONS = 500_000  # characters of all icons of one list
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Item:
     """A word for the effect or state of the item, drawn as a small mark."""
     group: str = ""
     """The heading above the item, if the list has headings."""
+    icon: str = ""
+    """The `data:` URL of a small picture; see `toolbench.display.html.icons.icon_source`."""
 
     @property
     def label(self) -> str:
@@ -243,11 +246,26 @@ class PickList:
 
 
 def _texts_html(label: str, items: Sequence[Item]) -> Html:
-    """Return the texts of *items* for our JavaScript module, in a hidden element."""
-    rows = [(item.key, *item.lines, item.mark, visible(item.group)) for item in items]
-    return Html(
-        f'<div data-toolbench-items="{escape(label)}" hidden>{ascii_json(rows)}</div>'
-    )
+    """Return the texts of *items* for our JavaScript module, in a hidden element.
+
+    An icon is sent once, and each item has the number of its icon, or -1. Icons beyond `_ICONS`
+    characters are left out.
+    """
+    icons: dict[str, int] = {}
+    left = _ICONS
+    for icon in (item.icon for item in items):
+        if icon and icon not in icons and len(icon) <= left:
+            icons[icon] = len(icons)
+            left -= len(icon)
+    rows = [
+        (
+            *(item.key, *item.lines, item.mark, visible(item.group)),
+            icons.get(item.icon, -1),
+        )
+        for item in items
+    ]
+    texts = ascii_json({"items": rows, "icons": list(icons)})
+    return Html(f'<div data-toolbench-items="{escape(label)}" hidden>{texts}</div>')
 
 
 def _state_html(matches: Sequence[int], picked: str | None) -> Html:

@@ -1,8 +1,9 @@
-"""Make an item of a list for a tool: its title, its name, and a mark for its effect."""
+"""Make an item of a list for a tool: title, name, icon, and a mark for its effect."""
 
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.html.icons import icon_source
 from toolbench.widgets.kit.search_list import Item
 
 
@@ -23,4 +24,5 @@ def tool_item(
         title=tool.title,
         mark="" if is_silent else effect,
         group=group,
+        icon=icon_source(getattr(tool, "icons", ())),
     )

@@ -7,6 +7,7 @@ from toolbench.core.content import TextContent
 from toolbench.display.blocks import blocks_html
 from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import LINE, REMARK
+from toolbench.display.html.icons import icon_html, icon_source
 from toolbench.display.html.markdown import markdown_html
 from toolbench.display.page import Tone, badge, notice
 from toolbench.mcp.features.resources import MCPPromptObservation, Prompt
@@ -71,8 +72,7 @@ class PromptsPane(ListPane):
         if change or before is None:
             self._notes.value = changes_html(change)
         self._prompts = prompts
-        items = [Item(p.name, p.title or p.name, p.description, p.name) for p in result]
-        self._list.offer(items, "No prompts.")
+        self._list.offer([_item(prompt) for prompt in result], "No prompts.")
         self._list.pick_first()
 
     def _pick(self, name: str) -> None:
@@ -125,12 +125,20 @@ class PromptsPane(ListPane):
         super().close()
 
 
+def _item(prompt: Prompt) -> Item:
+    return Item(
+        *(prompt.name, prompt.title or prompt.name, prompt.description, prompt.name),
+        icon=icon_source(prompt.raw.get("icons")),
+    )
+
+
 def _about_html(prompt: Prompt) -> Html:
     title = prompt.title or prompt.name
     name = f" <code>{escape(prompt.name)}</code>" if title != prompt.name else ""
+    icon = icon_html(prompt.raw.get("icons"))
     about = markdown_html(prompt.description) if prompt.description.strip() else ""
     return Html(
-        f'<div style="margin:6px 0 4px"><strong>{escape(title)}</strong>{name}</div>{about}'
+        f'<div style="margin:6px 0 4px"><strong>{icon}{escape(title)}</strong>{name}</div>{about}'
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import REMARK
+from toolbench.display.html.icons import icon_html, icon_source
 from toolbench.display.html.markdown import markdown_html
 from toolbench.display.page import badge, notice
 from toolbench.display.sizes import human_size
@@ -216,7 +217,11 @@ def _item(offer: Offer) -> Item:
     description = " · ".join(
         part for part in (name, about) if part and part != _key(offer)
     )
-    return Item(_key(offer), f"{kind}{_key(offer)}", description, title=name)
+    return Item(
+        *(_key(offer), f"{kind}{_key(offer)}", description),
+        title=name,
+        icon=icon_source(offer.raw.get("icons")),
+    )
 
 
 def _about_html(offer: Offer) -> Html:
@@ -227,7 +232,8 @@ def _about_html(offer: Offer) -> Html:
     about = markdown_html(offer.description) if offer.description.strip() else ""
     return Html(
         f'<div style="margin:6px 0 4px;overflow-wrap:anywhere"><strong>'
-        f"{escape(offer.title or offer.name)}</strong> {''.join(marks)}"
+        f"{icon_html(offer.raw.get('icons'))}{escape(offer.title or offer.name)}</strong>"
+        f" {''.join(marks)}"
         f'<div style="{REMARK}">{escape(_key(offer))}</div></div>{about}'
     )
 
