@@ -17,7 +17,7 @@ LEAVING = """<!doctype html><meta http-equiv="refresh" content="0;url=TRAP/refre
 <img attributionsrc="TRAP/attribution"><video poster="TRAP/poster" src="TRAP/video"></video>
 <object data="TRAP/object"></object><embed src="TRAP/embed"><svg><image href="TRAP/svg"/><use href="TRAP/use#x"/></svg>
 <style>@font-face { font-family: t; src: url(TRAP/font) } p { font-family: t; background: image-set(url(TRAP/set) 1x) }</style>
-<p id="state">waiting</p><script>
+<p>waiting</p><script>
 const tries = [
   () => ping.click(), () => named.click(), () => save.click(), () => form.submit(),
   () => new PaymentRequest([{supportedMethods: "TRAP/pay"}], {total: {label: "x", amount: {currency: "EUR", value: "1"}}}).show().catch(() => 0),
@@ -42,16 +42,24 @@ const tries = [
   () => { location.href = URL.createObjectURL(new Blob(["<img src=TRAP/blob>"], {type: "text/html"})); },
   () => { location.replace("TRAP/self"); }, () => { top.frames[0].location = "TRAP/outer"; },
 ];
-document.querySelector("#state").textContent = "tried";
-for (const attempt of tries) { try { attempt(); } catch {} }
+for (const [number, attempt] of tries.entries()) {
+  top.postMessage({number, of: tries.length}, "*");
+  try { attempt(); } catch {}
+}
 </script>"""
 
 CONTROL = "address => fetch(`${address}/control`, {mode: 'no-cors'}).catch(() => 0)"
-PAGE = """<!doctype html><title>Notebook</title><label>Password <input id="password"></label>"""
+PAGE = """<!doctype html><title>Notebook</title><label>Password <input id="password"></label>
+<script>const begun = []; addEventListener("message", ({data}) => { if (data?.of) begun.push(data); });</script>"""
+REACHED = {"GET /link", "GET /named", "GET /poster", "GET /svg", "POST /ping", "udp"}
+"""Some of the requests that the same page sends outside a frame, before it leaves itself."""
 
 
 def test_an_app_cannot_leave_its_frame(page: Tab) -> None:
-    """No request, window, dialog, file or step in the history; the page stays where it is."""
+    """No request, window, dialog, file or step in the history; the page stays where it is.
+
+    Each attempt tells the page that it begins, so none was left out.
+    """
     dialogs: list[Dialog] = []
     downloads: list[Download] = []
     with Trap() as trap:
@@ -66,6 +74,14 @@ def test_an_app_cannot_leave_its_frame(page: Tab) -> None:
             view.goto(before)
             view.goto(address)
             view.frame_locator("iframe").locator("iframe").wait_for()
+            poll(
+                lambda: (
+                    bool(begun := view.evaluate("begun"))
+                    and [note["number"] for note in begun] == [*range(begun[0]["of"])]
+                ),
+                until="every attempt has begun",
+                seconds=20,
+            )
             for _ in range(3):  # they come after requests of the app
                 view.evaluate(CONTROL, trap.address)
             poll(
@@ -78,3 +94,14 @@ def test_an_app_cannot_leave_its_frame(page: Tab) -> None:
             assert view.title() == "Notebook"
             assert len(view.context.pages) == 1
     assert (dialogs, downloads) == ([], [])
+
+
+def test_the_attempts_reach_the_trap_where_nothing_holds_them(page: Tab) -> None:
+    """The same page in a tab of its own sends requests, also of its clicks and to a UDP port."""
+    with Trap() as trap, served(LEAVING.replace("TRAP", trap.address)) as address:
+        page.page.goto(address, wait_until="commit")
+        poll(
+            lambda: trap.caught >= REACHED,
+            until="the requests of the attempts have come",
+            seconds=20,
+        )
