@@ -47,15 +47,16 @@ def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
         OSError: If the text cannot be written; the file is unchanged.
     """
     data = text.encode("utf-8", errors)
-    place = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    place = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         size, rest = os.fstat(place).st_size, memoryview(data)
         try:
             while rest:  # usually in one piece: other programs may append too
                 rest = rest[os.write(place, rest) :]
         except OSError:
-            written = len(data) - len(rest)
-            if os.fstat(place).st_size == size + written:
+            if data.startswith(
+                os.pread(place, len(data) + 1, size)
+            ):  # all of it is ours
                 os.ftruncate(place, size)
             raise
     finally:
