@@ -148,8 +148,12 @@ class Kernel:
         self.client.shell_channel.send(message)
 
     def _called(self, button: str) -> list[str]:
+        """The buttons that say *button* and that a person could click: they stand in a box."""
         self.listen()
-        return [k for k, s in self.states.items() if s.get("description") == button]
+        boxes = [s.get("children") or () for s in self.states.values()]
+        placed = {child.removeprefix("IPY_MODEL_") for box in boxes for child in box}
+        named = [k for k, s in self.states.items() if s.get("description") == button]
+        return [comm for comm in named if comm in placed]
 
     def subshell(self) -> str | None:
         """The subshell all comms share."""
