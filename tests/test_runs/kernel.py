@@ -152,8 +152,11 @@ class Kernel:
         self.listen()
         boxes = [s.get("children") or () for s in self.states.values()]
         placed = {child.removeprefix("IPY_MODEL_") for box in boxes for child in box}
-        named = [k for k, s in self.states.items() if s.get("description") == button]
-        return [comm for comm in named if comm in placed]
+        return [
+            comm
+            for comm, state in self.states.items()
+            if state.get("description") == button and comm in placed
+        ]
 
     def subshell(self) -> str | None:
         """The subshell all comms share."""
