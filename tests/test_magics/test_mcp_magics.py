@@ -14,8 +14,17 @@ from test_mcp.peers import good, light, misbehaving
 from toolbench.errors import ServerError, ToolbenchError, ToolNotFoundError
 from toolbench.magics.mcp_magics import saved_config
 from toolbench.mcp.config.reader import read_entry
+from toolbench.mcp.connected_servers import connected
 
 CONNECT = "connect time -- python -m mcp_server_time --local-timezone=UTC"
+
+PING = """
+from fastmcp import FastMCP
+
+server = FastMCP("ping")
+server.tool(lambda: "pong", name="ping", description="Answer.")
+server.run()
+"""
 
 
 class TestServers:
@@ -70,11 +79,28 @@ class TestServers:
         mcp(f"connect --config {shlex.quote(str(file))}")
         assert [row[:2] for row in mcp("list").rows] == [("time", "connected")]
 
+    def test_are_saved_to_be_connected_from_another_folder(
+        self, shell, mcp, tmp_path, monkeypatch
+    ):
+        """A relative path of a server stays where it was, and the older protocol is used again."""
+        (tmp_path / "servers").mkdir()
+        (tmp_path / "servers" / "ping.py").write_text(PING)
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path)
+        mcp("connect ping --mode legacy -- python servers/ping.py")
+        monkeypatch.chdir("elsewhere")
+        mcp("save mcp.json")
+        mcp("disconnect --all")
+        mcp("connect --config mcp.json")
+        assert [row[:2] for row in mcp("list").rows] == [("ping", "connected")]
+        assert connected.session("ping").era == "legacy"
+        assert shell.run_line_magic("tool", "ping {}").text == "pong"
+
     def test_are_saved_without_objects_that_authorize_and_it_says_so(self):
         """The person has to add them."""
         auth = {"client_id": "robot", "token_storage": object()}
         entry = read_entry({"url": "https://a.example/mcp", "auth": auth})
-        text, notes = saved_config([SimpleNamespace(name="one", entry=entry)])
+        text, notes = saved_config([SimpleNamespace(name="one", portable_entry=entry)])
         assert '"client_id": "robot"' in text
         assert (
             notes[-1] == "The objects in 'auth' are not in the file: add them to one."

@@ -26,7 +26,11 @@ STDIO = st.fixed_dictionaries(
 
 def sessions(**servers):
     entries = read_config({"mcpServers": servers})
-    return [SimpleNamespace(name=name, entry=entry) for name, entry in entries.items()]
+    return [session(name, entry) for name, entry in entries.items()]
+
+
+def session(name, entry):
+    return SimpleNamespace(name=name, portable_entry=entry)
 
 
 @given(st.dictionaries(NAMES, STDIO, min_size=1, max_size=3))
@@ -38,7 +42,7 @@ def test_what_is_written_reaches_the_same(servers):
     assert [*after] == [session.name for session in before]
     if not written.variables:
         for session in before:
-            one, other = session.entry, after[session.name]
+            one, other = session.portable_entry, after[session.name]
             assert (one.command, one.args, dict(one.env), one.seconds) == (
                 *(other.command, other.args, dict(other.env), other.seconds),
             )
@@ -61,16 +65,17 @@ def test_what_is_written_reaches_the_same(servers):
 )
 def test_secrets_are_references(server):
     """A secret is named and not written; with its variable set the entry is as it was."""
-    [session] = sessions(one=server)
-    written = write_config([session])
+    [before] = sessions(one=server)
+    written = write_config([before])
+    entry = before.portable_entry
     assert "sk-very-secret-1" not in json.dumps(written.config)
     [variable] = written.variables
     again = read_config(written.config)["one"].expanded({variable: "sk-very-secret-1"})
     assert (again.url, again.args, again.auth) == (
-        *(session.entry.url, session.entry.args, session.entry.auth),
+        *(entry.url, entry.args, entry.auth),
     )
-    assert dict(again.env) == dict(session.entry.env)
-    assert dict(again.headers) == dict(session.entry.headers)
+    assert dict(again.env) == dict(entry.env)
+    assert dict(again.headers) == dict(entry.headers)
 
 
 CREDENTIALS = {
@@ -131,9 +136,7 @@ def test_references_stay():
 
 def test_objects_are_left_out():
     """An object of this process has no line in a file; who is left out is said."""
-    here = SimpleNamespace(
-        name="here", entry=read_config({"here": FastMCP("a")})["here"]
-    )
+    here = session("here", read_config({"here": FastMCP("a")})["here"])
     written = write_config([here, *sessions(there={"url": "https://a.example/mcp"})])
     assert written.left_out == ("here",)
     assert [*written.config["mcpServers"]] == ["there"]

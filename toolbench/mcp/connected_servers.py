@@ -20,6 +20,10 @@ class Session(Protocol):
     """Its configuration entry."""
 
     @property
+    def portable_entry(self) -> Any:
+        """The entry with which it can be connected again, from any folder."""
+
+    @property
     def status(self) -> str:
         """The state of the session, as one word."""
 

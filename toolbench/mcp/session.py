@@ -7,6 +7,7 @@ from typing import Any, Literal
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ended
 from toolbench.mcp.client_features import ClientFeatures
+from toolbench.mcp.config.portable import portable_entry
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connected_servers import connected
 from toolbench.mcp.connection.connection import Connection
@@ -87,6 +88,7 @@ class MCPServerSession:
         """
         self.name = name
         self.entry = entry
+        self._folder = Path.cwd()
         self._features = features = features or ClientFeatures()
         self.call_seconds = entry.seconds or _CALL_SECONDS
         """The time limit of a call, in seconds."""
@@ -177,6 +179,13 @@ class MCPServerSession:
         has_no_list = self.tools.problem is not None and not self.tools
         status = self.connection.status
         return "incomplete" if status == "connected" and has_no_list else status
+
+    @property
+    def portable_entry(self) -> ServerEntry:
+        """The entry with which the server can be connected again, from any folder."""
+        return portable_entry(
+            self.entry, folder=self._folder, mode=self.connection.mode
+        )
 
     @property
     def is_connected(self) -> bool:

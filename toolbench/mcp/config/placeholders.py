@@ -51,6 +51,18 @@ def expand(value: Any, variables: Mapping[str, str]) -> Any:
     return _mapped(value, lambda text: _expand_text(text, variables))
 
 
+def with_known(value: Any, variables: Mapping[str, str]) -> Any:
+    """Return *value*, a part of a configuration, with the references to *variables* replaced.
+
+    All other references stay.
+    """
+
+    def filled(text: str) -> str:
+        return with_references(text, lambda one: variables.get(one.name, one.text))
+
+    return _mapped(value, filled)
+
+
 def names_in(value: Any) -> list[str]:
     """Return the names of the variables that *value*, a part of a configuration, refers to."""
     names: list[str] = []

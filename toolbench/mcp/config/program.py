@@ -1,9 +1,39 @@
-"""Find the program that a server's configuration names."""
+"""Find the program that a server's configuration names, and whether it needs its directory."""
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
+
+_OF_PROJECTS = frozenset(
+    {
+        "npm",
+        "pnpm",
+        "yarn",
+        "bun",
+        "deno",
+        "uv",
+        "poetry",
+        "pdm",
+        "hatch",
+        "rye",
+        "pipenv",
+    }
+    | {
+        "pixi",
+        "make",
+        "just",
+        "task",
+        "cargo",
+        "go",
+        "dotnet",
+        "mvn",
+        "gradle",
+        "bundle",
+    }
+)
+"""Programs that run commands of the project in the current directory."""
 
 
 def find_program(command: str, env: Mapping[str, str], cwd: str | None) -> str:
@@ -30,3 +60,24 @@ def find_program(command: str, env: Mapping[str, str], cwd: str | None) -> str:
         raise PermissionError(msg)
     msg = f"command not found: {command!r}. Is it installed and on PATH?"
     raise FileNotFoundError(msg)
+
+
+def starts_what_is_in(place: Path, command: str, arguments: Sequence[str]) -> bool:
+    """Tell whether a command starts a file, a module or a project of the directory *place*."""
+    for before, word in pairwise(("", command, *arguments)):
+        module = word if before == "-m" else ""
+        if word.startswith("-m") and len(word) > len("-m"):
+            module = word.removeprefix("-m")
+        top = module.partition(".")[0]
+        value = word.partition("=")[2] or word  # of `--script=server.py`
+        paths = [place / value, *((place / top, place / f"{top}.py") if top else ())]
+        if not os.path.isabs(value) and any(map(_is_there, paths)):  # noqa: PTH117 - a word, perhaps no path
+            return True
+    return Path(command).stem.lower() in _OF_PROJECTS
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # too long, or with characters that no path has
+        return False

@@ -19,7 +19,10 @@ class Reached(Protocol):
     """The parts of a session that `write_config` reads: its name and its entry."""
 
     name: str
-    entry: ServerEntry
+
+    @property
+    def portable_entry(self) -> ServerEntry:
+        """The entry with which the server can be connected again, from any folder."""
 
 
 class Written(NamedTuple):
@@ -45,12 +48,13 @@ def write_config(sessions: Iterable[Reached]) -> Written:
     servers: dict[str, Any] = {}
     left_out, without_objects = [], []
     for session in sessions:
-        entry = written_entry(session.name, session.entry, variables)
-        if entry is None:
+        entry = session.portable_entry
+        written = written_entry(session.name, entry, variables)
+        if written is None:
             left_out.append(session.name)
         else:
-            servers[session.name] = entry
-            if _has_objects(session.entry.auth):
+            servers[session.name] = written
+            if _has_objects(entry.auth):
                 without_objects.append(session.name)
     config = {"mcpServers": servers}
     return Written(config, tuple(variables), tuple(left_out), tuple(without_objects))

@@ -5,48 +5,19 @@ A cloned repository must not bring its own approval, so no file is kept beside n
 
 import json
 import logging
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import sha256
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from platformdirs import user_state_path
 
 from toolbench.errors import ServerError
+from toolbench.mcp.config.program import starts_what_is_in
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.whole_file import write_whole
 
 _REMOTE = ("http", "sse")
-_OF_PROJECTS = frozenset(
-    {
-        "npm",
-        "pnpm",
-        "yarn",
-        "bun",
-        "deno",
-        "uv",
-        "poetry",
-        "pdm",
-        "hatch",
-        "rye",
-        "pipenv",
-    }
-    | {
-        "pixi",
-        "make",
-        "just",
-        "task",
-        "cargo",
-        "go",
-        "dotnet",
-        "mvn",
-        "gradle",
-        "bundle",
-    }
-)
-"""Programs that run commands of the project in the current directory."""
 _log = logging.getLogger(__name__)
 
 
@@ -109,26 +80,6 @@ def server_key(entry: ServerEntry) -> str | None:
     if entry.transport != "stdio":
         return None
     place = Path(entry.cwd) if entry.cwd else Path.cwd()
-    if _starts_what_is_in(place, entry.command, entry.args):
+    if starts_what_is_in(place, entry.command, entry.args):
         return f"{entry.target} (in {place})"
     return entry.target
-
-
-def _starts_what_is_in(place: Path, command: str, arguments: Sequence[str]) -> bool:
-    """Tell whether a command starts a file, a module or a project of the directory *place*."""
-    for before, word in pairwise(("", command, *arguments)):
-        module = word if before == "-m" else ""
-        if word.startswith("-m") and len(word) > len("-m"):
-            module = word.removeprefix("-m")
-        top = module.partition(".")[0]
-        paths = [place / word, *((place / top, place / f"{top}.py") if top else ())]
-        if not os.path.isabs(word) and any(map(_is_there, paths)):  # noqa: PTH117 - a word, perhaps no path
-            return True
-    return Path(command).stem.lower() in _OF_PROJECTS
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):  # too long, or with characters that no path has
-        return False

@@ -1,0 +1,73 @@
+"""Settle the entry of a connected server, so that it can be connected from any folder."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from toolbench.mcp.config.placeholders import with_known
+from toolbench.mcp.config.program import starts_what_is_in
+from toolbench.mcp.config.server_entry import ServerEntry
+
+_KEY_FILE = "private_key_file"
+
+
+def portable_entry(entry: ServerEntry, *, folder: Path, mode: str) -> ServerEntry:
+    """Return *entry* with its folders as absolute paths, and with the mode of its connection.
+
+    Args:
+        entry: The configuration of the server.
+        folder: The current folder when the server was connected.
+        mode: The mode of the connection: `auto`, `legacy`, or a version of the protocol.
+    """
+    places = {"workspaceFolder": str(entry.base)}
+    names = ("command", "args", "env", "cwd", "url", "headers", "auth", "fastmcp")
+    parts = {name: with_known(getattr(entry, name), places) for name in names}
+    parts["args"] = tuple(parts["args"])
+    settled = replace(entry, **parts)
+    cwd, auth = _directory(settled, folder), _with_key_file(settled)
+    known_mode = None if mode == "auto" else mode
+    raw = settled.fastmcp
+    if raw is not None:
+        changes = {"cwd": cwd, "mode": known_mode}
+        raw = {**raw, **{key: part for key, part in changes.items() if part}}
+    return replace(
+        settled,
+        cwd=cwd,
+        auth=auth,
+        server=_file_of_module(settled),
+        mode=known_mode,
+        fastmcp=raw,
+    )
+
+
+def _directory(entry: ServerEntry, folder: Path) -> str | None:
+    """Return the working directory of the server's process; None if the process needs none."""
+    if entry.transport != "stdio":
+        return entry.cwd
+    if entry.cwd:
+        return entry.cwd if entry.cwd.startswith("${") else str(folder / entry.cwd)
+    is_needed = starts_what_is_in(folder, entry.command, entry.args)
+    return str(folder) if is_needed else None
+
+
+def _file_of_module(entry: ServerEntry) -> Any:
+    """Return the server in this process; a relative path of a Python file becomes absolute."""
+    server = entry.server
+    if not isinstance(server, str):
+        return server
+    place, colon, name = server.partition(":")
+    if not place.endswith(".py"):
+        return server
+    return f"{entry.base / Path(place).expanduser()}{colon}{name}"
+
+
+def _with_key_file(entry: ServerEntry) -> Any:
+    """Return the settings that authorize; a relative path of a key's file becomes absolute."""
+    auth = entry.auth
+    if not isinstance(auth, Mapping) or not isinstance(auth.get(_KEY_FILE), str):
+        return auth
+    file = auth[_KEY_FILE]
+    if file.startswith("${"):
+        return auth
+    return {**auth, _KEY_FILE: str(entry.base / Path(file).expanduser())}
