@@ -269,13 +269,17 @@ class TestSaving:
         assert not any("hunter" in text for text in texts)
 
 
-def test_an_interrupt_keeps_what_is_done(tmp_path):
-    """The rows that are done are returned, and the file goes on from there."""
-    path, begun, release = (
-        tmp_path / "sweep.jsonl",
-        threading.Event(),
-        threading.Event(),
-    )
+@pytest.mark.parametrize(
+    ("file", "way_on"),
+    [
+        ("sweep.jsonl", "The same `save=` file goes on from here."),
+        (None, "It was not saved: with `save=FILE` the next one can go on"),
+    ],
+)
+def test_an_interrupt_keeps_what_is_done(tmp_path, file, way_on):
+    """The rows that are done are returned; a file goes on from there, and only a file can."""
+    path = None if file is None else tmp_path / file
+    begun, release = threading.Event(), threading.Event()
 
     @tool(read_only=True)
     def slow(a: int) -> int:
@@ -295,6 +299,7 @@ def test_an_interrupt_keeps_what_is_done(tmp_path):
     assert [row.fields["result"] for row in report] == [0, 1, 2][: len(report)]
     assert 1 <= len(report) <= 3
     assert "interrupted" in report.notices[0]
+    assert way_on in report.notices[0]
     assert len(sweep(slow, {"a": range(10)}, save=path)) == 10
 
 

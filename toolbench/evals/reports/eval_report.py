@@ -49,10 +49,16 @@ class EvalReport(ReportEntries[Trial]):
         is_cost_unknown: bool = False,
         notes: Sequence[str] = (),
         seconds: float = 0.0,
+        is_saved: bool = False,
     ) -> None:
         """Make a report of *trials*; users get it from `evaluate`."""
         super().__init__(
-            trials, planned=planned, stopped=stopped, notes=notes, seconds=seconds
+            trials,
+            planned=planned,
+            stopped=stopped,
+            notes=notes,
+            seconds=seconds,
+            is_saved=is_saved,
         )
         self.models = tuple(models)
         """The names of the models."""
@@ -102,9 +108,7 @@ class EvalReport(ReportEntries[Trial]):
                 if is_late
                 else f"after {len(self):,} of {self.planned:,} answers"
             )
-            notices.append(
-                f"{_STOPS[self.stopped]} {where}. The same `save=` file goes on from here."
-            )
+            notices.append(f"{_STOPS[self.stopped]} {where}. {self._how_to_go_on}")
         if self._is_cost_unknown:
             notices.append(
                 "Some answers do not say what they cost: max_cost could not count them."

@@ -29,6 +29,7 @@ class ReportEntries(Sequence[Entry]):
         stopped: str | None,
         notes: Sequence[str],
         seconds: float,
+        is_saved: bool,
     ) -> None:
         """Make a report of *entries*, in their order."""
         self._entries = list(entries)
@@ -39,6 +40,14 @@ class ReportEntries(Sequence[Entry]):
         self.seconds = seconds
         """The total time, in seconds."""
         self._notes = tuple(notes)
+        self._is_saved = is_saved
+
+    @property
+    def _how_to_go_on(self) -> str:
+        """The sentence about going on after an early end, with or without a file of `save=`."""
+        if self._is_saved:
+            return "The same `save=` file goes on from here."
+        return "It was not saved: with `save=FILE` the next one can go on from where it stopped."
 
     @cached_property
     def errors(self) -> list[Entry]:

@@ -242,6 +242,7 @@ class _Sweep:
             planned=planned,
             stopped=stopped,
             notes=self.notes,
+            is_saved=self._lines is not None,
             seconds=perf_counter() - began,
         )
 

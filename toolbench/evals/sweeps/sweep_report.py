@@ -32,10 +32,16 @@ class SweepReport(ReportEntries[Row]):
         stopped: str | None = None,
         notes: Sequence[str] = (),
         seconds: float = 0.0,
+        is_saved: bool = False,
     ) -> None:
         """Make a report of *rows*; users get it from `sweep`."""
         super().__init__(
-            rows, planned=planned, stopped=stopped, notes=notes, seconds=seconds
+            rows,
+            planned=planned,
+            stopped=stopped,
+            notes=notes,
+            seconds=seconds,
+            is_saved=is_saved,
         )
         self.tool = tool
         """The name of the tool."""
@@ -99,8 +105,7 @@ class SweepReport(ReportEntries[Row]):
             return notices
         return [
             *notices,
-            f"{self.stopped} after {len(self):,} of {self.planned:,} calls. The same `save=` file "
-            "goes on from here.",
+            f"{self.stopped} after {len(self):,} of {self.planned:,} calls. {self._how_to_go_on}",
         ]
 
     @property

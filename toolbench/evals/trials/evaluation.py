@@ -257,6 +257,7 @@ class _Evaluation:
             stopped=stop,
             notes=[*self.notes, *self._lost_texts()],
             is_cost_unknown=budget.is_unknown,
+            is_saved=self._lines is not None,
             seconds=perf_counter() - began,
         )
 
