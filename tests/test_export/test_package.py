@@ -1,6 +1,7 @@
 """What an export writes, and what it refuses to write."""
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -254,12 +255,15 @@ class TestSecrets:
 
 
 class TestLines:
-    def test_the_magic_writes_it(self, notebook, tmp_path, capsys):
-        """`%tool NAME --export DIR` says where it is; --yes overwrites."""
+    def test_the_magic_writes_it(self, notebook, tmp_path, monkeypatch, capsys):
+        """`%tool NAME --export DIR` says where it is and how to install it; --yes overwrites."""
         notebook.run(IMPORT, ADD.format(what="1"))
         magic = notebook.shell.run_line_magic
-        magic("tool", f"add --export {tmp_path / 'p'}")
-        assert "pip install" in capsys.readouterr().out
+        monkeypatch.chdir(tmp_path)
+        magic("tool", "add --export p")
+        sentence = capsys.readouterr().out
+        assert sentence.startswith("p: add. ")
+        assert re.search(r"pip install (--python \S+ )?\./p` installs it", sentence)
         (tmp_path / "p/README.md").write_text("mine")
         with pytest.raises(ExportError, match="already"):
             magic("tool", f"add --export {tmp_path / 'p'}")

@@ -137,6 +137,7 @@ def export(
     """
     from toolbench.cli.user_modules import tools_of  # noqa: PLC0415 - other commands need none
     from toolbench.export import export_package  # noqa: PLC0415 - the same
+    from toolbench.export.installation import how_to_install  # noqa: PLC0415 - the same
 
     try:
         sources = tools_of(tools)
@@ -146,8 +147,8 @@ def export(
     except ToolbenchError as error:
         return _refuse(error)
     console.print(
-        f"{project}: {', '.join(tool.name for tool in sources)}. Next: "
-        f"`{_typed('python')} -m pip install {project}`.",
+        f"{project}: {', '.join(tool.name for tool in sources)}. "
+        f"{how_to_install(project, python=_typed('python'))}",
         markup=False,
     )
     return 0

@@ -321,11 +321,14 @@ class ToolMagics(Magics):
 
 def _export(tool: ToolDefinition[Any, Any], options: Namespace) -> None:
     from toolbench.export import export_package  # noqa: PLC0415 - only for an export
+    from toolbench.export.installation import (  # noqa: PLC0415 - as above
+        how_to_install_from_a_cell,
+    )
 
     folder = export_package(
         tool, options.export, openhands=options.openhands, overwrite=options.yes
     )
-    print(f"{folder}: {tool.name}. pip install {folder} installs it.")  # noqa: T201 - as above
+    print(f"{folder}: {tool.name}. {how_to_install_from_a_cell(folder)}")  # noqa: T201 - in the cell that asked
 
 
 def _takes_nothing(options: Namespace) -> bool:

@@ -1,0 +1,80 @@
+"""What is said of installing an exported package: it works as it is pasted, also without pip."""
+
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+import pytest
+
+from toolbench.export.installation import (
+    how_to_install,
+    how_to_install_from_a_cell,
+)
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch):
+    """The only folder of the PATH, which is empty."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+@pytest.fixture
+def _pip(monkeypatch):
+    module = ModuleType("pip")
+    module.__spec__ = ModuleSpec("pip", None)
+    monkeypatch.setitem(sys.modules, "pip", module)
+
+
+@pytest.fixture
+def _no_pip(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pip", None)
+
+
+@pytest.fixture
+def _uv(programs):
+    (programs / "uv").write_text("#!/bin/sh\n")
+    (programs / "uv").chmod(0o755)
+
+
+@pytest.mark.usefixtures("_pip", "programs")
+@pytest.mark.parametrize(
+    ("folder", "path"),
+    [
+        ("late_fee_pkg", "./late_fee_pkg"),
+        ("./late_fee_pkg", "./late_fee_pkg"),
+        ("../late_fee_pkg", "../late_fee_pkg"),
+        ("/tmp/late_fee_pkg", "/tmp/late_fee_pkg"),
+        ("late fee", "'./late fee'"),
+    ],
+)
+def test_a_folder_is_no_name_of_a_package(folder, path):
+    """A relative folder begins with `./`: else pip looks for a package of that name on PyPI."""
+    sentence = how_to_install_from_a_cell(folder)
+    assert sentence == f"`%pip install {path}` installs it."
+
+
+@pytest.mark.usefixtures("_no_pip", "_uv")
+def test_without_pip_it_is_uv():
+    """Uv installs into the environment of the kernel, which needs no pip for it."""
+    assert how_to_install_from_a_cell("p") == (
+        f"`!uv pip install --python {sys.executable} ./p` installs it."
+    )
+    assert how_to_install("p", python="python") == (
+        f"`uv pip install --python {sys.executable} ./p` installs it."
+    )
+
+
+@pytest.mark.usefixtures("_no_pip", "programs")
+def test_without_both_python_brings_pip():
+    """Python's own ensurepip adds pip; then there is a way."""
+    assert how_to_install_from_a_cell("p") == (
+        f"This environment has no pip: `!{sys.executable} -m ensurepip` adds it, "
+        "then `%pip install ./p` installs it."
+    )
+    assert how_to_install("p", python="python") == (
+        "This environment has no pip: `python -m ensurepip` adds it, "
+        "then `python -m pip install ./p` installs it."
+    )
