@@ -20,6 +20,9 @@ interface View {
   callbacks(): unknown;
 }
 
+/** An event and the modules of the page that do not know its widget. */
+type Passing = Event & { [PASSED_BY]?: object[] };
+
 /** The widget manager of a kernel: all its models, by id. */
 export interface Models {
   _models?: Record<string, Promise<Model>>;
@@ -32,7 +35,8 @@ const OUTERMOST = ".toolbench-box, .tb-form";
 const [SHORTEST, LONGEST] = [4, 1000]; // milliseconds between two looks
 const GONE = ["dead", "terminating", "disconnected"]; // what a kernel that answers nothing more says of itself
 const kernels = new Map<AbortSignal, Models>(); // by what says when they are gone
-const passing = new WeakSet<Event>(); // of widgets that no kernel here knows
+const me = {}; // this module: each kernel brings its own into the page, and all of them listen to each click
+const PASSED_BY = Symbol.for("toolbench-passed-by");
 const queues = new WeakMap<Element, Promise<void>>(); // of each box: its clicks keep their order
 
 /** Hold the clicks on widgets of the kernel behind *models* too, until *signal* ends that. */
@@ -62,17 +66,20 @@ function onEnter(event: KeyboardEvent): void {
   if (line) hold(event, line, "submit");
 }
 
-/** Hold *event* in the widget at *element*, which sends *message* for it. */
-function hold(event: Event, element: Element, message: string): void {
-  if (passing.has(event)) return;
+/**
+ * Hold *event* in the widget at *element*, which sends *message* for it. If no kernel here knows the
+ * widget, the event goes on to the modules of other kernels, and at last to the widget itself.
+ */
+function hold(event: Passing, element: Element, message: string): void {
+  const passedBy = event[PASSED_BY] ?? [];
+  if (passedBy.includes(me)) return;
   event.stopImmediatePropagation();
   const box = outermost(element);
-  const copy = new (event.constructor as typeof Event)(event.type, event);
+  const copy: Passing = new (event.constructor as typeof Event)(event.type, event);
+  copy[PASSED_BY] = [...passedBy, me];
   const target = event.target;
   const go = async (): Promise<void> => {
-    if (await send(message, element, box)) return;
-    passing.add(copy);
-    target?.dispatchEvent(copy);
+    if (!(await send(message, element, box))) target?.dispatchEvent(copy);
   };
   queues.set(box, (queues.get(box) ?? Promise.resolve()).then(go).catch(console.error));
 }

@@ -18,6 +18,13 @@ CARD = """
 <div data-toolbench-card><div data-toolbench-bar></div><div data-toolbench-body aria-label="{title}">
   <details><summary>The call</summary><pre>a = 1</pre></details>{content}
 </div></div>"""
+LINE = '<div class="toolbench-box"><div class="widget-text"><input></div></div>'
+COUNT = """() => {
+  window.arrivals = [];
+  for (const name of ["click", "keypress"]) {
+    document.addEventListener(name, (event) => arrivals.push(event.type));
+  }
+}"""
 CONTENTS = {"a text": "<pre>one\ntwo</pre>", "an image": '<img alt="" src="data:,">'}
 CARDS = "".join(CARD.format(title=title, content=CONTENTS[title]) for title in CONTENTS)
 START = """async (module) => {
@@ -38,7 +45,7 @@ WRITE = """async (call) => {
 def panel(page: Tab) -> Tab:
     """A page with the module, the button and cards."""
     page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.page.route(ADDRESS, lambda route: route.fulfill(body=PANEL + CARDS))
+    page.page.route(ADDRESS, lambda route: route.fulfill(body=PANEL + LINE + CARDS))
     page.page.goto(ADDRESS)
     page.page.evaluate(START, MODULE.read_text("utf-8"))
     page.page.evaluate("navigator.clipboard.writeText('of the person')")
@@ -71,3 +78,18 @@ def test_what_has_no_lines_has_no_button_to_wrap_them(panel: Tab):
     expect(cards.get_by_role("button", name="Full view")).to_have_count(2)
     expect(wraps).to_have_count(1)
     expect(cards.first.get_by_role("button", name="Wrap")).to_be_visible()
+
+
+@pytest.mark.parametrize("kernels", [1, 2, 3])
+def test_a_click_that_no_kernel_knows_arrives_once(panel: Tab, kernels: int):
+    """Each kernel brings its own module: they pass a click or Enter on, and not back and forth."""
+    page = panel.page
+    for _ in range(1, kernels):
+        page.evaluate(START, MODULE.read_text("utf-8"))
+    page.evaluate(COUNT)
+    page.get_by_role("button", name="Copy call").click()
+    page.wait_for_function("arrivals.length > 0")
+    page.get_by_role("textbox").press("Enter")
+    page.wait_for_function("arrivals.length > 1")
+    assert page.evaluate("arrivals") == ["click", "keypress"]
+    assert panel.console_errors == []
