@@ -139,6 +139,39 @@ def test_each_call_is_edited_refused_or_answered(lab: NotebookPage, nbroot):
     assert lab.errors() == [] and lab.tab.console_errors == []
 
 
+def test_the_buttons_of_a_call_stand_on_its_card(lab: NotebookPage, nbroot):
+    """In a wide window and in a narrow one, and not on the words before the call."""
+    script = """
+message = calls(("add", {"a": 2}))
+message["content"] = "First I add."
+%model thinker ScriptedModel([message, "Done."])"""
+    chat = "%%chat --step --model thinker --tools add\nPlease add."
+    write_notebook(nbroot / "cards.ipynb", SETUP + script, chat)
+    lab.open("cards.ipynb")
+    lab.run(0)
+    lab.run(1)
+    panel = alive(lab, 1)
+    press(panel, "Run")
+    expect(panel.get_by_text("Done.", exact=True)).to_be_visible()
+    for width in (1280, 500):
+        lab.tab.page.set_viewport_size({"width": width, "height": 900})
+        card = panel.locator("details", has_text="add").first
+        for name in ("Open", "Fork"):
+            button = panel.get_by_role("button", name=name, exact=True).first
+            assert is_on(button, card), (width, name)
+
+
+def is_on(one: Locator, other: Locator) -> bool:
+    """Whether the box of *one* is inside of the box of *other*."""
+    inner, outer = one.bounding_box(), other.bounding_box()
+    assert inner is not None and outer is not None
+    return all(
+        outer[start] <= inner[start]
+        and inner[start] + inner[size] <= outer[start] + outer[size]
+        for start, size in (("x", "width"), ("y", "height"))
+    )
+
+
 def test_stop_waits_for_no_tool(lab: NotebookPage, nbroot):
     """The conversation stops, and the tool that hears nothing is left behind."""
     write_notebook(nbroot / "stopping.ipynb", SETUP, DIG, DUG)

@@ -112,3 +112,11 @@ def test_the_conversation_itself_keeps_all_of_it():
     c.run()
     assert len(c.events[1].text) == MEGABYTE
     assert words(MEGABYTE) in str(c.agent.llm.requests[0])
+
+
+def test_the_row_of_a_call_is_cut_once():
+    """It shows the beginning of a result; how much is left out of a cut text is not cut again."""
+    c = read_from_a_tool(6_000)
+    c.run()
+    row = c.to_html().partition("<summary")[2].partition("</summary>")[0]
+    assert "word word" in row and row.count("…") == 1 and "left out" not in row

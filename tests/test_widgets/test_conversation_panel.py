@@ -99,6 +99,28 @@ def test_a_call_is_refused_with_a_reason_and_the_model_reads_it(opened):
     check_answered(c)
 
 
+def test_a_call_that_cannot_run_says_what_run_does(opened):
+    """Run gives the model the error; no word about the effect of a call that has none."""
+    c = talk([calls(call("add", {"a": "x"})), "Done."])
+    panel = opened(c)
+    press(panel, "Step")
+    assert "Run sends the model this:" in text(panel)
+    assert "does not say what it changes" not in text(panel)
+    press(panel, "Run")
+    assert "was not run" in str(sent(c))
+
+
+def test_the_thought_of_a_call_stands_above_its_card(opened):
+    """The buttons of the card stand on the card, so the words before it are no part of it."""
+    c = talk([calls(call("add", {"a": 1}), text="First I add."), "Done."])
+    panel = opened(c)
+    press(panel, "Run to the end")
+    texts = [value_of(w) for w in everything(panel)]
+    thought = next(n for n, value in enumerate(texts) if "First I add." in value)
+    card = next(n for n, value in enumerate(texts) if "<code>add</code>" in value)
+    assert thought < card
+
+
 def test_a_call_is_answered_by_hand(opened):
     """The tool does not run."""
     c, panel = two_calls(opened)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 _IN_A_CELL = 200  # events; the output of a cell is saved with the notebook
 _LIMIT = 20_000  # characters of a message, and of each side of a result
 _BRIEF = 160  # characters of a call, and of its result, in a row
+_READ = 10 * _BRIEF  # characters of a result that are read for its row
 _DEEPEST = 3  # conversations inside of each other
 _BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
 
@@ -170,6 +171,7 @@ def events_html(
         if isinstance(event, ActionEvent):
             answer, edit = answers.get(event.id), edits.get(event.id)
             number = numbers[event.id]
+            parts.append(thought_html(event))
             parts.append(
                 call_html(
                     *(event, answer, edit),
@@ -220,6 +222,13 @@ def _message(event: MessageEvent) -> Html:
     )
 
 
+def thought_html(event: ActionEvent) -> Html:
+    """Return what the model wrote before its call; empty if it wrote nothing."""
+    if not event.thought:
+        return Html("")
+    return Html(f'<div style="margin:0 0 6px">{markdown_html(event.thought)}</div>')
+
+
 def call_html(
     event: ActionEvent,
     answer: AnswerEvent | None,
@@ -231,6 +240,8 @@ def call_html(
 ) -> Html:
     """Return a compact row that opens and shows the call and its answer.
 
+    The model's thought is not part of it; see `thought_html`.
+
     Args:
         event: The call.
         answer: Its answer, if there is one.
@@ -239,11 +250,6 @@ def call_html(
         depth: The number of conversations that contain this one.
         is_running: Whether the call runs now, if there is no answer yet.
     """
-    thought = (
-        f'<div style="margin:0 0 6px">{markdown_html(event.thought)}</div>'
-        if event.thought
-        else ""
-    )
     arguments = event.shown_arguments if edit is None else edit.shown_arguments
     line = ", ".join(f"{name}={clip(v, _BRIEF)}" for name, v in arguments.items())
     seconds = duration(answer.seconds) if _is_timed(answer) else ""
@@ -260,7 +266,7 @@ def call_html(
         else ""
     )
     return Html(
-        f'{thought}<details style="border:{LINE};border-radius:7px;margin:0 0 10px;overflow:hidden">'
+        f'<details style="border:{LINE};border-radius:7px;margin:0 0 10px;overflow:hidden">'
         '<summary style="cursor:pointer;display:block">'
         '<div style="display:flex;flex-wrap:wrap;gap:2px 8px;align-items:baseline;padding:6px 10px">'
         f"{badge(str(number), _state(answer)[1] if answer else 'neutral')}"
@@ -290,7 +296,8 @@ def _is_timed(answer: AnswerEvent | None) -> TypeGuard[ObservationEvent]:
 
 
 def _line(answer: AnswerEvent) -> str:
-    text = to_text(answer.answer.text, limit=2 * _BRIEF)
+    """Return the beginning of a result on one line."""
+    text = to_text(answer.answer.text[:_READ])
     return " · ".join(line.strip() for line in text.splitlines() if line.strip())
 
 

@@ -46,7 +46,7 @@ STYLE = Html(f"""<style>
 .toolbench-card {{ border: 1px solid var(--tb-line); border-radius: 8px; background: var(--tb-paper); }}
 .toolbench-card > .toolbench-title {{ margin: 0; padding: 10px 14px 4px; }}
 .toolbench-title p {{ margin: 2px 0 6px; }}
-.toolbench-title code {{ font-size: 12px; background: transparent; padding: 0; color: var(--tb-muted); }}
+.toolbench-box .toolbench-title code {{ font-size: 12px; background: transparent; padding: 0; color: var(--tb-muted); }}
 .toolbench-row {{ width: 100%; overflow: visible; flex-flow: row wrap; align-items: center; gap: 4px 8px; margin: 0; }}
 .toolbench-row > .toolbench-button {{ margin: 2px 0; }}
 .toolbench-actions {{ padding: 8px 14px; border-top: 1px solid var(--tb-line); background: var(--tb-ground);
@@ -139,20 +139,31 @@ STYLE = Html(f"""<style>
 .toolbench-transcript .toolbench-box:has(> .toolbench-waiting) {{ gap: 8px; }}
 .toolbench-box .toolbench-waiting > .toolbench-row > .toolbench-button.mod-primary {{ background: var(--tb-paper);
  border-color: currentColor; color: color-mix(in srgb, var(--tb-brand) 70%, var(--tb-ink)); }}
-.toolbench-waiting > .toolbench-row > .toolbench-button {{ height: 26px; line-height: 24px; font-size: 12px; min-width: 0; }}
+.toolbench-box .toolbench-waiting > .toolbench-row > .toolbench-button {{ height: 26px; line-height: 24px; font-size: 12px; min-width: 0;
+ font-weight: 400; }}
+.toolbench-box .toolbench-waiting > .toolbench-row > .toolbench-refuse {{ color: var(--tb-error); }}
+.toolbench-waiting > .toolbench-box:not(:has(*)) {{ display: none; }}
+.toolbench-waiting > .toolbench-text > .widget-html-content > :last-child {{ margin-bottom: 0 !important; }}
 .toolbench-transcript {{ border: 1px solid var(--tb-line); border-radius: 8px; padding: 10px 14px; box-sizing: border-box;
  background: var(--tb-paper); }}
 .toolbench-transcript > * {{ margin: 0 0 8px !important; }}
+.toolbench-transcript > .toolbench-box:not(:has(*)) {{ display: none; }}
+.toolbench-transcript .toolbench-text:not(.toolbench-log *) {{ margin-left: 0; margin-right: 0; }}
 .toolbench-transcript .toolbench-transcript {{ border: 0; padding: 0; }}
 .toolbench-conversation {{ border-bottom: 1px solid var(--tb-line); padding-bottom: 6px; }}
 .toolbench-conversation-head {{ flex: 1 1 20em; }}
 .toolbench-waiting {{ border-color: var(--tb-warn); background: var(--tb-warn-ground); }}
 .toolbench-remember {{ width: auto; }}
 .toolbench-events {{ flex-flow: row wrap; align-items: flex-start; gap: 0 4px; }}
-.toolbench-events > * {{ flex: 0 0 calc(100% - 4px); }}
-.toolbench-events > .toolbench-event {{ flex: 1 1 calc(100% - 176px); width: calc(100% - 176px); min-width: 0; }}
+.toolbench-events > * {{ flex: 0 0 100%; }}
+.toolbench-events > .toolbench-event {{ flex: 1 1 calc(100% - 80px); width: calc(100% - 80px); min-width: 0; }}
 .toolbench-events > .toolbench-event > .widget-html-content {{ flex: 1 1 0; min-width: 0; }}
-.toolbench-events > .toolbench-button {{ flex: none; margin: 6px 0 0; height: 26px; line-height: 24px; font-size: 12px; min-width: 0; }}
+.toolbench-events > .toolbench-button {{ flex: none; margin: 6px 4px 0 0; height: 24px; line-height: 22px; padding: 0 9px; font-size: 12px;
+ min-width: 0; }}
+.toolbench-events > .toolbench-event.toolbench-call {{ flex-basis: 100%; margin-right: -140px; }} /* its buttons stand on its right end */
+.toolbench-event.toolbench-call summary > :first-child {{ padding-right: 140px !important; }}
+.toolbench-events > .toolbench-call + .toolbench-button {{ margin-left: auto; }}
+.toolbench-events > .toolbench-call ~ .toolbench-button {{ position: relative; z-index: 1; }}
 .toolbench-fork {{ margin: 12px 0 0; padding: 0 0 0 14px; border-left: 3px solid var(--tb-edge); }}
 .toolbench-question:not(:has(*)) {{ display: none; }}
 @media (max-width: 600px) {{
@@ -163,7 +174,11 @@ STYLE = Html(f"""<style>
  .toolbench-box .toolbench-waiting > .toolbench-row > .toolbench-button {{ padding: 0 8px; }}
 }}
 @media (max-width: 800px) {{
- .toolbench-events > .toolbench-event {{ flex-basis: 100%; width: auto; }}
+ .toolbench-events > .toolbench-event.toolbench-call {{ margin-right: 0; width: auto; }} /* its buttons stand on its lower end */
+ .toolbench-event.toolbench-call details {{ padding-bottom: 32px; }}
+ .toolbench-event.toolbench-call summary > :first-child {{ padding-right: 10px !important; }}
+ .toolbench-events > .toolbench-call + .toolbench-button {{ margin-left: 34px; }}
+ .toolbench-events > .toolbench-call ~ .toolbench-button {{ margin-top: -39px; margin-bottom: 15px; }}
 }}
 </style>""")
 """The style sheet, a part of what each panel shows."""

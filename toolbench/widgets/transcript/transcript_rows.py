@@ -18,6 +18,7 @@ from toolbench.agent.transcript import (
     call_numbers,
     masked,
     other_html,
+    thought_html,
 )
 from toolbench.display.escape import Html
 from toolbench.display.page import notice
@@ -98,6 +99,8 @@ class Rows:
             for part in (event, answer, edit)
         ]
         put(row.html, call_html(*parts, number=number, is_running=True))
+        row.html.add_class("toolbench-call")
+        row.tell(thought_html(parts[0]))
         if answer is not None:
             call = event.tool_call if edit is None else edit.tool_call
             tool: Any = (
@@ -153,13 +156,14 @@ class _Row:
         self.is_new = True
         self.state: tuple[Any, Any] = (None, None)
         self.html = parts.html()
+        self._thought: Any = None
         self._call: CallButton | None = None
         self._fork: Any = None
 
     @property
     def _own(self) -> list[Any]:
         button = None if self._call is None else self._call.button
-        parts = (self.html, button, self._fork)
+        parts = (self._thought, self.html, button, self._fork)
         return [part for part in parts if part is not None]
 
     @property
@@ -167,6 +171,11 @@ class _Row:
         """The widgets of the row."""
         opened = None if self._call is None else self._call.opened
         return self._own if opened is None else [*self._own, opened.widget]
+
+    def tell(self, thought: Html) -> None:
+        """Show *thought*, the model's words before its call, above the row, if it is not empty."""
+        if self._thought is None and thought:
+            self._thought = self._parts.html(thought)
 
     def offer(self, call: ToolCall, opened: Callable[[], OpenedCall]) -> None:
         """Add a button that opens the panel of the finished *call*, if the tool of *call* exists.

@@ -24,7 +24,7 @@ _REASONS: dict[Effect, str] = {
     "not destructive": "The tool is not read-only: it says that it adds something.",
     "undeclared": "The tool does not say what it changes.",
 }
-
+_CANNOT_RUN = "The call cannot run as it is. Run sends the model this:"
 
 Decide = Callable[[Callable[[], object]], object]
 """A function that carries out a person's decision in a separate thread."""
@@ -55,11 +55,11 @@ class WaitingCall:
             self._run,
             self._button("Edit", self._edit),
             self._button("Answer by hand", self._ask_for_answer),
-            self._button("Refuse", self._ask_for_reason),
+            self._button("Refuse", self._ask_for_reason, kind="toolbench-refuse"),
         ]
         self._body = parts.column()
         error = call.tool_call.error
-        wrong = [] if error is None else [parts.html(notice(str(error), "danger"))]
+        wrong = [] if error is None else [parts.html(_error_html(str(error)))]
         thought = [parts.html(markdown_html(call.thought))] if call.thought else []
         line = parts.html(_line_html(call, number), kind="toolbench-waiting-line")
         reason = [parts.html(text)] if (text := _reason_html(call)) else []
@@ -79,9 +79,9 @@ class WaitingCall:
         self._parts.close()
 
     def _button(
-        self, label: str, act: Callable[[], object], *, look: str = ""
+        self, label: str, act: Callable[[], object], *, look: str = "", kind: str = ""
     ) -> w.Button:
-        button: w.Button = self._parts.button(label, look=look)
+        button: w.Button = self._parts.button(label, look=look, kind=kind)
         button.tooltip = f"{label}: {self._name}"
         button.on_click(lambda _: self._debounce.then(act))
         return button
@@ -150,13 +150,20 @@ def _line_html(call: ActionEvent, number: int) -> Html:
     rated = badge(f"rated {risk.value}", "warning") if risk is not None else ""
     state = badge(f"{number} waits for you", "warning")
     return Html(
-        f"<div>{state}{rated}<code>{short(call.tool_name)}</code> "
-        f'<span style="{CODE_FONT};{REMARK}">{short(line, _BRIEF)}</span></div>'
+        '<div style="display:flex;flex-wrap:wrap;gap:2px 8px;align-items:baseline">'
+        f"{state}{rated}<code>{short(call.tool_name)}</code>"
+        f'<span style="{CODE_FONT};{REMARK};overflow-wrap:anywhere">{short(line, _BRIEF)}</span></div>'
     )
 
 
+def _error_html(error: str) -> Html:
+    """Return what the model reads if the call, which has an *error*, is run unchanged."""
+    remark = f'<div style="{REMARK};margin:0 0 4px">{_CANNOT_RUN}</div>'
+    return Html(remark + notice(error, "danger"))
+
+
 def _reason_html(call: ActionEvent) -> Html:
-    """Return a warning about the effect of the tool; empty if the tool only reads."""
-    tool = call.tool_call.tool
+    """Return a warning about the effect of the tool; empty if the tool only reads or cannot run."""
+    tool = call.tool_call.tool if call.tool_call.error is None else None
     reason = _REASONS.get(tool.hints.effect, "") if tool is not None else ""
     return Html(f'<div style="{REMARK}">{reason}</div>') if reason else Html("")
