@@ -52,7 +52,7 @@ class Workbench:
 
     @property
     def client(self) -> "MCPClient":
-        """The client of this notebook's servers, made when it is first needed."""
+        """The MCP client with the servers of this notebook. It is made when it is first needed."""
         if self._client is None:
             from toolbench.mcp.client import (  # noqa: PLC0415 - FastMCP takes seconds
                 MCPClient,
@@ -65,7 +65,7 @@ class Workbench:
         return self._client
 
     def load(self) -> None:
-        """Add the magics, completion and displays; start to record plain calls."""
+        """Add the magics, completion and displays to the shell; start to record plain calls of tools."""
         known = self._shell.magics_manager.magics
         self._covered = [
             (where, name, known[where].get(name))
@@ -83,7 +83,7 @@ class Workbench:
         self._errors.begin()
 
     def unload(self) -> None:
-        """Undo `load`, and stop runs and servers. Panels and history stay."""
+        """Undo `load`, stop all runs, and disconnect the servers. Panels and history stay."""
         if self._client is not None:  # first: the tasks of its servers go on there
             self._client.sync_close()
             self._client = None
@@ -114,7 +114,7 @@ class Workbench:
         return matchers
 
     def _before_cell(self, info: Any = None) -> None:
-        """Prepare for a cell: let SIGINT stop background runs too, and begin the cell's panels."""
+        """Prepare for a cell: let SIGINT stop background runs too, and close the cell's earlier panels."""
         watch.cell_begins()
         self._views.begin(getattr(info, "cell_id", None))
 
@@ -124,7 +124,10 @@ def _is_ours(matcher: Any) -> bool:
 
 
 def _open(name: str, module: str) -> list[Any]:
-    """Return the objects in *name*, a set of *module*; none if *module* was not imported yet."""
+    """Return the objects in *name*, a set in the module *module* of toolbench.
+
+    Return an empty list if the module was not imported yet.
+    """
     imported = sys.modules.get(f"toolbench.{module}")
     return [] if imported is None else list(getattr(imported, name))
 

@@ -23,7 +23,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.jsonschema.view import read
 
 SECURITY_RISK_LITERAL = Literal["UNKNOWN", "LOW", "MEDIUM", "HIGH"]
-"""The ratings of a call, as text."""
+"""The names of the ratings in `SecurityRisk`: how risky a call is."""
 BUILT_IN_TOOLS = [
     *FinishTool.create(),
     *ThinkTool.create(),
@@ -43,7 +43,7 @@ __all__ = [
 
 
 class ActionBase(Action):
-    """An action that always carries the model's own rating of its risk."""
+    """An action with the field `security_risk`, in which the model says how risky the call is."""
 
     security_risk: SecurityRisk = Field(
         default=SecurityRisk.UNKNOWN, description="How risky this call is."
@@ -51,7 +51,7 @@ class ActionBase(Action):
 
     @classmethod
     def to_mcp_schema(cls) -> dict[str, Any]:
-        """Return the same as `Schema.to_mcp_schema`, with the rating as the last property."""
+        """Return the schema as `Schema.to_mcp_schema` does, with `security_risk` as the last property."""
         schema = super().to_mcp_schema()
         declared = read(schema).declared
         properties = dict(declared.raw)
@@ -95,7 +95,7 @@ class ObservationBase(Observation):
 
 
 class Tool(ToolDefinition[ActionT, ObservationT]):
-    """A `ToolDefinition` under its old name. Its types may also be JSON Schemas."""
+    """A `ToolDefinition` under its old name. The action type and the observation type may be JSON Schemas."""
 
     def __post_init__(self) -> None:
         for attribute, base in (

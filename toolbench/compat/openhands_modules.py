@@ -1,4 +1,4 @@
-"""Load files that were written for the OpenHands SDK, but with toolbench's classes."""
+"""Import files that were written for the OpenHands SDK, and give them toolbench's classes."""
 
 import builtins
 import logging
@@ -67,7 +67,10 @@ def _is_below(name: str, package: str) -> bool:
 
 
 def _go_on_importing(names: dict[str, Any]) -> None:
-    """Let the functions of a module, whose globals are *names*, import our classes also later."""
+    """Let the functions of a module import toolbench's classes also after the `with` block.
+
+    *names* are the globals of the module. A notebook and toolbench's own modules are not changed.
+    """
     if names.get("__name__") == "__main__" or _is_below(
         names.get("__name__", ""), "toolbench"
     ):
@@ -80,14 +83,17 @@ def _go_on_importing(names: dict[str, Any]) -> None:
 def _import_arguments(
     arguments: tuple[Any, ...], options: Mapping[str, Any]
 ) -> tuple[Any, Any, int]:
-    """Return the global names, the names to import and the level of a call of `__import__`."""
+    """Return three of the arguments of a call of `__import__`: globals, fromlist and level.
+
+    *arguments* are the positional arguments after the name; *options* are the keyword arguments.
+    """
     order = ("globals", "locals", "fromlist", "level")
     values = {**dict(zip(order, arguments, strict=False)), **options}
     return values.get("globals"), values.get("fromlist"), values.get("level", 0)
 
 
 def _import(name: str, *arguments: Any, **options: Any) -> Any:
-    """Import *name* as Python does, but return our module for a module of the SDK."""
+    """Import *name* as Python does. For a module of the SDK, return toolbench's module in its place."""
     _, members, level = _import_arguments(arguments, options)
     if level or not _is_below(name, TOP):
         return builtins.__import__(name, *arguments, **options)
@@ -103,12 +109,12 @@ def _import(name: str, *arguments: Any, **options: Any) -> Any:
 
 
 def _stand_in(name: str) -> ModuleType:
-    """Return our module for the SDK's module *name*, and make it an attribute of its parent.
+    """Return toolbench's module for the SDK's module *name*, and make it an attribute of its parent.
 
     Each call for the same name returns the same module.
 
     Raises:
-        ModuleNotFoundError: If we have no module for *name*.
+        ModuleNotFoundError: If toolbench has no module for *name*.
     """
     module = _stand_ins.get(name)
     if module is None:
@@ -125,7 +131,7 @@ _stand_ins: dict[str, ModuleType] = {}
 
 
 class _Finder(MetaPathFinder):
-    """Finds our modules for the modules of the SDK."""
+    """An import finder, which finds toolbench's module for each module of the SDK."""
 
     def find_spec(
         self,
@@ -133,10 +139,12 @@ class _Finder(MetaPathFinder):
         path: Sequence[str] | None = None,
         target: ModuleType | None = None,
     ) -> ModuleSpec | None:
-        """Return the spec of our module for *fullname*; None if *fullname* is not of the SDK.
+        """Return the spec of toolbench's module for *fullname*.
+
+        Return None if *fullname* is not a module of the SDK.
 
         Raises:
-            ModuleNotFoundError: If *fullname* is of the SDK and we have no module for it.
+            ModuleNotFoundError: If *fullname* is a module of the SDK and toolbench has none for it.
         """
         if fullname != TOP and not fullname.startswith(f"{TOP}."):
             return None
@@ -149,18 +157,18 @@ class _Finder(MetaPathFinder):
 
 
 class _Loader(Loader):
-    """Makes an empty module; each of its names is looked up when it is imported."""
+    """An import loader, which makes an empty module. A name in the module is looked up when it is used."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Return our module for the module of the SDK in *spec*."""
+        """Return toolbench's module for the module of the SDK that *spec* names."""
         return _StandIn(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Do nothing: there is no code."""
+        """Do nothing: the module has no code to run."""
 
 
 class _StandIn(ModuleType):
-    """Our module in place of a module of the SDK; it gives our classes under the SDK's names."""
+    """A module in place of a module of the SDK: it has toolbench's classes under the SDK's names."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -178,17 +186,21 @@ class _StandIn(ModuleType):
 
 
 def _tool_module(name: str) -> str:
-    """Return the name of our module for *name*, a module of the SDK's tools; empty if none."""
+    """Return the name of toolbench's module for *name*, a module of the SDK's tools; empty if none."""
     _, is_tool, rest = name.partition(f"{TOOLS}.")
     ours = f"toolbench.tools.{rest}"
     try:
         return ours if is_tool and find_spec(ours) is not None else ""
-    except ModuleNotFoundError:  # it is below one that we do not have
+    except ModuleNotFoundError:  # the parent of the module does not exist
         return ""
 
 
 def _absent(place: str) -> type:
-    """Return a substitute for a class that we do not have: code can name it, but not use it."""
+    """Return a class in place of *place*, which is a name of the SDK that toolbench does not have.
+
+    Code can import the class. If code calls it or derives from it, it raises a
+    ToolbenchError.
+    """
 
     def refuse(*arguments: Any, **options: Any) -> NoReturn:
         msg = (

@@ -31,7 +31,7 @@ OURS: Mapping[str, str] = {
     "ThinkTool": "toolbench.core.builtins",
     "create_mcp_tools": "toolbench.mcp",
 }
-"""The module of toolbench for each name of the SDK, in whatever module of the SDK it is."""
+"""The module of toolbench for each name of the SDK. The same for each module of the SDK."""
 
 _OF_SDK = [
     "agent",
@@ -108,7 +108,7 @@ MODULES = frozenset(
     | {f"{SDK}.{name}" for name in _OF_SDK}
     | {f"{TOOLS}.{name}" for name in _OF_TOOLS}
 )
-"""The modules that the SDK's examples and its own tools import."""
+"""The modules that the examples and the tools of the SDK import."""
 ABSENT_FUNCTIONS = frozenset(
     [
         "agent_definition_to_factory",
@@ -141,4 +141,4 @@ ABSENT_FUNCTIONS = frozenset(
         "uninstall_skill",
     ]
 )
-"""Functions of the SDK that toolbench does not have; the same examples and tools import them."""
+"""Functions that the SDK's examples and tools import, and that toolbench does not have."""

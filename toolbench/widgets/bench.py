@@ -56,7 +56,7 @@ def _tools(value: Any) -> list[AnyTool]:
 
 
 class ServerView(Protocol):
-    """The view of a server, shown beside its tool."""
+    """A protocol: the view of a server, which the bench shows beside a tool of the server."""
 
     widget: Any
 
@@ -145,7 +145,7 @@ class Bench(w.VBox):
     def _use(
         self, source: str, name: str, arguments: dict[str, Any], *, is_run: bool
     ) -> bool:
-        """Open the tool *name* of *source* with *arguments*, and run it if *is_run*.
+        """Open the tool *name* of the server *source* with *arguments*, and run it if *is_run* is true.
 
         Return False if the bench has no such tool.
         """
@@ -162,7 +162,7 @@ class Bench(w.VBox):
         return False
 
     def close(self) -> None:
-        """Close the bench and every panel it opened."""
+        """Close the bench and every panel that it opened."""
         for panel in self._panels.values():
             panel.close()
         self._panels.clear()

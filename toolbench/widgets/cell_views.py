@@ -14,7 +14,7 @@ from toolbench.widgets.kit.cell_panels import CellPanels
 
 
 class CellViews:
-    """The views that one IPython shell uses; a panel belongs to the cell that shows it."""
+    """Makes one IPython shell show toolbench's views. A panel belongs to the cell that shows it."""
 
     def __init__(
         self, shell: Any, tools: Callable[[], Mapping[str, ToolDefinition[Any, Any]]]
@@ -107,7 +107,7 @@ class CellViews:
         return self._bundle_of(view(report), options)
 
     def _served(self, served: Any, **options: Any) -> Any:
-        """Show the panel of the calls that agents make, or text."""
+        """Show a panel with the calls that agents make of served tools, or text if there are no widgets."""
         if served.is_closed or not self._can_show_widgets:
             return served._repr_mimebundle_(**options)
         view = _imported("agent_calls.served_panel", "ServedPanel")
@@ -129,11 +129,15 @@ def _server(session: Any, **options: Any) -> Any:
 
 
 def _sweep(report: Any, **options: Any) -> Any:
-    """Show the report of a sweep; our module in the page sorts and filters its rows."""
+    """Show the report of a sweep; our JavaScript module in the page sorts and filters the rows."""
     front_end.load()
     return report._repr_mimebundle_(**options)
 
 
 def _imported(module: str, name: str) -> Any:
-    """Import a view when it is first shown, because `%load_ext` must not load its packages."""
+    """Return *name* from the module *module* of `toolbench.widgets`.
+
+    The module is imported only now, because `%load_ext` must not load the packages that
+    it needs.
+    """
     return getattr(import_module(f"toolbench.widgets.{module}"), name)

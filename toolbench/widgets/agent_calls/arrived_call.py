@@ -1,4 +1,4 @@
-"""The view of an opened call: all details and, when the call has ended, a panel to repeat it."""
+"""The view of a call that a person opened: all details and, after its end, a panel to repeat it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,12 +15,15 @@ _LIMIT = 20_000  # characters of each side of the result
 
 
 class ArrivedCall:
-    """The view of one call."""
+    """The details of one call, with buttons to open the call in a panel and to close this view."""
 
     def __init__(
         self, call: ServedCall, variables: Variables, close: Callable[[], object]
     ) -> None:
-        """Show *call*. A person can keep its result in *variables*; a button calls *close*."""
+        """Show *call*. A person can keep the result of the call in *variables*.
+
+        The button `Close` calls *close*.
+        """
         self.call, self._variables = call, variables
         self._parts = parts = Parts()
         self._whole = parts.html()
@@ -56,6 +59,6 @@ class ArrivedCall:
         self._place.children = () if opened is None else (opened.widget,)
 
     def close(self) -> None:
-        """Close all its widgets."""
+        """Close all widgets of this view."""
         self._panel.close()
         self._parts.close()

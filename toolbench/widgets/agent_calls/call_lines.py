@@ -1,4 +1,4 @@
-"""The calls that arrived, one line for each."""
+"""A list of the calls that agents made of served tools, with one line for each call."""
 
 from weakref import WeakKeyDictionary
 
@@ -21,12 +21,12 @@ _lines: WeakKeyDictionary[ServedCall, Html] = WeakKeyDictionary()
 
 
 def line_html(call: ServedCall) -> Html:
-    """Return *call* as a line. The line of an ended call is made only once."""
+    """Return the line of *call* as HTML. The line of an ended call is made only once."""
     return written_once(_lines, call, _line_html)
 
 
 def _line_html(call: ServedCall) -> Html:
-    """Write *call* as a line: number, time, direction, call, outcome, duration."""
+    """Write the line of *call*: number, time, direction, call, outcome, duration."""
     texts = (
         f"#{call.id}",
         f"{call.started.astimezone():%H:%M:%S}",

@@ -23,7 +23,7 @@ from toolbench.widgets.kit.parts import Parts, put
 
 
 class LiveCall:
-    """One call with its question and its buttons."""
+    """The view of one call that has not ended: its question, if there is one, and its buttons."""
 
     def __init__(self, call: ServedCall) -> None:
         """Show *call*."""
@@ -69,7 +69,7 @@ class LiveCall:
             put(self._printed, printed_html(self.call, lines=_LINES, limit=_LIMIT))
 
     def _ask(self, question: Question | None) -> None:
-        """Show *question*. If it is None, show that the call runs."""
+        """Show *question* with its fields and buttons. If it is None, show the buttons of a running call."""
         old, self._asking = self._asking, ExitStack()
         is_consent = question is not None and question.consent is not None
         word = "Refuse" if is_consent else "Stop"
@@ -91,7 +91,7 @@ class LiveCall:
         old.close()
 
     def _form_of(self, question: Question) -> list[Any]:
-        """Return the fields and buttons for a question of the running tool."""
+        """Return the fields and buttons for *question*, which the running tool asks."""
         parts, reply = Parts(), Future[Answer]()
         self._asking.callback(parts.close)
         reply.add_done_callback(lambda _: self._reply(question, reply.result()))
@@ -100,7 +100,7 @@ class LiveCall:
     def _consenting(
         self, question: Question, consent: ConsentLabels
     ) -> tuple[list[Any], Any]:
-        """Return a sentence about the effect of the call, and the button that allows the call."""
+        """Return the widgets that ask a person for consent to the call, and the button that allows it."""
         parts = Parts()
         self._asking.callback(parts.close)
         text = (
@@ -126,7 +126,7 @@ class LiveCall:
         self._by_hand.ask_for_reason(f"{self._refusal.description} it")
 
     def _refuse(self, reason: str) -> None:
-        """Refuse the shown question if it asks for consent; else stop the call."""
+        """If the shown question asks for consent, refuse it; else stop the call."""
         question = self._question
         if question is not None and question.consent is not None:
             self._reply(question, Answer("decline", {"reason": reason}))
@@ -139,7 +139,7 @@ class LiveCall:
         return button
 
     def close(self) -> None:
-        """Close all its widgets."""
+        """Close all widgets of this view."""
         self._asking.close()
         self._by_hand.close()
         self._parts.close()

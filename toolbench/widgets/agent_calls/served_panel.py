@@ -109,7 +109,7 @@ class ServedPanel(w.VBox):
     # --- news ---------------------------------------------------------------------------
 
     def _heard(self, call: ServedCall | None) -> None:
-        """Note a change of *call*, or of the server if *call* is None.
+        """Remember that *call* has changed. If *call* is None, the server has changed.
 
         The next tick shows the change, so the thread that calls this need not wait.
         """
@@ -151,7 +151,11 @@ class ServedPanel(w.VBox):
                 self._arrived.refresh()
 
     def _note(self, call: ServedCall) -> None:
-        """Watch *call* until it ends. So its end is shown even if no notification of it arrives."""
+        """Put *call* into the list of unfinished calls, or take it out if it has ended.
+
+        Each tick looks at the unfinished calls. So the panel shows the end of a call
+        even if no notification of the end arrives.
+        """
         if call.is_over:
             self._unfinished.pop(call.id, None)
         else:
@@ -198,7 +202,7 @@ class ServedPanel(w.VBox):
         put(self._more, notice(text, "neutral") if rest else Html(""))
 
     def _say(self, waiting: int) -> None:
-        """Show the number of waiting calls, also to screen readers."""
+        """Show how many calls wait for the person. Screen readers announce it."""
         verb = "waits" if waiting == 1 else "wait"
         text = f"{counted(waiting, 'call')} {verb} for you" if waiting else ""
         html = f'<span role="status" aria-live="polite" style="{REMARK}">{escape(text)}</span>'
@@ -213,7 +217,7 @@ class ServedPanel(w.VBox):
     # --- the call that is open ------------------------------------------------------------
 
     def _open(self) -> None:
-        """Open the call with the chosen number; without a number, close the open call."""
+        """Open the call whose number was typed; without a number, close the open call."""
         number = self._number.value.strip().lstrip("#")
         calls: Sequence[ServedCall] = self._served.calls
         call = next((one for one in calls if str(one.id) == number), None)

@@ -1,1 +1,1 @@
-"""A form for cases, and reports of evaluations in which failures open as panels."""
+"""A form for the cases of an evaluation, and a report in which a person can open each failure."""

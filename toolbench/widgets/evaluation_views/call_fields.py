@@ -62,21 +62,21 @@ class CallFields:
 
     @property
     def call(self) -> dict[str, Any] | None:
-        """The call in the form that a case takes; None if no call is expected."""
+        """The name and the arguments of the expected call, for `Case`; None if no call is expected."""
         if self.form is None:
             return None
         return {"name": self.name, "arguments": self.form.value}
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the form has an invalid value. Such values are marked."""
+        """Whether the form has an invalid value. To ask this also marks the invalid values."""
         if self.form is None or not (self.form.errors or self.form.blocked):
             return False
         self.form.reveal_errors(focus=True)
         return True
 
     def recheck(self) -> None:
-        """Check the form again, because a rule has changed."""
+        """Check the form again, because a rule that compares arguments has changed."""
         if self.form is not None:
             self.form.show_problems([])
 
@@ -96,7 +96,10 @@ class CallFields:
             old.close()
 
     def _problems(self, value: dict[str, Any]) -> list[Problem]:
-        """List the problems of the call. An argument may be missing if its rule permits this."""
+        """Return the problems of *value*, the arguments of the call.
+
+        A missing argument is no problem if its rule permits this.
+        """
         tool = self._tools.get(self.name or "")
         if tool is None:
             return []

@@ -23,7 +23,7 @@ from toolbench.widgets.kit.three_panes import STYLE, Panes
 from toolbench.wording import counted
 
 _NEW = ""
-"""The key of a new case, which is typed but not added yet."""
+"""The key of a new case, which a person types and has not added yet."""
 
 
 class CaseForm(w.VBox):
@@ -98,7 +98,7 @@ class CaseForm(w.VBox):
             self._leave(_NEW if place is None else self._keys()[place])
 
     def confirm(self) -> None:
-        """Mark the opened case, a proposal, as confirmed by a person."""
+        """Mark the opened case as confirmed by a person. Before, the case was a proposal."""
         with self._lock:
             place, case = self._place_of(self._open_key), self._fields.case()
             if place is not None and case is not None:
@@ -159,7 +159,7 @@ class CaseForm(w.VBox):
         return self._drafts[key]
 
     def _keys(self) -> list[str]:
-        """Return a key for each case. Cases that are added or removed do not change other keys."""
+        """Return a key for each case. The key of a case stays when other cases are added or removed."""
         times: Counter[int] = Counter()
         keys = []
         for case in self.cases:
@@ -208,7 +208,7 @@ class CaseForm(w.VBox):
 
     @property
     def still(self) -> Html:
-        """The form as HTML, for a saved notebook."""
+        """The cases as HTML that needs no kernel, for a saved notebook."""
         return Html(self.cases._repr_mimebundle_()["text/html"])
 
     def close(self) -> None:

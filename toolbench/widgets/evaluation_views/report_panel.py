@@ -16,7 +16,10 @@ from toolbench.widgets.kit.three_panes import STYLE, Panes
 
 
 class ReportPanel(w.VBox):
-    """The summary, and a list to search and open failures; any thread may call its callbacks."""
+    """The summary of a report, and a list to search and open failures.
+
+    Any thread may call its callbacks.
+    """
 
     def __init__(self, report: EvalReport) -> None:
         """Show *report*; the first failure is open."""

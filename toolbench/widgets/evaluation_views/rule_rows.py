@@ -68,7 +68,7 @@ class RuleRows:
 
     @property
     def match(self) -> dict[str, Any]:
-        """The rules in the form of a case's `match`.
+        """The rules, as a dict that the parameter `match` of `Case` accepts.
 
         Raises:
             CaseError: If a rule cannot be used, or a path is not a part of an argument.
@@ -92,7 +92,7 @@ class RuleRows:
 
 
 class _RuleRow:
-    """A rule, with a field for its value if the rule takes a value."""
+    """A row of widgets to choose one rule, with a field for the rule's value if it takes a value."""
 
     def __init__(
         self, parts: Parts, label: str, rule: Any, edited: Callable[[], None]
@@ -133,7 +133,7 @@ class _RuleRow:
 
 
 class _PathRow(_RuleRow):
-    """A rule for a part of an argument. A person types the path of the part."""
+    """A row for a rule that compares a part of an argument. A person types the path of the part."""
 
     def __init__(
         self, parts: Parts, path: str, rule: Any, edited: Callable[[], None]

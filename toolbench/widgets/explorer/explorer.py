@@ -68,12 +68,12 @@ class Explorer(w.VBox):
 
     @property
     def server(self) -> str | None:
-        """The name of the shown server."""
+        """The name of the shown server; None if there is no server."""
         return self._name
 
     @property
     def page(self) -> ServerPage | None:
-        """The page of the shown server."""
+        """The page of the shown server; None if no page is shown."""
         return self._pages.get(self._name or "")
 
     def choose(self, server: str) -> None:
@@ -83,7 +83,7 @@ class Explorer(w.VBox):
             self.look()
 
     def look(self) -> None:
-        """Update the list of servers: some may be new, removed or replaced."""
+        """Update the list of servers, because servers may be new, removed or replaced."""
         with self._lock:
             servers = dict(self.servers)
             for name, (session, updates) in list(self._updates.items()):

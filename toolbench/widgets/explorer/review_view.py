@@ -1,4 +1,4 @@
-"""The button "Should I use it?" for a server, and its answer as a card."""
+"""The button "Should I use it?" for a server, and a card with the answer."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ class ReviewView:
     """A button that reviews the tools of a server without calling them."""
 
     def __init__(self, parts: Parts, lock: Lock) -> None:
-        """Start without an answer; callbacks run while *lock* is held."""
+        """Show the button without an answer; callbacks run while *lock* is held."""
         self._lock = lock
         self._session: MCPServerSession | None = None
         self._server_request: ServerRequest[ServerReview] = ServerRequest(lock)

@@ -62,7 +62,7 @@ class ServerPane(Pane):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the state of the server now."""
+        """Show the present state of the server."""
         session = self.session
         busy = session.status == "connecting"
         self._again.disabled = self._other.disabled = busy
@@ -116,11 +116,11 @@ def status_words(session: MCPServerSession) -> str:
 
 
 def _may_be_the_protocol(session: MCPServerSession) -> bool:
-    """Return whether to offer the other protocol.
+    """Return whether to show the button that reconnects with the other protocol.
 
-    If the server is connected and knows only the older protocol, the answer is no. After an error,
-    the other protocol may work if a message was received, or if only one protocol was tried. The
-    mode `auto` tries both.
+    If the server is connected and knows only the older protocol, return False. After an
+    error, the other protocol may work if a message was received, or if only one
+    protocol was tried. The mode `auto` tries both.
     """
     if session.status in ("new", "closed"):
         return False
@@ -150,7 +150,7 @@ def _about_html(session: MCPServerSession) -> Html:
 
 
 def _more_html(session: MCPServerSession) -> str:
-    """Return the error and, if the server is connected, its instructions.
+    """Return the error of the session and, if the server is connected, the server's instructions.
 
     If the connection broke, return the last lines on stderr too.
     """

@@ -16,7 +16,7 @@ _MARKED = frozenset({"tools", "resources", "prompts"})
 
 
 class ServerPage:
-    """The page of one server."""
+    """The widgets of one server for the explorer's three panes: `lists`, `main` and `details`."""
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
         """Show the tools of *session* and open the first tool.
@@ -37,7 +37,7 @@ class ServerPage:
         """The tabs about the server, with its log and traffic."""
         self._offer_skills()
         self.main = parts.column()
-        """The picked item."""
+        """The box that shows the picked item of the visible list."""
         self._place()
 
     def hear(self, names: frozenset[str]) -> None:
@@ -49,7 +49,7 @@ class ServerPage:
         self.details.hear(names)
 
     def _offer_skills(self) -> None:
-        """Add the tab of skills if the server has skills, as few servers do."""
+        """Add the tab of skills if the server has skills. Few servers have them."""
         if has_skills(self.session):
             self.lists.add(SkillsPane, SkillsPane)
 
@@ -59,7 +59,7 @@ class ServerPage:
         return cast("ListPane", self.lists.pane)
 
     def _use_tool(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
-        """Open the tool *name* with *arguments*, and run it if *is_run*.
+        """Open the tool *name* with *arguments*, and run it if *is_run* is true.
 
         Return False if the server lists no such tool.
         """

@@ -13,7 +13,7 @@ from toolbench.widgets.explorer.updates import PendingUpdates
 
 
 class ServerView:
-    """The tabs about a server. They are updated when the server changes."""
+    """The tabs about one server. The visible tab is updated when the server changes."""
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ MakePane = Callable[[MCPServerSession, Lock], Pane]
 
 
 class TabSet:
-    """Panes in tabs. The visible pane is updated at once, and any other pane when it is opened."""
+    """Tabs with panes. A change updates the visible pane at once, and another pane when it is opened."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class TabSet:
     ) -> None:
         """Update the panes that show the changes *names*.
 
-        Mark the tabs that show one of the changes *changed* and are not open.
+        Mark each tab whose title is in *changed*, except the open tab.
         """
         if self._closed:
             return
@@ -63,7 +63,7 @@ class TabSet:
         self._refresh()
 
     def add(self, kind: type[Pane], make: MakePane) -> None:
-        """Add a tab for the pane of this *kind* at the end, unless there is such a tab already."""
+        """Add a tab for a pane of the class *kind* at the end, unless there is such a tab already."""
         if kind not in self._kinds and not self._closed:
             self._kinds = (*self._kinds, kind)
             self._make = {**self._make, kind: make}
@@ -76,7 +76,7 @@ class TabSet:
         return self._panes[self._index]
 
     def show(self, kind: type[Pane]) -> Pane:
-        """Open the tab with the pane of this *kind* and return the pane."""
+        """Open the tab with the pane of the class *kind*, and return the pane."""
         self.widget.selected_index = self._kinds.index(kind)
         return self.pane
 

@@ -47,7 +47,7 @@ class PendingUpdates:
 
 @dataclass(frozen=True)
 class Failure:
-    """The reason why a request to a server failed, in a sentence."""
+    """The reason why a request to a server failed, in one sentence."""
 
     text: str
 

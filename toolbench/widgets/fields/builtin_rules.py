@@ -46,7 +46,7 @@ def _typed(kind: str) -> Test:
 
 
 def _is_root(node: Node, path: Path) -> bool:
-    """Return whether *path* is the root and *node* an object; a root without a type is one too."""
+    """Return whether *path* is the root, and *node* is an object or has no type, and is no union."""
     return path == () and node.type in ("object", None) and not node.branches
 
 

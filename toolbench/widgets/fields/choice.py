@@ -76,7 +76,7 @@ class Choice(Editor):
         self._index: int | None = 0 if only else None
 
     def read(self) -> Any:
-        """Return the chosen value."""
+        """Return the chosen value; `UNSET` if no value is chosen."""
         return UNSET if self._index is None else deepcopy(self._values[self._index])
 
     def write(self, value: Any) -> bool:
@@ -109,7 +109,7 @@ class Choice(Editor):
 
     @property
     def _line(self) -> int | None:
-        """The chosen line."""
+        """The index of the chosen line; None if no line is chosen."""
         before = self._lines_before
         if self._index is None:
             return 0 if before else None
@@ -125,7 +125,7 @@ class Choice(Editor):
         self._index = None if picked is None or picked < before else picked - before
 
     def build(self) -> Widget:
-        """Make the list."""
+        """Make the widget: a list of the values."""
         widget = self.make(
             self.kind,
             *self.classes,
@@ -138,7 +138,7 @@ class Choice(Editor):
         return widget
 
     def _lines(self) -> list[tuple[str, int]]:
-        """Return the labels with their numbers."""
+        """Return the lines of the list, each with its label and its number."""
         nothing = [self.unchosen] * self._lines_before
         own = [f'"{label}"' if label in nothing else label for label in self.labels()]
         labels = [*nothing, *_told_apart(own)]
@@ -216,7 +216,7 @@ class Tick(Editor):
         return self._value
 
     def write(self, value: Any) -> bool:
-        """Tick the box or not."""
+        """Tick the box if *value* is True, else untick it; return False if *value* is not a boolean."""
         if not isinstance(value, bool):
             return False
         self._put(value)
@@ -235,7 +235,7 @@ class Tick(Editor):
         self._value = bool(self.widget.value)
 
     def build(self) -> Widget:
-        """Make the box."""
+        """Make the checkbox."""
         widget = self.make(
             Checkbox,
             "tb-tick",
@@ -260,7 +260,11 @@ class Search(TextBox):
         self._known = dict(zip(labels_of(self.node, values), values, strict=True))
 
     def parse(self, text: str) -> Any:
-        """Return the value with the label *text*."""
+        """Return the value with the label *text*.
+
+        Raises:
+            UnreadableError: If no value has this label.
+        """
         if text in self._known:
             return deepcopy(self._known[text])
         hint = did_you_mean(text, self._known)
@@ -274,5 +278,5 @@ class Search(TextBox):
         )
 
     def options(self) -> dict[str, Any]:
-        """Return the state of the widget that lists all labels."""
+        """Return the trait `options` of the widget: all labels."""
         return {"options": tuple(self._known)}

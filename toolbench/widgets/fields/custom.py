@@ -1,4 +1,4 @@
-"""Use any ipywidget with a `value` as an editor, for a user's own rules."""
+"""Use any ipywidget that has a `value` as an editor, in the rules that a user adds."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from toolbench.widgets.fields.unset import UNSET
 
 
 class WidgetEditor(Editor):
-    """An editor around a widget. It has no value until the widget is set or changed."""
+    """An editor that uses a given widget. It has no value until the widget is set or changed."""
 
     def __init__(self, slot: Any, widget: Widget) -> None:
         """Edit *slot* with *widget*.

@@ -15,9 +15,10 @@ if TYPE_CHECKING:  # a slot makes its editor
 
 
 class Editor(ABC):
-    """An editor of the value of one slot.
+    """The base class of an editor for the value of one slot.
 
-    The editor holds the value, and not the widget. The widget is built when it is first shown.
+    The editor holds the value, and not the widget. The widget is built when it is first
+    shown.
 
     Attributes:
         labelled: Whether the widget itself shows the name of the field.
@@ -75,7 +76,7 @@ class Editor(ABC):
 
     @property
     def can_be_empty(self) -> bool:
-        """Whether there is an empty value of this type."""
+        """Whether values of this type can be empty, such as `[]`; see `send_empty`."""
         return type(self).send_empty is not Editor.send_empty
 
     def masked(self) -> Any:
@@ -94,7 +95,7 @@ class Editor(ABC):
 
     @property
     def widget(self) -> Widget:
-        """The widget, built on first use."""
+        """The widget. It is built on first use."""
         if self._widget is None:
             self._widget = self.build()
         return self._widget
@@ -116,7 +117,7 @@ class Editor(ABC):
 
     @property
     def hint(self) -> str:
-        """One more remark for the help of the field."""
+        """One more remark for the help of the field; empty if there is none."""
         return ""
 
     @property
@@ -189,14 +190,17 @@ class Editor(ABC):
 
 
 class Container(Editor):
-    """An editor that shows slots below each other."""
+    """The base class of editors that contain slots and show them below each other."""
 
     labelled: ClassVar[bool] = False
     structured: ClassVar[bool] = True
     notes_itself: ClassVar[bool] = True
     classes: ClassVar[tuple[str, ...]] = ()
     tag = ""
-    """The property that only names the chosen alternative; empty if there is none."""
+    """The name of the property that only tells which alternative of a union is chosen.
+
+    Empty if there is none.
+    """
 
     _grid: Grid | None = None
 

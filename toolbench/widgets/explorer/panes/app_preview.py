@@ -1,4 +1,4 @@
-"""Show the app of a tool: HTML from the server of the tool. The calls of the app are shown too."""
+"""Show the app of a tool: HTML from the server of the tool, and the calls that the app makes."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -28,15 +28,15 @@ _MOST_NAMES = 3  # addresses in the label of a button
 
 
 class Panel(Protocol):
-    """The parts of a tool's panel that the preview needs."""
+    """A protocol: what the preview needs from the panel of a tool."""
 
     @property
     def tool(self) -> ToolDefinition[Any, Any]:
-        """The tool."""
+        """The tool of the panel."""
 
     @property
     def form(self) -> SchemaForm:
-        """Its form."""
+        """The form for the arguments of the tool."""
 
     @property
     def result(self) -> Observation | None:
@@ -44,10 +44,10 @@ class Panel(Protocol):
 
 
 class AppView:
-    """A button that shows the app with the panel's arguments and last result.
+    """A button that shows the app with the arguments and the last result of a tool's panel.
 
-    The questions and calls of the app are below the app. Without our JavaScript module the app is
-    only a preview: it cannot send requests.
+    The questions and calls of the app are below the app. Without our JavaScript module
+    the app is only a preview: it cannot send requests.
     """
 
     def __init__(self, session: MCPServerSession, panel: Panel) -> None:
@@ -126,7 +126,8 @@ class AppView:
     def _connected(self) -> AppAddress | None:
         """Make a bridge for the app, and return the address of the bridge.
 
-        Return None, and make no bridge, if the page has no module.
+        Return None, and make no bridge, if the page has not loaded our JavaScript
+        module.
         """
         key = front_end.key
         if not key:

@@ -33,20 +33,20 @@ class Comparison:
     """The result of a comparison of the server with another state."""
 
     before: str
-    """The name that the person gave for the other state."""
+    """The name of the other state: what the person typed, or "as approved"."""
     changes: Sequence[Change]
     notes: str = ""
-    """The calls of this session that would be refused now."""
+    """A text about earlier calls of the tools: which of them the server would refuse now."""
 
 
 class ChangesPane(Pane):
-    """A comparison of the server with its approved state, a snapshot, a recording or a server."""
+    """A comparison of the server with its approved state, a snapshot, a recording or another server."""
 
     title = "Changes"
     hears: ClassVar[frozenset[str]] = frozenset({"tools", "status"})
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Start without a comparison, unless the server has changed since it was approved here."""
+        """Show no comparison, unless the server has changed since a person approved it."""
         super().__init__(session, lock)
         parts, name = self._parts, file_name(session.name)
         self._server_request: ServerRequest[Comparison] = ServerRequest(lock)
@@ -58,7 +58,7 @@ class ChangesPane(Pane):
             description="Compare with",
             placeholder="a snapshot, a recording, or a server",
             options=self._proposals(),
-            continuous_update=False,  # for the same reason as below
+            continuous_update=False,  # else a click arrives before the last key
         )
         self._compare = parts.button("Compare")
         self._snapshot = parts.button(
@@ -92,7 +92,7 @@ class ChangesPane(Pane):
         self.refresh()
 
     def refresh(self) -> None:
-        """If the server has changed since it was approved here, show the changes."""
+        """If the server has changed since a person approved it, show the changes."""
         self._compare.disabled = self._snapshot.disabled = not self.session.is_connected
         trust = self.session.trust
         changes = [] if trust is None else trust.changes

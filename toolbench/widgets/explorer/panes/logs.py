@@ -30,7 +30,7 @@ class LogPane(Pane):
     hears: ClassVar[frozenset[str]] = frozenset({"log", "stderr", "status"})
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Show the entries and lines so far."""
+        """Show the log entries and the lines on stderr that have arrived so far."""
         super().__init__(session, lock)
         parts = self._parts
         self._seen_log = self._seen_stderr = 0
@@ -52,7 +52,7 @@ class LogPane(Pane):
         self.refresh()
 
     def refresh(self) -> None:
-        """Add new entries and lines."""
+        """Add the log entries and the lines on stderr that are new."""
         log, stderr = self.session.log, self.session.stderr
         new = max(log.total - self._seen_log, 0)
         self._seen_log += new

@@ -1,4 +1,4 @@
-"""The base classes of a server's tabs."""
+"""The base classes of the panes: a pane is the content of one tab of a server."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ Lock = AbstractContextManager[Any]
 
 
 class Pane(ABC):
-    """The content of one tab of a server, made when the tab is first opened."""
+    """The base class of a tab's content. A pane is made when its tab is first opened."""
 
     title: ClassVar[str]
     hears: ClassVar[frozenset[str]]
@@ -31,7 +31,8 @@ class Pane(ABC):
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
         """Show *session* without waiting for the server.
 
-        Any thread may call the pane's callbacks; each callback holds the explorer's *lock*.
+        Any thread may call the pane's callbacks; each callback holds *lock*, the lock
+        of the explorer.
         """
         self.session = session
         self._lock = lock
@@ -55,7 +56,7 @@ class Pane(ABC):
 
     @staticmethod
     def count(session: MCPServerSession) -> str:
-        """Return the number of items, for the tab's title. By default return an empty text."""
+        """Return the number of items, for the tab's title. In this base class return an empty text."""
         return ""
 
     def close(self) -> None:
@@ -64,10 +65,10 @@ class Pane(ABC):
 
 
 class ListPane(Pane):
-    """A pane with a list. The picked item is shown in another place."""
+    """The base class of panes with a list. The explorer shows the picked item beside the list."""
 
     detail: Any
-    """The widget of the picked item."""
+    """The widget that shows the picked item."""
 
 
 def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> ToolsDiff:

@@ -93,7 +93,7 @@ class PromptsPane(ListPane):
             self._form.when_quiet(partial(self._send, self._form))
 
     def _send(self, form: RequestForm) -> None:
-        """Ask for the messages, unless another prompt was picked since the click."""
+        """Ask the server for the messages, if *form* is still the shown form and has no errors."""
         with self._lock:
             name = self._list.picked
             if form is self._form and name is not None and form.is_ready:

@@ -103,7 +103,7 @@ class RecordingPane(Pane):
 
 
 def file_name(server: str) -> str:
-    """Return the name of *server* in characters that fit in a file name."""
+    """Return *server*, the name of a server, as text that can be used in a file name."""
     letters = "".join(c if c.isalnum() or c in "-_." else "_" for c in server[:60])
     return letters.lstrip(".") or "server"
 

@@ -56,7 +56,7 @@ class RequestForm:
 
     @property
     def values(self) -> dict[str, str]:
-        """The arguments to send."""
+        """The typed arguments, to send to the server."""
         return {name: str(value) for name, value in self.form.value.items()}
 
     @property
@@ -142,16 +142,16 @@ class Proposed(Line):
         self._others = ""
 
     def options(self) -> dict[str, Any]:
-        """Return the latest proposals as state of the widget."""
+        """Return the trait `options` of the widget: the latest proposals."""
         return {"options": self._proposals}
 
     @property
     def hint(self) -> str:
-        """A remark if the server knows more proposals than it sent."""
+        """A remark if the server has more proposals than it sent; else an empty text."""
         return self._others
 
     def offer(self, values: Completions) -> None:
-        """Set the proposals to *values*, and say if the server knows more."""
+        """Set the proposals to *values*. If the server has more proposals, show a remark."""
         fit = (v for v in values if is_showable(v) and "\n" not in v)
         self._proposals = tuple(dict.fromkeys(fit))
         if self._widget is not None and self._widget.options != self._proposals:
@@ -164,7 +164,7 @@ class Proposed(Line):
 
 
 def _others(values: Completions) -> str:
-    """Return a remark about the proposals that the server did not send; empty if there are none."""
+    """Return a remark if the server has more proposals than it sent; else an empty text."""
     if not values.has_more:
         return ""
     known = "" if values.total is None else f" of {values.total:,}"

@@ -157,7 +157,7 @@ class ResourcesPane(ListPane):
             self._result.value = contents_html(result)
         self._show_subscription()
 
-    # --- its updates -----------------------------------------------------------------
+    # --- updates of the picked item -----------------------------------------------------------------
 
     def _subscribe(self) -> None:
         uri = self._wanted()
@@ -179,7 +179,7 @@ class ResourcesPane(ListPane):
         self._follow.description = "Unsubscribe" if known else "Subscribe"
 
     def _tell_updates(self) -> None:
-        """Show which resources changed since the last call."""
+        """Show which resources have changed since the last call of this method."""
         since, self._last_update = self._last_update, _last_message(self.session)
         uris = {
             str(_params(message.json).get("uri"))

@@ -1,4 +1,4 @@
-"""Show the questions that a server asks during a request, such as a request for a prompt."""
+"""Show the questions that a server asks while a request runs, such as a request for a prompt."""
 
 from collections.abc import Callable
 from threading import Event
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class ServerQuestions:
-    """The questions of one request. Questions of an earlier request are cancelled."""
+    """Shows the questions that a server asks while one request runs, and takes the answers."""
 
     def __init__(self, parts: Parts) -> None:
         """Make the place for questions. It is empty until the server asks a question."""
@@ -21,9 +21,9 @@ class ServerQuestions:
         self._left = Event()
 
     def around(self, ask: Callable[[], T]) -> Callable[[], T]:
-        """Return a function that calls *ask* and shows the server's questions here.
+        """Return a function that calls *ask* and meanwhile shows the server's questions here.
 
-        Cancel the open question of an earlier request now.
+        If a question of an earlier request is open, cancel it now.
         """
         self.leave()
         self._left = left = Event()

@@ -74,9 +74,9 @@ class ToolsPane(ListPane):
         self.detail.children = [self._open[name].widget]
 
     def use(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
-        """Open the tool *name*, filled with *arguments*, and run it if *is_run*.
+        """Open the tool *name*, filled with *arguments*, and run it if *is_run* is true.
 
-        Return whether the server lists the tool.
+        Return True if the server lists the tool, else False.
         """
         if not self._list.pick(name):
             return False
@@ -162,7 +162,7 @@ class OpenTool(Pane):
             app.close()
 
     def close(self) -> None:
-        """Close the panel; a run is cancelled."""
+        """Close the panel and the app; a run that has not ended is cancelled."""
         self.panel.close()
         if self._app is not None:
             self._app.close()
@@ -170,7 +170,7 @@ class OpenTool(Pane):
 
 
 def _empty_html(session: MCPServerSession) -> Html:
-    """Return a hint for a person; empty if there is a tool to open."""
+    """Return the text that a person sees while no tool is picked."""
     if not session.is_connected:
         text = "No tool can be run while the server is not connected. The tab Server says why and connects it again."
     else:
@@ -197,7 +197,7 @@ def _disabled_html(tools: list[DisabledTool]) -> Html:
 
 
 def _cost_html(bill: TokenBill) -> str:
-    """Return the number of tokens of all tools. A click shows the tools that need most tokens."""
+    """Return the number of tokens of all tools. A click on it shows the tools that need most tokens."""
     if not bill.tools:
         return ""
     rows = "".join(

@@ -1,1 +1,1 @@
-"""The messages between us and a server: a line for each, and the open message."""
+"""The messages between toolbench and a server: a line for each message, and the open message."""

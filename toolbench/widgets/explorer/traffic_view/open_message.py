@@ -28,19 +28,22 @@ class UseTool(Protocol):
     """A function that opens a tool of the server, filled with arguments."""
 
     def __call__(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
-        """Open the tool *name* with *arguments*, and run it if *is_run*.
+        """Open the tool *name* with *arguments*, and run it if *is_run* is true.
 
         Return False if there is no such tool.
         """
 
 
 class OpenMessage:
-    """The view of one exchange; new messages do not close it."""
+    """The view of one exchange: a message, and its answer if there is one.
+
+    New messages do not close the view.
+    """
 
     def __init__(
         self, parts: Parts, session: MCPServerSession, lock: Any, use_tool: UseTool
     ) -> None:
-        """Start without an exchange.
+        """Show nothing until `show` is called.
 
         Args:
             parts: The factory of the widgets.
@@ -68,11 +71,11 @@ class OpenMessage:
 
     @property
     def number(self) -> int | None:
-        """The number of the open message."""
+        """The number of the open message; None if no message is open."""
         return None if self._exchange is None else self._exchange.id
 
     def show(self, exchange: Exchange | None) -> None:
-        """Show *exchange*, or nothing."""
+        """Show *exchange*. If it is None, show nothing."""
         self._exchange = exchange
         self._server_request.forget()
         put(self._message, Html(""))
@@ -100,7 +103,7 @@ class OpenMessage:
         put(self._cards, cards_html(cards))
 
     def send_again(self) -> None:
-        """Send the request again, unless it has a hidden secret. A tool call runs in its panel."""
+        """Send the request again, unless it has a hidden secret. A tool call runs in the tool's panel."""
         exchange = self._exchange
         if exchange is None or self._holds_secret(exchange.message):
             return
@@ -146,7 +149,7 @@ class OpenMessage:
         self._request(method, params)
 
     def _holds_secret(self, message: Message) -> bool:
-        """Return whether *message* has a hidden secret; if so, say that it cannot be sent again."""
+        """Return whether *message* has a hidden secret. If so, tell the person why it is not sent."""
         is_hidden = MARK in message.text
         if is_hidden:
             text = f"The message holds a secret, shown as {MARK}. Edit and send it: type the secret again."

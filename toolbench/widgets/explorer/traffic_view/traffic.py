@@ -1,4 +1,4 @@
-"""The tab of all JSON-RPC messages of a server. A person can filter, open, copy and repeat them."""
+"""The tab of all JSON-RPC messages to and from a server: filter, open, copy and repeat them."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -29,7 +29,7 @@ _KINDS: dict[str, Callable[[Exchange], bool]] = {
 
 
 class TrafficPane(Pane):
-    """A line for each exchange, with the opened message below."""
+    """A line for each exchange, and below the lines the message that a person opened."""
 
     title = "Traffic"
     hears: ClassVar[frozenset[str]] = frozenset({"traffic", "status"})
@@ -37,7 +37,10 @@ class TrafficPane(Pane):
     def __init__(
         self, session: MCPServerSession, lock: Lock, use_tool: UseTool
     ) -> None:
-        """Show the messages so far; *use_tool* sends tool calls again."""
+        """Show the messages that were sent and received so far.
+
+        *use_tool* opens the tool of a message, to repeat or to edit its call.
+        """
         super().__init__(session, lock)
         parts = self._parts
         self._read = 0
@@ -96,7 +99,10 @@ class TrafficPane(Pane):
             self._opened.refresh()
 
     def _forget_old(self, oldest: int) -> None:
-        """Drop the exchanges that the session has dropped."""
+        """Remove the exchanges that the session does not have any more.
+
+        *oldest* is the number of the oldest message that the session has.
+        """
         for number in list(self._all):
             exchange = self._all[number]
             if (exchange.answer or exchange.message).id >= oldest:
@@ -105,7 +111,7 @@ class TrafficPane(Pane):
 
     @staticmethod
     def count(session: MCPServerSession) -> str:
-        """Return the number of messages, in brackets."""
+        """Return the number of messages, in brackets; empty if there are none."""
         return f" ({len(session.traffic):,})" if session.traffic else ""
 
     def _restart(self) -> None:
@@ -135,7 +141,7 @@ class TrafficPane(Pane):
         self._opened.show(None)
 
     def _show_text(self) -> None:
-        """Show the listed messages as JSON, one line each."""
+        """Show the listed messages as JSON, one line for each message."""
         matching = self._matching()
         messages: list[Any] = [e.message for e in matching]
         messages += [e.answer for e in matching if e.answer is not None]

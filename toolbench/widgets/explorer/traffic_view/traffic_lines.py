@@ -15,7 +15,7 @@ def traffic_lines(parts: Parts) -> MessageLines[Exchange]:
 
 
 def line_html(exchange: Exchange) -> Html:
-    """Return one exchange as a line: number, time, direction, subject, outcome, duration."""
+    """Return the line of *exchange*: number, time, direction, subject, outcome, duration."""
     message, answer = exchange.message, exchange.answer
     took = answer.seconds if answer is not None else None
     texts = (

@@ -1,1 +1,1 @@
-"""Editors that hold other fields: objects, maps, lists and unions."""
+"""Editors that contain other fields: of objects, maps, lists and unions."""

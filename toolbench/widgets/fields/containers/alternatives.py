@@ -76,7 +76,10 @@ def tags_of(branch: Node) -> set[str]:
 
 
 def _discriminator(branch: Node) -> tuple[str, Any] | None:
-    """Return the first property that allows only one value, and the value; None if none does."""
+    """Return the name and the value of the first property that allows only one value.
+
+    Return None if there is no such property.
+    """
     parts = ((name, part.values) for name, part in branch.properties.items())
     return next(((name, v[0]) for name, v in parts if len(v) == 1), None)
 

@@ -1,4 +1,4 @@
-"""The base of lists and maps. A person adds and removes lines; at first only some are shown."""
+"""The base class of the editors of lists and maps. At first only some of the lines are shown."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
@@ -15,7 +15,7 @@ _LINES = 20  # shown at once
 
 
 class Listing(Container):
-    """A container whose slots a person adds and removes."""
+    """The base class of containers whose lines a person adds and removes. Each line shows one slot."""
 
     empty: ClassVar[Any]
 
@@ -26,7 +26,7 @@ class Listing(Container):
 
     @abstractmethod
     def line(self, row: Slot) -> Entry:
-        """Return the line of *row*, with the buttons that change it."""
+        """Return the line that shows the slot *row*, with the buttons that change this line."""
 
     @abstractmethod
     def new(self) -> Slot:
@@ -37,7 +37,7 @@ class Listing(Container):
         """Close the widgets on the line of *row*, except the widgets of its value."""
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Call *part* for each line, and combine the results that are not `UNSET`."""
+        """Call *part* for the slot of each line, and combine the results that are not `UNSET`."""
         there = [(row.key, part(row)) for row in self.rows]
         return self.join((k, value) for k, value in there if value is not UNSET)
 
@@ -50,7 +50,7 @@ class Listing(Container):
         self.write(type(self.empty)())
 
     def send_empty(self) -> bool:
-        """Send the empty value."""
+        """Set the empty value, `[]` or `{}`, so that it is sent."""
         return self.write(type(self.empty)())
 
     def slots(self) -> Iterable[Slot]:

@@ -81,7 +81,7 @@ class Items(TextBox):
 
     @property
     def hint(self) -> str:
-        """A note about a line that seems to have several values."""
+        """A note about the first line that seems to have several values; empty if no line does."""
         line = next(filter(_parts, self.text.split("\n")), "").strip()
         if self._apart is None:
             return ""
@@ -89,7 +89,7 @@ class Items(TextBox):
 
     @property
     def _apart(self) -> list[str] | None:
-        """The values, if all lines are split at their commas. None if no line can be split."""
+        """The values after a split of all lines at their commas. None if no line can be split."""
         lines = self.text.split("\n") if self.slot.touched else []
         if not any(map(_parts, lines)):
             return None
@@ -101,7 +101,11 @@ class Items(TextBox):
         self.frame.focus(lambda: (self.widget,))
 
     def parse(self, text: str) -> Any:
-        """Read the lines that are not blank."""
+        """Return the values of the lines that are not blank.
+
+        Raises:
+            UnreadableError: If a line cannot be read as a value of the list.
+        """
         return [self._item(line.strip()) for line in text.split("\n") if line.strip()]
 
     def _item(self, line: str) -> Any:
@@ -132,7 +136,7 @@ class Items(TextBox):
         return item if item and item == item.strip() else None
 
     def send_empty(self) -> bool:
-        """Send `[]`."""
+        """Set the value `[]`, so that it is sent."""
         return self.write([])
 
 
@@ -152,7 +156,10 @@ class Marks(Editor):
         self._on_purpose = False
 
     def read(self) -> Any:
-        """Return the marked values. If nothing is marked, return `UNSET`, or `[]` if it was set."""
+        """Return the marked values.
+
+        If no value is marked, return `[]` if the empty list was set, else `UNSET`.
+        """
         if not self._places and not self._on_purpose:
             return UNSET
         values = list(self._known.values())
@@ -182,7 +189,7 @@ class Marks(Editor):
         self._mark(())
 
     def send_empty(self) -> bool:
-        """Send `[]`."""
+        """Set the value `[]`, so that it is sent."""
         return self.write([])
 
     def _mark(self, places: tuple[int, ...]) -> None:
@@ -196,14 +203,14 @@ class Marks(Editor):
 
     @property
     def hint(self) -> str:
-        """A note about the value that is sent if nothing is marked."""
+        """A note about the value that is sent if no value is marked."""
         if self._on_purpose:
             return Items.emptied
         default = self.slot.default
         return "" if default is UNSET else f"default {notes.ghost(default)}"
 
     def build(self) -> Widget:
-        """Make the list."""
+        """Make the list of the known values."""
         widget = self.make(
             SelectMultiple,
             "tb-field",

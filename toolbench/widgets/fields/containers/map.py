@@ -1,4 +1,4 @@
-"""The editor of a map: a person types the keys, each with its value."""
+"""The editor of a map: a person types keys, and a value for each key."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from toolbench.widgets.fields.text.text_box import is_showable
 
 
 class Map(Listing):
-    """A map with each key and its value on one line."""
+    """The editor of a map, with a line for each key and its value."""
 
     classes = ("tb-map",)
     empty: ClassVar[Any] = {}
@@ -27,12 +27,12 @@ class Map(Listing):
         self._names = _allowed_keys(slot)
 
     def join(self, pairs: Iterable[tuple[Any, Any]]) -> Any:
-        """Return the map."""
+        """Return the dict of *pairs*."""
         return dict(pairs)
 
     @property
     def trouble(self) -> str:
-        """An error if two rows have the same key."""
+        """An error if two lines have the same key; else empty."""
         keys = [row.key for row in self.rows]
         twice = next((key for key in keys if keys.count(key) > 1), None)
         return "" if twice is None else f"The key {notes.option(twice)} is there twice."
@@ -50,7 +50,7 @@ class Map(Listing):
         return True
 
     def new(self) -> Slot:
-        """Return the slot of one more key: the next known key, or an empty key."""
+        """Return a slot for one more key: the next key that the schema lists, or an empty key."""
         keys = {row.key for row in self.rows}
         return self._row(next((name for name in self._names if name not in keys), ""))
 
@@ -65,11 +65,11 @@ class Map(Listing):
         )
 
     def child(self, step: Any) -> Slot | None:
-        """Return the value under the key *step*."""
+        """Return the slot of the value under the key *step*; None if there is no such key."""
         return next((row for row in self.rows if row.key == step), None)
 
     def line(self, row: Slot) -> Entry:
-        """Return the key, the value and the button that removes both."""
+        """Return the line of *row*: the key, the value and the button that removes both."""
         _, cells, note, _ = row.display.entry()
         return Entry(Html(""), (self._key(row), *cells, self._remover(row)), note)
 
@@ -96,7 +96,7 @@ class Map(Listing):
         self.slot.open()
 
     def _replace(self, row: Slot, other: Slot) -> None:
-        """Replace *row* by *other*, whose key is new and needs another editor; keep the value."""
+        """Replace *row* by *other*, which has the new key and another editor; keep the value."""
         other.value.write(row.value.read())
         self.rows[self.rows.index(row)] = other
         self._keys[other] = self._keys.pop(row)  # a person still types in this box
@@ -119,7 +119,7 @@ class Map(Listing):
         return self._removers[row]
 
     def forget(self, row: Slot) -> None:
-        """Close the key and the button of *row*."""
+        """Close the text box with the key of *row*, and its button `Remove`."""
         removed = (self._keys.pop(row, None), self._removers.pop(row, None))
         self.frame.pool.drop(widget for widget in removed if widget is not None)
 

@@ -16,7 +16,10 @@ def admits(node: Node, value: Any) -> bool:
 
 
 class _Matcher:
-    """A comparison of the parts of a schema and of a value. Each pair is compared only once."""
+    """Compares parts of a schema with parts of a value.
+
+    It remembers the result for each pair of a schema part and a value part.
+    """
 
     def __init__(self) -> None:
         self._known: dict[tuple[Node, int], bool] = {}
@@ -62,9 +65,10 @@ def has_type(node: Node, value: Any) -> bool:
 
 
 def constants_agree(node: Node, value: Any) -> bool:
-    """Tell whether the constants in *value* are the constants of *node*.
+    """Tell whether *value* is an object whose properties have the constants that *node* allows.
 
-    *value* must be an object, and have at least one property for which *node* lists the values.
+    Only properties for which *node* lists the values are compared. If *value* has no
+    such property, return False.
     """
     if not isinstance(value, dict):
         return False

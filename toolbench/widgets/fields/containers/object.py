@@ -17,7 +17,7 @@ MAX_FIELDS = 12  # fields shown at once; the others are found with a search box
 
 
 class ObjectEditor(Container):
-    """An object with a field for each property, in the order of the schema."""
+    """The editor of an object, with a field for each property, in the order of the schema."""
 
     classes = ("tb-pairs",)
 
@@ -40,7 +40,10 @@ class ObjectEditor(Container):
         return bool(self._required)
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Return the object. Its keys are in the order of the last `write`; new keys come last."""
+        """Call *part* for the slot of each field, and return a dict of the results.
+
+        The keys are in the order of the last `write`; new keys come last.
+        """
         there: dict[str, Any] = {}
         for name in self._properties:
             if name in self._slots or name in self._required:
@@ -55,7 +58,7 @@ class ObjectEditor(Container):
     def write(self, value: Any) -> bool:
         """Write each value to its field, and undeclared keys into a map.
 
-        Return False if *value* is not an object.
+        Return False if *value* is not a dict, or one of its keys is not a string.
         """
         if not isinstance(value, dict):
             return False
@@ -76,7 +79,7 @@ class ObjectEditor(Container):
         self.write({})
 
     def send_empty(self) -> bool:
-        """Send `{}`."""
+        """Set the value `{}`, so that it is sent."""
         return self.write({})
 
     # --- the fields -----------------------------------------------------------------
@@ -108,7 +111,7 @@ class ObjectEditor(Container):
         return self._others
 
     def slots(self) -> Iterable[Slot]:
-        """Yield the fields that exist, in the order of the schema."""
+        """Yield the slots of the fields that exist, in the order of the schema."""
         for name in self._properties:
             if name in self._slots:
                 yield self._slots[name]
@@ -116,7 +119,10 @@ class ObjectEditor(Container):
             yield self._others
 
     def child(self, step: Any) -> Slot | None:
-        """Return the field of the property *step*, or of the undeclared key *step* in the value."""
+        """Return the slot of the key *step*: a property, or an undeclared key in the value.
+
+        Return None if there is no such slot.
+        """
         if step in self._properties:
             return self._slot(step)
         return None if self._others is None else self._others.child(step)
@@ -225,7 +231,10 @@ class ObjectEditor(Container):
 
 
 def _in_order(properties: dict[str, Node]) -> dict[str, Node]:
-    """Return *properties* sorted by their `order`. A property without `order` keeps its place."""
+    """Return *properties* sorted by the number `order` in the extension `toolbench` of each schema.
+
+    A property without `order` keeps its place.
+    """
     places: dict[str, tuple[float, int]] = {}
     for place, (name, node) in enumerate(properties.items()):
         order = node.extension.get("order")

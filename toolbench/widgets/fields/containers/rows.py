@@ -17,7 +17,7 @@ _ACTIONS = ("Move up", "Move down", "Remove")
 
 
 class Rows(Listing):
-    """A list with a field for each item."""
+    """The editor of a list, with a field for each item."""
 
     classes = ("tb-rows",)
     empty: ClassVar[Any] = []
@@ -27,7 +27,7 @@ class Rows(Listing):
         self._bars: dict[Slot, Any] = {}
 
     def join(self, pairs: Iterable[tuple[Any, Any]]) -> Any:
-        """Return the list."""
+        """Return a list of the values in *pairs*, without the keys."""
         return [value for _, value in pairs]
 
     def write(self, value: Any) -> bool:
@@ -43,7 +43,7 @@ class Rows(Listing):
         return True
 
     def new(self) -> Slot:
-        """Return the slot of one more item."""
+        """Return a slot for one more item."""
         return Slot(
             self.frame,
             self.node.items or self.node.view.anything,
@@ -54,11 +54,11 @@ class Rows(Listing):
         )
 
     def child(self, step: Any) -> Slot | None:
-        """Return the item at the index *step*."""
+        """Return the slot of the item at the index *step*; None if there is no such item."""
         return _item(self.rows, step)
 
     def line(self, row: Slot) -> Entry:
-        """Return the item with its buttons."""
+        """Return the line of the item in *row*, with buttons to move and remove it."""
         head, cells, note, _ = row.display.entry()
         return Entry(head, (*cells, self._bar(row)), note)
 
@@ -111,7 +111,7 @@ def _item(items: Sequence[Slot], step: Any) -> Slot | None:
 
 
 class Positions(Container):
-    """A tuple, with a field for each position. A longer list needs another editor."""
+    """The editor of a tuple, with a field for each position. A longer list needs another editor."""
 
     classes = ("tb-pairs",)
 
@@ -130,13 +130,16 @@ class Positions(Container):
         ]
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Call *part* for each position, and return the results that are not `UNSET`."""
+        """Call *part* for the slot of each position, and return the results that are not `UNSET`."""
         there = [part(item) for item in self._items]
         return [value for value in there if value is not UNSET]
 
     @property
     def trouble(self) -> str:
-        """An error if a position before the last value is empty: later values would move up."""
+        """An error if a position has no value and a later position has one; else empty.
+
+        Without the error, the later values would move to other positions.
+        """
         there = [item.value.read() is not UNSET for item in self._items]
         if not any(there):
             return ""
@@ -147,7 +150,7 @@ class Positions(Container):
         return f"{notes.line(self._items[gap].label)} has no value yet."
 
     def write(self, value: Any) -> bool:
-        """Show a list; return False if it is longer than the number of positions."""
+        """Show the list *value*; return False if it has more items than there are positions."""
         if not isinstance(value, list) or len(value) > len(self._items):
             return False
         for place, item in enumerate(self._items):
@@ -156,19 +159,19 @@ class Positions(Container):
         return True
 
     def clear(self) -> None:
-        """Empty every position."""
+        """Remove the value of every position."""
         self.write([])
 
     def send_empty(self) -> bool:
-        """Send `[]`."""
+        """Set the value `[]`, so that it is sent."""
         return self.write([])
 
     def slots(self) -> Iterable[Slot]:
-        """Return the positions."""
+        """Return the slots of the positions."""
         return tuple(self._items)
 
     def child(self, step: Any) -> Slot | None:
-        """Return the position *step*."""
+        """Return the slot of the position *step*; None if there is no such position."""
         return _item(self._items, step)
 
     def entries(self) -> Iterable[Entry]:

@@ -20,10 +20,10 @@ _TABS_WIDTH = 60  # characters of all their names
 
 
 class Union(Container):
-    """A union. It shows only the field of the chosen alternative.
+    """The editor of a union. It shows only the field of the chosen alternative.
 
-    The field of an alternative is built when the alternative is first chosen. The field keeps its
-    typed text while another alternative is chosen.
+    The field of an alternative is built when the alternative is first chosen. The field
+    keeps its typed text while another alternative is chosen.
     """
 
     labelled = True
@@ -44,11 +44,14 @@ class Union(Container):
 
     @property
     def chosen(self) -> Slot | None:
-        """The field of the chosen alternative."""
+        """The slot of the chosen alternative; None if no alternative is chosen."""
         return None if self._chosen is None else self._branch(self._chosen)
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Return the value of the chosen alternative."""
+        """Call *part* for the slot of the chosen alternative, and return the result.
+
+        Return None if null is chosen, and `UNSET` if nothing is chosen.
+        """
         if self._null:
             return None
         return UNSET if self.chosen is None else part(self.chosen)
@@ -73,8 +76,9 @@ class Union(Container):
         self._choose(None)
 
     def _home(self, value: Any) -> int | None:
-        """Return the place of the first alternative that *value* fits, else of the most likely one.
+        """Return the index of the first alternative that *value* fits.
 
+        If *value* fits no alternative, return the index of the most likely alternative.
         Return None if no alternative is likely.
         """
         branches = self._branches
@@ -93,7 +97,10 @@ class Union(Container):
 
     @cached_property
     def tag(self) -> str:  # type: ignore[override]
-        """The property that only names the chosen alternative, so it needs no field."""
+        """The name of the property that only tells which alternative is chosen; empty if there is none.
+
+        This property needs no field.
+        """
         return tag_of(self._branches)
 
     # --- the alternatives -------------------------------------------------------------
@@ -110,11 +117,14 @@ class Union(Container):
         return self._slots[place]
 
     def slots(self) -> Iterable[Slot]:
-        """Return the field of the chosen alternative only."""
+        """Return the slot of the chosen alternative only."""
         return () if self.chosen is None else (self.chosen,)
 
     def child(self, step: Any) -> Slot | None:
-        """Return the slot for *step* in the chosen alternative."""
+        """Return the slot at *step*, a key or an index, inside the chosen alternative.
+
+        Return None if there is no such slot.
+        """
         return None if self.chosen is None else self.chosen.child(step)
 
     def _choose(self, place: int | None, *, null: bool = False) -> None:
@@ -138,7 +148,7 @@ class Union(Container):
     # --- what is shown ----------------------------------------------------------------
 
     def lines(self) -> Lines:
-        """Return the entries. Help and errors are below the list of alternatives, not above."""
+        """Return the lines to show. Help and errors are below the list of alternatives, not above it."""
         return arrange(Html(""), self.entries())
 
     def entries(self) -> Iterable[Entry]:
