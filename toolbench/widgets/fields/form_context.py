@@ -17,14 +17,14 @@ Settle = Callable[[], Iterable[Callable[[], None]]]
 
 
 class Drawn(Protocol):
-    """A container that is redrawn at the end of an edit."""
+    """A protocol: a container that is redrawn at the end of an edit."""
 
     def draw(self) -> None:
-        """Show the changes."""
+        """Show the changes that the edit made."""
 
 
 class EditorSource(Protocol):
-    """An object that chooses the editor of a slot, such as a `Registry`."""
+    """A protocol: an object that chooses the editor of a slot, such as a `Registry`."""
 
     def editor(self, slot: Any) -> Any:
         """Return a new editor for *slot*."""
@@ -80,13 +80,13 @@ class Frame:
             listener()
 
     def new_mark(self) -> str:
-        """Return a CSS class that is new on the page."""
+        """Return a new CSS class, which no other widget of the page has."""
         return f"{self._name}-{next(self._marks)}"
 
     def touched(self, path: Path) -> None:
-        """Note a change of the value at *path*.
+        """Remember that the value at *path* has changed.
 
-        Also remove errors from outside the form, if they are at *path*, above it or below it.
+        Also remove the problems in `outside` that are at *path*, above it or below it.
         """
         self.changed = True
         near = len(path)
@@ -97,12 +97,12 @@ class Frame:
         ]
 
     def stale(self, container: Drawn | None) -> None:
-        """Redraw *container* at the end of this edit."""
+        """Redraw *container* at the end of the present edit. If *container* is None, do nothing."""
         if container is not None:
             self._stale[container] = None
 
     def draw(self) -> None:
-        """Redraw the containers that `stale` noted. Then move the cursor if `focus` was called."""
+        """Redraw the containers that `stale` got. Then move the cursor if `focus` was called."""
         while self._stale and not self._closed:
             container = next(iter(self._stale))
             del self._stale[container]
@@ -140,7 +140,7 @@ class Frame:
 
 
 def _inputs(widgets: Iterable[Widget]) -> Iterator[Any]:
-    """Yield the fields and buttons in *widgets* and in their boxes, in the same order."""
+    """Yield the fields and buttons among *widgets* and inside their boxes, in the order of the page."""
     for widget in widgets:
         if isinstance(widget, Box):
             yield from _inputs(widget.children)

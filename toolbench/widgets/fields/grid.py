@@ -40,7 +40,7 @@ class Grid:
         self.widget = make(GridBox, "tb-grid", *classes, children=children)
 
     def show(self, lines: "Lines") -> None:
-        """Replace the lines by *lines*; only changes are sent to the page."""
+        """Replace all lines by *lines*; only changes are sent to the page."""
         cells, html = lines
         children = (self._texts, *cells)
         if self.widget.children != children:
@@ -102,7 +102,7 @@ def _pairs(entries: Iterable[Entry]) -> Iterator[tuple[Entry, ...]]:
 
 
 def _notes_of_pair(row: int, notes: Iterable[Html]) -> Iterator[str]:
-    """Yield the notes of two short fields; the first field is in *row*."""
+    """Yield the notes of two short fields that share a line; the first field is in *row*."""
     for place, (side, note) in enumerate(zip(("left", "right"), notes, strict=True)):
         below = row + 1 + 2 * place
         style = f"--below:{below};--beside:{row + 1}/span 3"

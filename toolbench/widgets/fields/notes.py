@@ -70,7 +70,7 @@ def to_fix(count: int) -> str:
 
 
 def ghost(value: Any) -> str:
-    """Return *value* as the placeholder of an empty box."""
+    """Return *value* as the placeholder of an empty text box."""
     return line(value if isinstance(value, str) else clip(value, _LABEL))
 
 
@@ -95,7 +95,7 @@ def _looks_like_json(text: str) -> bool:
 
 
 def heading(position: Position, static: str = "") -> Html:
-    """Return the name of *position*, for an editor whose widget does not show the name.
+    """Return the name of *position*. It is used if the widget of the editor does not show the name.
 
     *static* is the value in words, if only one value is possible.
     """
@@ -108,7 +108,7 @@ def heading(position: Position, static: str = "") -> Html:
 def remarks(
     position: Position, hints: Iterable[str] = (), errors: Iterable[str] = ()
 ) -> Html:
-    """Return the help and the *errors* of *position*, for the eye and for screen readers.
+    """Return the help and the *errors* of *position*, as visible text and for screen readers.
 
     The help has the *hints*, and then the limits from the schema.
     """
@@ -154,6 +154,6 @@ def _with_code(text: str) -> Html:
 
 
 def _facts(position: Position) -> list[str]:
-    """List the limits of the value in words, and whether the schema calls it deprecated."""
+    """Return the limits of the value in words, and the word "deprecated" if the schema says so."""
     node = position.node
     return [*limits(node.schema), *(["deprecated"] if node.is_deprecated else [])]

@@ -14,7 +14,7 @@ _TYPED_DEPTH = 20  # values nested deeper are edited as JSON
 
 
 class Surrounding(Drawn, Protocol):
-    """The container around a position."""
+    """A protocol: the container around a position."""
 
     @property
     def slot(self) -> "Position":
@@ -48,7 +48,7 @@ class Position:
         required: bool = False,
         settled: bool = False,
     ) -> None:
-        """Describe *node* under *key* of *parent*."""
+        """Describe the position with the schema *node*, under *key* in the container *parent*."""
         self.frame, self.node, self.key = frame, node, key
         self.parent = parent
         self.notice = node.notice
@@ -70,7 +70,7 @@ class Position:
 
     @property
     def path(self) -> Path:
-        """The path from the root to this value."""
+        """The path from the root of the form to the value of this position."""
         steps: list[Any] = []
         here = self
         while True:
@@ -82,7 +82,7 @@ class Position:
 
     @property
     def extra(self) -> Mapping[str, Any]:
-        """The field's options in `json_schema_extra={"toolbench": ...}`."""
+        """The options of the field in `json_schema_extra={"toolbench": ...}`."""
         return self.node.extension
 
     @property
@@ -148,9 +148,9 @@ class Position:
 
 
 def _lacks_input(node: Node, depth: int = _TYPED_DEPTH) -> bool:
-    """Return whether a required *node* is incomplete until a person gives a value.
+    """Return whether a person must give a value, if a value with the schema *node* is required.
 
-    A group is complete, unless one of its own required parts is incomplete.
+    An object needs no input, unless one of its own required properties needs input.
     """
     parts = node.properties
     if node.is_constant:

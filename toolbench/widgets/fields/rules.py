@@ -68,7 +68,7 @@ class Registry:
         return Registry(tuple(self._rules), self._by_name)
 
     def editor(self, slot: Slot) -> Editor:
-        """Return the editor for *slot*. If a rule or an editor raises an error, edit JSON text."""
+        """Return the editor for *slot*. If a rule or an editor raises an error, return a JSON editor."""
         try:
             editor = self._factory(slot)(slot)
             return editor if isinstance(editor, Editor) else WidgetEditor(slot, editor)

@@ -24,7 +24,7 @@ class ByHand:
         refuse: Callable[[str], object],
         schema: Mapping[str, Any] | None = None,
     ) -> None:
-        """Start without fields, for a call of the tool *name*.
+        """Show no fields yet. The call is a call of the tool *name*.
 
         Args:
             name: The name of the tool.
@@ -40,7 +40,7 @@ class ByHand:
         self.widget = self._parts.column()
 
     def ask_for_answer(self) -> None:
-        """Ask for an answer in place of the tool's result."""
+        """Show the fields in which a person types an answer in place of the tool's result."""
         text = self._typed(
             w.Textarea, f"Result in place of {self._name}", "toolbench-prose"
         )
@@ -66,13 +66,13 @@ class ByHand:
         self._show(*fields, send_row)
 
     def ask_for_reason(self, label: str = "Refuse it") -> None:
-        """Ask for the reason of a refusal, with a button called *label*."""
+        """Show a field for the reason of a refusal, and a button with the text *label*."""
         text = self._typed(w.Text, "Why not", "toolbench-field")
         send = self._button(label, lambda: self._refuse(text.value.strip()))
         self._show(self._parts.row(text, send))
 
     def _result_form(self) -> SchemaForm | None:
-        """Return the form for a structured result; None without a schema for it.
+        """Return the form for a structured result; None if the tool has no structured results.
 
         The form is made once, so it keeps the typed values.
         """

@@ -71,8 +71,9 @@ def placed(
 ) -> list[tuple[Slot, Problem]]:
     """Return *problems* with a path and a text for a person, each problem with its slot.
 
-    For a union, only problems of the chosen alternative are kept. *explain* lists the problems of a
-    value under a part of the schema. These problems replace the problem that no alternative fits.
+    For a union, only problems of the chosen alternative are kept. *explain* is a
+    function of a schema and a value. It returns the problems of the value. For a union,
+    they replace the one problem that no alternative fits.
     """
     located = [(locate(root, problem.path), problem) for problem in problems]
     direct = [place.path for place, _ in located if place.other is None]
@@ -125,5 +126,5 @@ def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
 
 
 def _is_missing(slot: Slot) -> bool:
-    """Return whether *slot* is open, but none of its fields has a value."""
+    """Return whether *slot* is not the root, and is open, but none of its fields has a value."""
     return slot.key is not None and slot.presence.is_open and slot.value.read() is UNSET

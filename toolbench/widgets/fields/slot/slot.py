@@ -16,9 +16,9 @@ class Slot(Position):
 
     Attributes:
         value: The value, to read and to write. The editor holds it.
-        presence: Whether there is a value, and whether it is null.
-        display: Its line in the form, with its errors.
-        touched: Whether a person has edited it since the value was written.
+        presence: Whether there is a value, and whether the value is null.
+        display: The line of the slot in the form, with the errors of the slot.
+        touched: Whether a person has edited the slot since the program last wrote the value.
     """
 
     parent: Container | None
@@ -33,18 +33,18 @@ class Slot(Position):
 
     @property
     def editor(self) -> Editor:
-        """The editor, chosen on first use."""
+        """The editor. It is chosen on first use."""
         return self.value.editor
 
     # --- acts of a person -------------------------------------------------------------
 
     def edited(self) -> None:
-        """Note that a person changed the editor: the slot has a value again."""
+        """React to an edit in the editor: the slot is not unset or null any more."""
         self.presence.wake()
         self.touch()
 
     def touch(self) -> None:
-        """Note that a person changed this slot, and so all slots around it."""
+        """Mark this slot and all slots around it as changed by a person."""
         self.frame.touched(self.path)
         for slot in self.outward():
             if slot is not self:
@@ -70,12 +70,12 @@ class Slot(Position):
         self.touch()
 
     def unfold(self) -> None:
-        """Show the editor and all slots around it, without folds."""
+        """Open the folds of this slot and of all slots around it, so that the editor is visible."""
         for slot in self.outward():
             slot.display.unfold()
 
     def rename(self, key: Any, label: str) -> None:
-        """Change the key and the label."""
+        """Change the key and the label of the slot."""
         self.key, self.label = key, label
         self.display.draw()
 
@@ -89,7 +89,7 @@ class Slot(Position):
             slot = slot.parent.slot if slot.parent is not None else None
 
     def walk(self) -> Iterator["Slot"]:
-        """Yield this slot and all existing slots inside."""
+        """Yield this slot and all slots inside it that exist now."""
         yield self
         for slot in self.value.built.slots() if self.value.built is not None else ():
             yield from slot.walk()
@@ -99,9 +99,10 @@ class Slot(Position):
         return self.value.built.child(step) if self.value.built is not None else None
 
     def troubles(self) -> Iterator[Problem]:
-        """Yield the problems of this slot and of the slots inside.
+        """Yield the problems of this slot and of the slots inside it.
 
-        A problem is a typed text that cannot be read, or an added item or key without a value.
+        A problem is a typed text that cannot be read, or an added item or key without a
+        value.
         """
         editor = self.value.built
         if editor is None or not self.presence.is_there:

@@ -16,7 +16,7 @@ _OPEN_DEPTH = 4  # required objects nested deeper start closed, so recursion end
 
 
 class SlotValue:
-    """The value of one slot. The registry's editor, a wider editor, or JSON text holds it.
+    """The value of one slot. An editor holds the value: from the registry, a wider one, or JSON text.
 
     Attributes:
         built: The editor; None until it is needed.
@@ -24,7 +24,7 @@ class SlotValue:
     """
 
     def __init__(self, slot: "Slot") -> None:
-        """Start without a value in *slot*."""
+        """Make the value of *slot*. At first there is no value."""
         self._slot = slot
         self.built: Editor | None = None
         self.as_json = False
@@ -32,7 +32,7 @@ class SlotValue:
 
     @property
     def editor(self) -> Editor:
-        """The editor, chosen on first use."""
+        """The editor. It is chosen on first use."""
         if self.built is None:
             self.built = self._new_editor()
         return self.built
@@ -55,11 +55,11 @@ class SlotValue:
         return value if presence.counts(value) else UNSET
 
     def secrets(self) -> Iterable[str]:
-        """Return the secrets here and inside."""
+        """Return the secrets in the value, also in the slots inside."""
         return self.editor.secrets() if self._slot.presence.is_there else ()
 
     def write(self, value: Any) -> None:
-        """Set exactly *value*. If the editor cannot hold it, use a wider editor, or JSON text."""
+        """Set exactly *value*. If the editor cannot hold *value*, use a wider editor, or JSON text."""
         self._slot.touched = False
         if value is UNSET:
             return self.clear()
@@ -102,7 +102,10 @@ class SlotValue:
         return True
 
     def show_json(self, *, as_json: bool) -> None:
-        """Turn editing as JSON text on or off; it stays on while the text is not valid."""
+        """Edit the value as JSON text if *as_json* is true, else in the registry's editor.
+
+        JSON text that is not valid stays: the editor is not changed then.
+        """
         if as_json == self.as_json or (not as_json and self.editor.trouble):
             return
         value = self.read()
@@ -123,13 +126,13 @@ class SlotValue:
         return editor
 
     def close(self) -> None:
-        """Close the widgets of the editor; its value can still be read."""
+        """Close the widgets of the editor; the value can still be read."""
         if self.built is not None:
             self.built.close()
 
 
 class State(Enum):
-    """The three states of a slot."""
+    """The three states of a slot: unset, null, or a value."""
 
     UNSET = 0
     NULL = 1
@@ -137,14 +140,14 @@ class State(Enum):
 
 
 class Presence:
-    """The state of a slot: unset, null or a value. A person or `write` decides it.
+    """The state of a slot: unset, null or a value. A person decides the state, or `SlotValue.write`.
 
     Attributes:
         is_null: Whether the value is null and the editor is not used.
     """
 
     def __init__(self, slot: "Slot") -> None:
-        """Start without a state; but a slot that a person added has a value from the start."""
+        """Decide no state yet; but a slot that a person added has a value from the start."""
         self._slot = slot
         self._decided: bool | None = True if slot.settled else None
         self.is_null = False
@@ -174,7 +177,7 @@ class Presence:
 
     @property
     def is_open(self) -> bool:
-        """Whether the editor is shown. It is hidden only if a presence box says "no value"."""
+        """Whether the editor is shown. Only a presence box can hide it, for the states unset and null."""
         return not self.has_presence_box or (self._decided is True and not self.is_null)
 
     @property
@@ -189,10 +192,11 @@ class Presence:
         return self.is_open and not self.is_null
 
     def counts(self, value: Any) -> bool:
-        """Return whether *value*, read from the editor, is the value of the slot.
+        """Return True if *value* is the value of the slot, and False if *value* means "unset".
 
-        An empty object or list may mean "no value". In a slot without a presence box, it is the
-        value if a person added the slot, after `hold`, or if the editor accepts an empty value.
+        *value* is what the editor holds. Only an empty object or list can mean "unset", and only in a
+        slot without a presence box. There it is a value if a person added the slot, if `hold` was
+        called, or if no state was decided and the editor accepts an empty value.
         """
         editor = self._slot.value.editor
         if (
@@ -205,7 +209,7 @@ class Presence:
         return self._decided is None and not editor.wants_more
 
     def hold(self) -> None:
-        """Set the state to a value: use the editor's value, even if it is empty."""
+        """Set the state to "a value": use the editor's value, even if it is empty."""
         self.is_null, self._decided = False, True
 
     def hold_null(self) -> None:
@@ -217,7 +221,7 @@ class Presence:
         self.is_null, self._decided = False, False
 
     def wake(self) -> None:
-        """Note an edit in the editor. The slot is not null any more.
+        """React to an edit in the editor: the slot is not null any more.
 
         If the slot was unset and has no presence box, the editor's value decides again.
         """

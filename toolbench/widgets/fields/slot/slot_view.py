@@ -18,7 +18,7 @@ _BUDGET = 80  # widgets; if a form has more, new containers are folded
 
 
 class SlotDisplay:
-    """The view of one slot.
+    """The line of one slot in the form.
 
     Attributes:
         errors: The errors that are shown, in sentences.
@@ -32,7 +32,7 @@ class SlotDisplay:
         self._fold: Fold | None = None
 
     def entry(self) -> Entry:
-        """Return the line."""
+        """Return the line of the slot, for the container that shows it."""
         slot, editor = self._slot, self._slot.editor
         if slot.hidden:
             return Entry(Html(""), (), Html(""))
@@ -85,7 +85,7 @@ class SlotDisplay:
 
     @property
     def _fold_is_shut(self) -> bool:
-        """Whether a large form shows a button in place of the editor, to stay fast."""
+        """Whether a button is shown in place of the editor. This keeps a large form fast."""
         editor = self._slot.editor
         if not isinstance(editor, Container) or editor.built:
             return False
@@ -172,10 +172,10 @@ class PresenceBox:
 
 
 class Fold:
-    """A button in place of a container, if the form is already large.
+    """A button in place of the container in a slot, if the form is already large.
 
-    The page needs seconds to draw a value of a thousand parts. A folded container opens after a
-    click, and when there is an error inside.
+    The page needs seconds to draw a value of a thousand parts. A folded container opens
+    after a click, and when there is an error inside.
 
     Attributes:
         is_shut: Whether the button is shown instead of the container.
@@ -189,7 +189,7 @@ class Fold:
 
     @property
     def widget(self) -> Widget:
-        """The button."""
+        """The button. It is made on first use."""
         if self._button is None:
             name = f"Show {notes.line(self._slot.label)}"
             frame = self._slot.frame

@@ -28,7 +28,7 @@ class Day(Editor):
         return UNSET if self._day is None else self._day.isoformat()
 
     def write(self, value: Any) -> bool:
-        """Show *value*; return False if it is not a plain date, or too early for a calendar."""
+        """Show *value*; return False if it is not a date as `2026-11-24`, or too early for a calendar."""
         try:
             day = date.fromisoformat(value)
         except (TypeError, ValueError):
@@ -52,7 +52,7 @@ class Day(Editor):
 
     @property
     def hint(self) -> str:
-        """The default in words, because a calendar has no placeholder."""
+        """The default in words, because a calendar has no placeholder; empty if there is no default."""
         default = self.slot.default
         return "" if default is UNSET else f"default {notes.ghost(default)}"
 

@@ -42,7 +42,7 @@ class File(Line):
 
     @property
     def cells(self) -> tuple[Widget, ...]:
-        """The box with its preview, and the button."""
+        """The box with its preview, and the button to choose a file."""
         if self._upload is None:
             self._upload = self.make(
                 FileUpload,
@@ -92,7 +92,7 @@ class File(Line):
 
     @property
     def hint(self) -> str:
-        """The kind and the size of the file, if there is one."""
+        """The kind and the size of the file in the text; empty if there is no text."""
         return self.described() if self.text else ""
 
     def _typed(self) -> None:
@@ -113,7 +113,7 @@ class File(Line):
 
 
 def decoded(text: str) -> bytes | None:
-    """Decode *text*; None if it is not base64."""
+    """Return the bytes that *text* encodes in base64; None if *text* is not base64."""
     try:
         return base64.b64decode(text.strip(), validate=True)
     except (binascii.Error, ValueError):

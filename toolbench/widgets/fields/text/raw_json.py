@@ -30,7 +30,7 @@ def to_text(value: Any) -> str:
 
 
 def from_text(text: str) -> Any:
-    """Read JSON that a person wrote.
+    """Return the value of *text*, JSON that a person wrote.
 
     Raises:
         UnreadableError: If *text* is not JSON, or an object in it has a key twice.
@@ -53,7 +53,7 @@ def _refuse(name: str) -> Any:
 
 
 class Raw(TextBox):
-    """A box of JSON text."""
+    """A text box in which a person edits a value as JSON."""
 
     kind = Textarea
     classes = ("tb-field", "tb-area", "tb-json")
@@ -66,13 +66,13 @@ class Raw(TextBox):
         self._unwritable: list[Any] = []
 
     def parse(self, text: str) -> Any:
-        """Read the JSON and put the hidden secrets back."""
+        """Return the value of the JSON *text*, with the hidden secrets put back into it."""
         if self._unwritable:
             return self._unwritable[0]
         return put_back(from_text(text), self._secrets)
 
     def render(self, value: Any) -> str | None:
-        """Write the JSON with secrets hidden."""
+        """Return *value* as JSON text with its secrets hidden; "…" if it cannot be written as JSON."""
         self._unwritable = []
         try:
             masked, self._secrets = self._mask(value)

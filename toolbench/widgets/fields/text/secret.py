@@ -28,7 +28,11 @@ class Secret(Line):
         return self.node.type in ("integer", "number")
 
     def parse(self, text: str) -> Any:
-        """Return the draft, or a number if the schema requires a number."""
+        """Return *text*, or its number if the schema requires a number.
+
+        Raises:
+            UnreadableError: If the schema requires a number and *text* is none.
+        """
         if not self._is_number:
             return text
         try:
@@ -38,7 +42,7 @@ class Secret(Line):
             raise UnreadableError(msg) from None
 
     def render(self, value: Any) -> str | None:
-        """Return the draft for *value*: a text, or a number if the schema requires a number."""
+        """Return the text for *value*; None if *value* has not the type that the schema requires."""
         if self._is_number:
             return write_number(value)
         return value if isinstance(value, str) else None
@@ -49,13 +53,14 @@ class Secret(Line):
 
     @property
     def ghost(self) -> str:
-        """The placeholder: it says that there is a secret, without any part of it."""
+        """The placeholder. If there is a secret it says so, without any part of the secret."""
         return f"{MARK} (type to replace it)" if self.text else super().ghost
 
     def options(self) -> dict[str, Any]:
-        """Return a state in which the box sends its text only when the text is complete.
+        """Return the traits with which the box sends its text only when the text is complete.
 
-        Otherwise the box would be emptied after each key, because it is emptied when text arrives.
+        Without them, the box would send its text after each key, and each text that
+        arrives empties the box.
         """
         return {"continuous_update": False}
 
@@ -69,5 +74,5 @@ class Secret(Line):
         return MARK if self.text else self.read()
 
     def secrets(self) -> Iterable[str]:
-        """Return the secret."""
+        """Return the secret as the only item; empty if there is no secret."""
         return (self.text,) if self.text else ()

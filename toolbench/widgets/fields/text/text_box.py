@@ -1,4 +1,7 @@
-"""Editors with a text box. They keep the typed draft. A box that a person empties has no value."""
+"""Editors with a text box. They keep the draft: the text that a person has typed so far.
+
+A box that a person empties has no value.
+"""
 
 import json
 import math
@@ -28,7 +31,7 @@ _LONG_NAMES = re.compile(
 
 
 class UnreadableError(ValueError):
-    """The draft cannot be read as a value; the message is shown to the person."""
+    """The typed text cannot be read as a value; the message is shown to the person."""
 
 
 def is_showable(text: str) -> bool:
@@ -37,7 +40,7 @@ def is_showable(text: str) -> bool:
 
 
 class TextBox(Editor):
-    """A text box for a value. Subclasses convert the text into the value and back."""
+    """The base class of editors with a text box. Subclasses convert the text into a value and back."""
 
     kind: ClassVar[type[Widget]] = Text
     classes: ClassVar[tuple[str, ...]] = ("tb-field",)
@@ -154,7 +157,7 @@ class TextBox(Editor):
 
 
 class Area(TextBox):
-    """Text of several lines."""
+    """The editor of a text of several lines."""
 
     kind: ClassVar[type[Widget]] = Textarea
     classes: ClassVar[tuple[str, ...]] = ("tb-field", "tb-area")
@@ -168,12 +171,12 @@ class Area(TextBox):
         return value if isinstance(value, str) and is_showable(value) else None
 
     def send_empty(self) -> bool:
-        """Send the empty text."""
+        """Set the empty text, so that it is sent."""
         return self.write("")
 
 
 class Line(Area):
-    """Text of one line."""
+    """The editor of a text of one line."""
 
     kind = Text
     classes = ("tb-field", "tb-short")
@@ -181,18 +184,18 @@ class Line(Area):
     wider: ClassVar[type[Editor] | None] = Area
 
     def render(self, value: Any) -> str | None:
-        """Return *value*; None if it is not a text on one line, or an element would change it."""
+        """Return *value*; None if it is not a text on one line, or an input element would change it."""
         text = super().render(value)
         return None if text is None or "\n" in text else text
 
 
 class Suggested(Line):
-    """One line of text with suggestions; a person may type other text."""
+    """The editor of one line of text with suggestions; a person may type other text."""
 
     kind = Combobox
 
     def options(self) -> dict[str, Any]:
-        """Return the schema's examples as suggestions."""
+        """Return the trait `options` of the widget: the examples of the schema, as suggestions."""
         texts = [x for x in self.node.examples if isinstance(x, str)]
         return {"options": [x for x in texts if is_showable(x) and "\n" not in x]}
 
@@ -216,7 +219,9 @@ _DIGITS = 4000  # characters; Python refuses to read longer integers
 
 
 def read_number(text: str, kind: str | None) -> int | float:
-    """Read *text* as a number; validation checks later that it has the right *kind*.
+    """Return the number in *text*. *kind* is the type in the schema, "integer" or "number".
+
+    *kind* only changes the error text here; validation checks the type later.
 
     Raises:
         UnreadableError: If *text* is not a number in JSON, or the number is too large.
@@ -252,11 +257,15 @@ class Number(TextBox):
     is_short = True
 
     def parse(self, text: str) -> Any:
-        """Read the number."""
+        """Return the number in *text*.
+
+        Raises:
+            UnreadableError: If *text* is not a number in JSON, or the number is too large.
+        """
         return read_number(text, self.node.type)
 
     def render(self, value: Any) -> str | None:
-        """Return the full text of the number."""
+        """Return the full text of the number *value*; None if *value* is not a finite number."""
         return write_number(value)
 
     @property

@@ -93,7 +93,7 @@ class Formatted(Line):
 
     @property
     def cells(self) -> tuple[Widget, ...]:
-        """The box, and the button that fills it."""
+        """The box and, if the format has one, the button that fills the box with a new value."""
         if self._format.fresh is None:
             return (self.widget,)
         fill = self.button("fill", self._format.button, self._fill, "tb-side")
