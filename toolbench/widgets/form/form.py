@@ -1,4 +1,4 @@
-"""A form for any JSON Schema: it shows exactly the value it has."""
+"""A form for any JSON Schema. It shows its value exactly."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -105,7 +105,7 @@ class SchemaForm:
             self.write(value)
 
     def write(self, value: dict[str, Any]) -> None:
-        """Set *value* during an edit."""
+        """Set *value*. Call this only inside of an edit: `with frame.edit()`."""
         self.frame.touched(())
         self.slot.value.write(value)
 
@@ -167,7 +167,7 @@ class SchemaForm:
             return next(self._drafts(), None) is not None
 
     def reveal_errors(self, *, focus: bool = False) -> None:
-        """Show the errors of every field, also of untouched ones.
+        """Show the errors of every field, also of the fields that were not edited.
 
         Args:
             focus: Put the cursor into the first field with an error.
@@ -183,7 +183,7 @@ class SchemaForm:
         )
 
     def wrong_fields(self) -> list[WrongField]:
-        """Return the fields that show an error, in their order."""
+        """Return the fields that show an error, in the order of the form."""
         with self.frame.lock:
             slots = [
                 slot for slot in self.slot.walk() if slot.display.errors and slot.title
@@ -207,7 +207,7 @@ class SchemaForm:
             self._refusal = list(problems)
 
     def show_problems(self, problems: list[Problem]) -> None:
-        """Show *problems* from outside the form, each at its field. An edit there removes them."""
+        """Show *problems*, which other code has found, each at its field. An edit there removes them."""
         with self.frame.edit():
             self.frame.outside = list(problems)
 
@@ -256,7 +256,7 @@ class SchemaForm:
 
     @property
     def widget(self) -> Widget:
-        """The fields."""
+        """The widget with the fields. It is built on first use."""
         if self._widget is None:
             with self.frame.lock:
                 make = self.frame.pool.make
@@ -279,7 +279,7 @@ class SchemaForm:
 
     @property
     def json_widget(self) -> Widget:
-        """The JSON text of the value, with its errors."""
+        """The widget with the value as JSON text, and with the errors of the text."""
         with self.frame.lock:
             return self._tab.widget
 
@@ -350,7 +350,7 @@ class SchemaForm:
 
 
 def _unsendable(value: dict[str, Any]) -> list[Problem]:
-    """Return the reason why *value* cannot be JSON; a schema does not always check this."""
+    """Return the reason why *value* cannot be JSON; empty if it can. A schema does not always check this."""
     try:
         to_text(value)
     except (TypeError, ValueError, RecursionError) as error:

@@ -18,10 +18,10 @@ _MAX_ERRORS = 10
 
 
 class JsonTab:
-    """The form's value as JSON text. Edits of fields change the text, and typing changes fields.
+    """The form's value as JSON text. Edits of fields change the text, and typing changes the fields.
 
-    Text that is not a JSON object stays as typed; `trouble` is its error. Secrets are
-    hidden in the text and unchanged in the value.
+    Text that is not a JSON object stays as a person typed it; `trouble` is the error
+    then. Secrets are hidden in the text and unchanged in the value.
     """
 
     def __init__(self, form: "SchemaForm") -> None:
@@ -44,7 +44,7 @@ class JsonTab:
             return "…"
 
     def put(self, text: str) -> None:
-        """Set *text* as typed by a person. If *text* is a JSON object, write it to the form.
+        """Take *text* as the text that a person has typed. If it is a JSON object, write it to the form.
 
         A blank text counts as the empty object.
         """
@@ -92,7 +92,7 @@ class JsonTab:
 
     @property
     def widget(self) -> Widget:
-        """The text box with its errors below, built on first use."""
+        """The text box, with its errors below it. It is built on first use."""
         if self._widget is None:
             frame = self._form.frame
             make = frame.pool.make

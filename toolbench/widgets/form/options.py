@@ -38,7 +38,7 @@ class FieldOptions:
         self._is_apart = False
 
     def apart(self) -> Widget:
-        """Return the button, to show it in another place. From now on `widgets` is without it."""
+        """Return the button, to show it in another place. From now on `widgets` does not include it."""
         self._is_apart = True
         return self._button
 

@@ -1,4 +1,4 @@
-"""Show a question of a run as a form. The run waits for the answer, but the page does not."""
+"""Show a question that a run asks, as a form. The run waits for the answer, but the page does not."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
@@ -24,7 +24,7 @@ _LEAVE = "Neither accept nor decline; the tool or server decides how to go on"
 
 
 class QuestionBox:
-    """The place in a panel for the questions of its run, one at a time."""
+    """The part of a panel that shows the questions of its run, one question at a time."""
 
     def __init__(self, parts: Parts) -> None:
         """Make the box. It is empty until there is a question."""
@@ -33,7 +33,10 @@ class QuestionBox:
         self._last: Future[Answer] | None = None
 
     def ask(self, question: Question, cancelled: Callable[[], bool]) -> Answer:
-        """Show *question* and wait until there is an answer or the run is cancelled."""
+        """Show *question*, wait for the answer, and return it.
+
+        If the run is cancelled first, return the answer "cancel".
+        """
         while not self._turn.acquire(
             timeout=_LOOK
         ):  # threads of one run may ask at once
@@ -127,7 +130,10 @@ def asking(
 def _consenting(
     consent: ConsentLabels, answer: "Future[Answer]", parts: Parts
 ) -> list[Any]:
-    """Make a button to run the call and a button to refuse it, which has the focus."""
+    """Return a button to run the call and a button to refuse it. The second button gets the focus.
+
+    There may also be a checkbox to remember the consent.
+    """
     accept, *more = agreeing(consent, parts, lambda reply: settle(answer, reply))
     refuse = parts.button(consent.refusal, kind=KEEP)
     refuse.on_click(lambda _: settle(answer, Answer("decline")))

@@ -11,7 +11,7 @@ from toolbench.runs.shell import has_kernel
 
 
 class FrontEnd:
-    """A loader of the module into the page of this kernel. Any thread may use it."""
+    """Loads the JavaScript module into the page of this kernel. Any thread may use it."""
 
     def __init__(self) -> None:
         """Start with nothing loaded."""
@@ -47,4 +47,4 @@ class FrontEnd:
 
 
 front_end = FrontEnd()
-"""The front-end module of this kernel."""
+"""The loader of the JavaScript module for this kernel."""

@@ -1,4 +1,4 @@
-"""Pass the messages of apps in the page to the bridge of each app."""
+"""Pass each message of an app in the page to the bridge of this app."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -12,7 +12,7 @@ _LONGEST_NAME = 64  # characters
 
 
 class AppMessages:
-    """A table of the open apps of this kernel, by random names. Any thread may use the table."""
+    """A table of the open apps of this kernel. The keys are random names. Any thread may use the table."""
 
     def __init__(self) -> None:
         """Start without apps."""
@@ -58,4 +58,4 @@ def _reply(
 
 
 app_messages = AppMessages()
-"""The apps of this kernel."""
+"""The table of the open apps of this kernel."""

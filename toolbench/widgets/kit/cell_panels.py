@@ -4,7 +4,7 @@ from typing import Protocol
 
 
 class CellPanel(Protocol):
-    """A panel that is closed when its cell is run again."""
+    """A protocol: a panel that is closed when its cell is run again."""
 
     @property
     def is_busy(self) -> bool:

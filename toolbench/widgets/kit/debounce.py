@@ -34,7 +34,7 @@ def message_of_page(content: Mapping[str, Any]) -> Iterator[None]:
 
 
 class HeldButton(Button):
-    """A button whose clicks wait in the page for the last typed keys, if our module is there."""
+    """A button. If our JavaScript module is there, a click waits in the page for the last typed keys."""
 
     def _handle_custom_msg(self, content: Any, buffers: Any) -> None:
         with message_of_page(content):
@@ -42,10 +42,11 @@ class HeldButton(Button):
 
 
 class Debounce:
-    """A delay of actions until no field has been edited for a moment.
+    """Delays an action until no field has been edited for a moment.
 
-    ipywidgets sends a change of a field only after the kernel has answered the change before, but
-    ipywidgets sends a click at once. So a quick click may arrive before the last typed keys.
+    ipywidgets sends a change of a field only after the kernel has answered the change
+    before, but ipywidgets sends a click at once. So a quick click may arrive before the
+    last typed keys.
     """
 
     def __init__(self) -> None:
@@ -55,7 +56,7 @@ class Debounce:
         self._lock = Lock()
 
     def edited(self) -> None:
-        """Note an edit now."""
+        """Remember that a field was edited now."""
         self._last_edit = monotonic()
 
     def then(self, act: Callable[[], object]) -> None:

@@ -1,4 +1,4 @@
-"""Make the plain widgets of a panel."""
+"""Make the simple widgets of a panel: buttons, texts, drop-down lists, columns and rows."""
 
 from typing import Any
 

@@ -28,10 +28,10 @@ _CELL_OF_PAGE = {"msg_type": "execute_request"}
 
 
 class SavedOutput:
-    """The output with HTML in the cell of a panel."""
+    """The output with the HTML of one panel, in the cell that shows the panel."""
 
     def __init__(self) -> None:
-        """Start without a cell."""
+        """Make no output yet; `show` does."""
         self._cell: Mapping[str, Any] | None = None
         self._name = ""
         self._last_ids: frozenset[int] = frozenset()
@@ -54,10 +54,11 @@ class SavedOutput:
         publisher.publish(_content(still, ()), transient={"display_id": self._name})
 
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:
-        """Show *still* in the output, with those of *records* that came after `show`.
+        """Show *still* in the output, and below it the runs in *records* that `show` did not get.
 
-        Any thread may call this. Do nothing without new records, without a kernel, or if no page
-        was open when the panel was shown: a notebook that runs without a page must not change.
+        Any thread may call this. Do nothing without new records, without a kernel, or
+        if no page was open when the panel was shown: a notebook that runs without a
+        page must not change.
         """
         publisher = _publisher()
         news = [record for record in records if record.id not in self._last_ids]

@@ -72,7 +72,7 @@ class _Lines:
 
 
 class PickList:
-    """A search field, a list, and the number of items that are not shown."""
+    """The widgets of a list to search: a search field, a list, and a note about hidden items."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class PickList:
         self._matches: tuple[int, ...] = ()
         self._filling = False
         self.picked: str | None = None
-        """The key of the picked item."""
+        """The key of the picked item; None if no item is picked."""
         self._search = parts.make(
             w.Text,
             *("toolbench-field", "toolbench-search", HIDDEN),
@@ -137,7 +137,7 @@ class PickList:
         return self._lines[0].widget
 
     def offer(self, items: Sequence[Item], nothing: str) -> None:
-        """Show *items*, or the text *nothing* without items. The picked item stays picked."""
+        """Show *items*; if there are none, show the text *nothing*. The picked item stays picked."""
         with self._lock:
             if self._offered != (tuple(items), nothing):
                 self._offered = tuple(items), nothing
@@ -153,7 +153,7 @@ class PickList:
                 self._take(items[0].key)
 
     def pick(self, key: str) -> bool:
-        """Pick the item with *key*; return whether there is such an item."""
+        """Pick the item with *key*. Return False if there is no such item, else True."""
         with self._lock:
             self._take(key)
             return self.picked == key
@@ -186,8 +186,8 @@ class PickList:
     def _fill(self, items: tuple[Item, ...]) -> None:
         """Show *items* in the second list, and hide the first list.
 
-        A click tells only the number of a line. If the click arrives after this change, the number
-        is a line of the old list. So the old list is not changed.
+        A click sends only the number of a line. If the click arrives after this change,
+        the number is a line of the old list. So the old list is not changed.
         """
         fresh, old = reversed(self._lines)
         self._lines = [fresh, old]
@@ -203,14 +203,14 @@ class PickList:
         show_if(old.widget, is_shown=False)
 
     def _show_picked(self) -> None:
-        """Mark the picked item in both lists."""
+        """Mark the picked item in the list of ipywidgets and in the list of our JavaScript module."""
         self._list.index = self._place
         self._key.value = self.picked or ""
         put(self._state, _state_html(self._matches, self.picked))
 
     @property
     def _place(self) -> int | None:
-        """The line of the picked item, if it is listed."""
+        """The number of the line with the picked item; None if the list does not show this item."""
         keys = [item.key for item in self._lines[0].items]
         return keys.index(self.picked) if self.picked in keys else None
 

@@ -34,7 +34,10 @@ class Panes:
         main: Sequence[Any] | None = None,
         aside: Sequence[Any] | None = None,
     ) -> None:
-        """Put widgets into the panes; None leaves a pane unchanged. Only changes are sent."""
+        """Put widgets into the panes. If an argument is None, its pane stays as it is.
+
+        Only changes are sent to the page.
+        """
         for place, children in (
             (self._list, lists),
             (self._main, main),
