@@ -24,7 +24,7 @@ from toolbench.widgets.panel.panel import ToolPanel
 
 
 class CallPanel(ToolPanel):
-    """The panel of a call, to correct it, to run it, and to see the answer for the model."""
+    """The panel of a model's call. A person can correct and run the call, and see its answer."""
 
     def __init__(self, call: ToolCall, tool: ToolDefinition[Any, Any]) -> None:
         """Open *tool* with the arguments of *call*. Wrong arguments are marked."""

@@ -75,7 +75,7 @@ class Ticker:
             later(self._period, self._tick_in_loop)
 
     def _look(self) -> bool:
-        """Call each watcher; return whether some watchers remain."""
+        """Call each watcher. Return True if some watchers remain."""
         with self._lock:
             watchers = list(self._watchers)
         over = [watcher for watcher in watchers if not _look(watcher)]

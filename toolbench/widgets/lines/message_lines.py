@@ -19,7 +19,7 @@ _WIDTHS = (6, 8, 1, 40, 30)  # characters of each column except the last
 
 
 class Numbered(Protocol):
-    """An object with a number, such as an exchange. It gets one line in the list."""
+    """A protocol: an object with a number, such as an exchange. It gets one line in the list."""
 
     @property
     def id(self) -> int:

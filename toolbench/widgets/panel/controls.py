@@ -106,12 +106,12 @@ class RunControls:
         return bool(self.notice.children)
 
     def accept(self) -> None:
-        """Remove the notice of `refuse`."""
+        """Remove the notice that `refuse` shows."""
         if self.is_refusing:
             self._clear()
 
     def edited(self) -> None:
-        """Note an edit: a click waits until all typed keys have arrived."""
+        """React to an edit in the form: the next click waits until all typed keys have arrived."""
         self._debounce.edited()
 
     def when_quiet(self, act: Callable[[], object]) -> None:
@@ -119,7 +119,7 @@ class RunControls:
         self._debounce.then(act)
 
     def expect_click(self) -> None:
-        """Count the next click even if it comes soon.
+        """Let the next click start a run, even if it comes soon after the click before.
 
         After a person has answered a question, a quick click is not a double click.
         """

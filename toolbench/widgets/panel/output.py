@@ -28,7 +28,7 @@ Piece = tuple[Chunk, ...]
 
 
 class LogView:
-    """A view of an output, in pieces that each fill about a screen. Only the last is sent again."""
+    """A view of an output, in pieces that each fill about a screen. Only the last piece is sent again."""
 
     def __init__(self, parts: Parts) -> None:
         """Start without output."""

@@ -38,10 +38,10 @@ class ToolPanel(w.VBox):
     Any thread may call the callbacks of the panel.
 
     Attributes:
-        submission: The form, which makes runs from its values.
+        submission: The form, and the part that makes runs from the values in the form.
         runs: The runs, one at a time: their view, questions and records.
-        controls: The buttons, and the notice that says why there is no run.
-        staleness: The notice that the tool was defined again, and how to reload it.
+        controls: The buttons, and the notice that says why no run was started.
+        staleness: The notice that the tool was defined again, with a button to reload the tool.
         lock: A lock that is held while a callback changes the panel.
         when_over: A function that is called when a run has ended and is shown. If it is
             None, the result is kept in the saved notebook.
@@ -97,7 +97,7 @@ class ToolPanel(w.VBox):
 
     @property
     def tool(self) -> ToolDefinition[Any, Any]:
-        """The tool."""
+        """The tool of the panel."""
         return self.submission.tool
 
     @property
@@ -107,12 +107,12 @@ class ToolPanel(w.VBox):
 
     @property
     def result(self) -> Observation | None:
-        """The observation of the last run, after the run has ended."""
+        """The observation of the last run; None if there was no run, or if the run has not ended."""
         return None if self.runs.latest is None else self.runs.latest.observation
 
     @property
     def record(self) -> RunRecord | None:
-        """The record of the last run that ended."""
+        """The record of the last run that ended; None if no run has ended."""
         return self.runs.record
 
     @property
@@ -145,7 +145,7 @@ class ToolPanel(w.VBox):
         self.controls.settle(is_busy=self.is_busy)
 
     def put_back(self, arguments: Mapping[str, Any]) -> None:
-        """Fill the form with *arguments* and show it."""
+        """Fill the form with *arguments*, and open the tab with the form."""
         self.form.value = dict(arguments)
         self._tabs.to_form()
 
@@ -156,10 +156,11 @@ class ToolPanel(w.VBox):
         unchecked: bool = False,
         timeout: float | None = None,
     ) -> Run | None:
-        """Start a run with the form's values, unless a run is active already.
+        """Start a run with the form's values, and return the run.
 
-        Under nbconvert, nbval and papermill no person can answer: questions are declined unless
-        they were answered in advance.
+        Return None if a run is active already, or if the form's values cannot be sent.
+        Under nbconvert, nbval and papermill no person can answer: questions are
+        declined unless they were answered in advance.
 
         Args:
             confirm: Ask for consent first if the policy requires it.
@@ -233,7 +234,7 @@ class ToolPanel(w.VBox):
 
 
 def _head_html(tool: ToolDefinition[Any, Any], risk: SecurityRisk | None) -> Html:
-    """Return the head of the panel of *tool*, with its tokens if a model may get the tool."""
+    """Return the head of the panel of *tool*. If a model may get the tool, the head shows its tokens."""
     try:
         cost = str(quick_count(offer_of(tool))) if tool.is_for_models else ""
     except Exception:  # noqa: BLE001 - a tool's own export; the Schema tab shows its error

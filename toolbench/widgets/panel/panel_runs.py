@@ -25,9 +25,9 @@ class PanelRuns:
     """The runs of one panel, one at a time.
 
     Attributes:
-        latest: The active run, or the last run.
+        latest: The active run, or the last run; None if there was no run.
         report: The view of the latest run.
-        question: The place for the questions of the latest run.
+        question: The box that shows the questions of the latest run.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class PanelRuns:
 
     @property
     def record(self) -> RunRecord | None:
-        """The record of the last run that ended."""
+        """The record of the last run that ended; None if no run has ended."""
         run, record = self.latest, self._record
         if run is None or not run.done.is_set():
             return record
@@ -86,7 +86,11 @@ class PanelRuns:
         ticker.watch(self.refresh)
 
     def _ask_before(self, run: Run, go: Callable[[], object], *, confirm: bool) -> None:
-        """Ask for consent if needed, then call *go*. The run itself cannot wait for the consent."""
+        """Ask for consent if the policy requires it, then call *go*, which starts *run*.
+
+        This is for a Python without threads, where the run itself cannot wait for the
+        consent.
+        """
         is_asked = run.asker is not decline
         run.asker = already_answered(decline(Question("", {})))
         if is_asked and run.tool.is_async:
@@ -106,7 +110,7 @@ class PanelRuns:
         answer.add_done_callback(answered)
 
     def ask(self, question: Question) -> Answer:
-        """Show *question* of the run and wait for the answer of a person."""
+        """Show *question* of the run, and return the answer of a person."""
         run = self.latest
         answer = self.question.ask(question, lambda: run is None or run.cancelled)
         if run is self.latest and run is not None and not run.cancelled:

@@ -22,7 +22,7 @@ class Staleness:
     """The notice that a panel shows an old definition of its tool, with a button to reload."""
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
-        """Watch the tool of *panel*; *parts* makes the notice."""
+        """Make the notice for *panel* with widgets from *parts*. It is empty until `check` fills it."""
         self._panel, self._parts = panel, parts
         self.notice = parts.row()
 

@@ -42,7 +42,7 @@ class _Rendered(NamedTuple):
 
 
 class RunReport:
-    """The view of the latest run."""
+    """The view of the latest run of a panel."""
 
     def __init__(self, parts: Parts, lock: AbstractContextManager[Any]) -> None:
         """Start without a run; callbacks run while *lock* is held."""
@@ -61,7 +61,7 @@ class RunReport:
         self._last_state: tuple[int, bool] | None = None
         self._is_old = False
         self.status = [self._bar, self._state, self._clock]
-        """The widgets beside the buttons."""
+        """The widgets that the panel shows beside its buttons: progress, state and time."""
         self.widget = parts.column(
             *(self._log.widget, self._result, self._more), kind="toolbench-report"
         )
@@ -132,7 +132,7 @@ class RunReport:
             self._links.leave()
 
     def outdate(self) -> None:
-        """Mark the shown run, if any, as a run of an older definition."""
+        """Mark the shown run, if there is one, as a run of an older definition of the tool."""
         if self._run is not None:
             self._is_old = True
             put(self._clock, _clock_html(self._run, is_old=True))

@@ -24,7 +24,7 @@ def state_badge(name: str) -> Html:
 def limits_html(tool: ToolDefinition[Any, Any]) -> Html:
     """Return a sentence about what a run of *tool* cannot do without threads.
 
-    Return nothing if this Python has threads, or if *tool* is async.
+    Return an empty text if this Python has threads, or if *tool* is async.
     """
     if have_threads() or tool.is_async:
         return Html("")

@@ -24,7 +24,7 @@ _FUTURE = re.compile(r"^from __future__ .*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Handle:
-    """The Python code with which a script gets a tool."""
+    """The Python code with which a notebook or a file gets a tool."""
 
     expression: str
     imports: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class Handle:
     code: str = ""
     """The code that defines the tool, if the tool cannot be imported."""
     block: str = ""
-    """The `with` line around the use of the tool."""
+    """The `with` line around the use of the tool; empty if it needs none."""
 
 
 def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:

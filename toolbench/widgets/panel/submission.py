@@ -106,7 +106,7 @@ class Submission:
         )
 
     def _edited(self) -> None:
-        """Update the notice beside Run until there are no errors."""
+        """After an edit, update the notice beside Run, or remove it if there are no errors left."""
         self._controls.edited()
         if not self._controls.is_refusing:
             return

@@ -15,7 +15,7 @@ _CALL = ("Form", "JSON")  # tabs that show the call and its result
 
 
 class PanelTabs:
-    """The tabs of one tool."""
+    """The tabs in the panel of one tool."""
 
     def __init__(
         self, panel: Panel, parts: Parts, lock: AbstractContextManager[Any]
@@ -65,13 +65,13 @@ class PanelTabs:
         )
 
     def refresh_history(self) -> None:
-        """Count a new run. If the tab History was opened before, add the run to it."""
+        """Count the runs again. If the tab History was opened before, update it too."""
         self._entitle()
         if "History" in self._views:
             self._views["History"].refresh()
 
     def close(self) -> None:
-        """Close the views."""
+        """Close the views in the tabs that were opened, such as History."""
         for view in self._views.values():
             view.close()
         self._views.clear()

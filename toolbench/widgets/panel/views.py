@@ -30,18 +30,18 @@ _MAX_RUNS = 50  # runs
 
 
 class Panel(Protocol):
-    """The part of a panel that its views use."""
+    """A protocol: what a view needs from its panel: the tool, the form and the buttons."""
 
     @property
     def tool(self) -> ToolDefinition[Any, Any]:
-        """The tool."""
+        """The tool of the panel."""
 
     @property
     def form(self) -> SchemaForm:
-        """Its form."""
+        """The form for the arguments of the tool."""
 
     def put_back(self, arguments: Mapping[str, Any]) -> None:
-        """Fill the form."""
+        """Fill the form with *arguments*, and open the tab with the form."""
 
     @property
     def controls(self) -> RunControls:
@@ -49,7 +49,7 @@ class Panel(Protocol):
 
 
 class View(ABC):
-    """The content of a tab, made when the tab is first opened."""
+    """The base class of a tab's content. A view is made when its tab is first opened."""
 
     widget: Any
 
@@ -67,10 +67,10 @@ class View(ABC):
 
 
 class SchemaView(View):
-    """The tool in each provider's format, with the changes that were necessary."""
+    """The tool in the format of a provider, and how the tool was changed for this format."""
 
     def __init__(self, panel: Panel) -> None:
-        """Show the first format."""
+        """Make the view. It first shows the tool in the first format of its drop-down list."""
         super().__init__(panel)
         parts = self._parts
         labels = [(label, name) for name, label in PROVIDER_TITLES.items()]
@@ -81,7 +81,7 @@ class SchemaView(View):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the schema in the chosen format."""
+        """Show the tool in the chosen format."""
         tool, name = self._panel.tool, self._format.value
         try:
             format_schema, changes = FORMATS[name](tool), _changes(tool, name)
@@ -102,17 +102,17 @@ class SchemaView(View):
 
 
 def _changes(tool: ToolDefinition[Any, Any], name: Provider) -> list[str]:
-    """List how *tool* was changed for the provider *name*, and why its format is not strict."""
+    """Return how *tool* was changed for the provider *name*, and why the format is not strict."""
     report = format_report(tool, name)
     reasons = [f"not strict: {reason}" for reason in report.not_strict]
     return [*map(str, report.changes), *reasons]
 
 
 class CodeView(View):
-    """The form's call as text to copy, with secrets hidden."""
+    """A call of the tool with the form's values, as text to copy. Secrets are hidden."""
 
     def __init__(self, panel: Panel) -> None:
-        """Show the call as Python."""
+        """Make the view. It first shows the call as Python."""
         super().__init__(panel)
         parts = self._parts
         self._kind = parts.chooser("Copy as", list(SNIPPETS))
@@ -122,7 +122,7 @@ class CodeView(View):
         self.refresh()
 
     def refresh(self) -> None:
-        """Write the call again."""
+        """Write the call again, as the chosen kind of text."""
         write = SNIPPETS[self._kind.value]
         try:
             self._text.value = write(self._panel.tool, self._panel.form.masked)
@@ -131,10 +131,10 @@ class CodeView(View):
 
 
 class CopyButton:
-    """A button that copies the form's call as Python, with secrets hidden.
+    """A button that copies a call of the tool with the form's values, as Python. Secrets are hidden.
 
-    After a click, the kernel writes the text and our JavaScript module copies it. Without the
-    module the button is hidden.
+    After a click, the kernel writes the text and our JavaScript module copies it.
+    Without the module the button is hidden.
     """
 
     def __init__(self, panel: Panel, parts: Parts) -> None:
@@ -173,7 +173,7 @@ class HistoryView(View):
     """
 
     def __init__(self, panel: Panel) -> None:
-        """Show the newest run."""
+        """Make the view. It first shows the newest run."""
         super().__init__(panel)
         parts = self._parts
         self._runs = parts.chooser("Run", [])

@@ -35,7 +35,7 @@ class _Link(NamedTuple):
 
 
 class LinkedResources:
-    """The links of the latest result."""
+    """A button for each link in the latest result, and the contents of the resource that was read."""
 
     def __init__(self, parts: Parts, lock: AbstractContextManager[Any]) -> None:
         """Start without links; callbacks run while *lock* is held."""
@@ -59,9 +59,10 @@ class LinkedResources:
         observation: MCPObservation,
         redactor: Redactor | None = None,
     ) -> None:
-        """Show a button for each link of *observation*, a result from *session*.
+        """Show a button for each link in *observation*, a result from *session*.
 
-        *redactor* hides the secrets of the call in the names of the links.
+        If *session* is None, show no buttons. *redactor* hides the secrets of the call
+        in the names of the links.
         """
         self.clear()
         self._session = session

@@ -115,7 +115,10 @@ class ConversationPanel(w.VBox):
         self._work(self._one_step)
 
     def run(self) -> None:
-        """Run until there is a reason to stop. The calls do not wait, but the policy may ask."""
+        """Ask the model and run its calls, until there is a reason to stop.
+
+        The calls do not wait for a person, but the policy may ask one for consent.
+        """
         self._work(self._conversation.run)
 
     def stop(self) -> None:
@@ -125,7 +128,10 @@ class ConversationPanel(w.VBox):
             self._conversation.interrupt()
 
     def fork(self, event: int, step: int) -> None:
-        """Begin another conversation from *event* of the step *step*, in a panel below this one."""
+        """Begin another conversation from the event with the number *event*, in a panel below this one.
+
+        *step* is the number of the step that the event belongs to.
+        """
         self._work(lambda: self._forks.begin(self._conversation, event, step))
 
     def _open_fork(self, conversation: Conversation) -> "ConversationPanel":

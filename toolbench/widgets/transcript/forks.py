@@ -1,4 +1,7 @@
-"""Forks: conversations that start from a step of another one, each with a panel below its panel."""
+"""Forks: conversations that begin at a step of another conversation.
+
+The panel of a fork is below the panel of the other conversation.
+"""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -13,7 +16,7 @@ _STEM = "chat"  # the name of a fork begins so if its conversation has no variab
 
 
 class ForkPanel(Protocol):
-    """The panel of a conversation."""
+    """A protocol: the panel of a fork."""
 
     @property
     def is_busy(self) -> bool:
@@ -49,7 +52,10 @@ class Forks:
         self.widget = parts.column()
 
     def begin(self, conversation: Conversation, event: int, step: int) -> None:
-        """Begin a fork of *conversation* with all events up to *event* of the step *step*."""
+        """Begin a fork of *conversation* with all events up to the event with the number *event*.
+
+        *step* is the number of the step that the event belongs to.
+        """
         fork = conversation.fork(event)
         stem = self._variables.name_of(conversation) or _STEM
         name = self._variables.put_anew(stem, fork)

@@ -24,10 +24,10 @@ _LIMIT = 50_000  # characters of the messages
 
 
 class PersonDesk:
-    """The place where a person answers as the model of a conversation."""
+    """The part of a panel in which a person answers as the model of a conversation."""
 
     def __init__(self, parts: Parts) -> None:
-        """Make the place. It is empty until the agent asks the model."""
+        """Make the widget. It is empty until the agent asks the model."""
         self.widget = parts.column(kind="toolbench-question")
 
     def __call__(self, request: PersonRequest, cancel: Cancellable) -> Answer:

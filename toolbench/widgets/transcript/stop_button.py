@@ -21,7 +21,7 @@ class StopButton:
     """
 
     def __init__(self, shell: Any, stop: Callable[[], object]) -> None:
-        """Call *stop* after a click, on the thread of a subshell."""
+        """Make a button for *shell*. A click calls *stop*, on the thread of a subshell."""
         self._publisher = shell.display_pub
         self._stop = stop
         features = getattr(getattr(shell, "kernel", None), "kernel_info", {})

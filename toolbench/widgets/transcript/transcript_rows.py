@@ -138,7 +138,7 @@ class Rows:
 
 
 def _steps(events: Sequence[Event]) -> dict[int, int]:
-    """Return the number of the step for each event of the model, by the number of the event."""
+    """Return the number of the step of each event that a model made. The keys are event numbers."""
     steps, step = {}, 0
     for event in events:
         begins = begins_answer(event)
@@ -188,7 +188,10 @@ class _Row:
             )
 
     def offer_fork(self, step: int, event: int, fork: Fork) -> None:
-        """Add a button that begins another conversation from *event* of the step *step*."""
+        """Add a button that begins another conversation from the event with the number *event*.
+
+        *step* is the number of the step that the event belongs to.
+        """
         if self._fork is None:
             tip = (
                 f"Begin another conversation from step {step}. "

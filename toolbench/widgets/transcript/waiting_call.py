@@ -31,7 +31,11 @@ Decide = Callable[[Callable[[], object]], object]
 
 
 class WaitingCall:
-    """The view of a waiting call: buttons, and below them the fields of the button pressed last."""
+    """The view of a waiting call: buttons, and below them the fields of the button pressed last.
+
+    The fields are to edit the call, to answer it by hand, or to refuse it with a
+    reason.
+    """
 
     def __init__(
         self,
@@ -163,7 +167,7 @@ def _error_html(error: str) -> Html:
 
 
 def _reason_html(call: ActionEvent) -> Html:
-    """Return a warning about the effect of the tool; empty if the tool only reads or cannot run."""
+    """Return a sentence about the effect of the tool; empty if it only reads or cannot run."""
     tool = call.tool_call.tool if call.tool_call.error is None else None
     reason = _REASONS.get(tool.hints.effect, "") if tool is not None else ""
     return Html(f'<div style="{REMARK}">{reason}</div>') if reason else Html("")
