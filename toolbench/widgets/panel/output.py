@@ -81,7 +81,8 @@ class LogView:
     def _drop_beyond(self, count: int) -> None:
         """Remove all pieces except the first *count*.
 
-        The number of pieces can become smaller, because a display may lose its HTML.
+        The number of pieces can become smaller: if an output has too much HTML, a
+        display that is updated is shown as text.
         """
         self._parts.drop(self._widgets[count:])
         del self._pieces[count:], self._widgets[count:]
