@@ -1,1 +1,1 @@
-"""The model of a tool: its classes and schemas, without running or showing it."""
+"""The classes and schemas of which tools are made; `runs` runs the tools, `display` shows them."""

@@ -1,7 +1,8 @@
 """One background event loop, started on first use, for everything that is `async`.
 
-It is never the kernel's own loop. So a cell, a button and a session can wait for it at the same
-time. If a waiting caller is interrupted, its work is cancelled, and a server is notified.
+It is never the kernel's own loop. So a cell, a button and the session of a server can wait for
+their tasks in this loop at the same time. If a waiting caller is interrupted, the task that it
+waits for is cancelled. A request to an MCP server is then cancelled at the server too.
 """
 
 import atexit
@@ -29,10 +30,10 @@ _draw: ContextVar[Callable[[], object] | None] = ContextVar("draw", default=None
 
 
 class Portal:
-    """The way into the background loop, from any thread."""
+    """Runs coroutine functions in the background loop, for callers in other threads."""
 
     def __init__(self) -> None:
-        """Make a portal; its thread starts with the first call."""
+        """Make a portal. The background loop and its thread start when they are first needed."""
         self._begin()
 
     def _begin(self) -> None:
@@ -51,11 +52,11 @@ class Portal:
         return self._opened()[1]
 
     def start(self, function: Callable[..., Awaitable[T]], *args: Any) -> Future[T]:
-        """Run `function(*args)` in the background loop and return its future at once.
+        """Start `function(*args)` as a task of the background loop, and return the future of the task.
 
         Raises:
-            ToolbenchError: If called from the background loop itself, which would wait
-                for itself for ever.
+            ToolbenchError: If the caller runs in the background loop itself: there, waiting for the
+                future would block the loop for ever.
         """
         self.refuse_inside()
         return self._opened()[0].start_task_soon(function, *args)
@@ -91,7 +92,10 @@ class Portal:
 
     @contextmanager
     def drawing(self, draw: Callable[[], object]) -> Iterator[None]:
-        """Call *draw* in this thread, four times a second, during each `call` in the block."""
+        """Call *draw* four times a second while a `call` in the `with` block waits without a timeout.
+
+        *draw* is called in the thread that waits.
+        """
         token = _draw.set(draw)
         try:
             yield
@@ -115,11 +119,14 @@ class Portal:
             raise ToolbenchError(msg)
 
     def enter(self, manager: Any) -> AbstractContextManager[Any]:
-        """Make the async context *manager* usable with `with`; its code runs in the background loop."""
+        """Return a context manager for `with`, made from the async context *manager*.
+
+        The code of *manager* runs in the background loop.
+        """
         return self._opened()[0].wrap_async_context_manager(manager)
 
     def close_first(self, close: Close) -> None:
-        """Await `close()` in the background loop before the loop stops, to end open connections."""
+        """Remember *close*: it is awaited before the background loop stops, to end an open connection."""
         self._to_close.add(close)
 
     def is_closed(self, close: Close) -> None:
@@ -127,7 +134,7 @@ class Portal:
         self._to_close.discard(close)
 
     def close(self) -> None:
-        """Cancel all tasks of the background loop and stop it; a later call starts a new loop."""
+        """Close open connections, cancel all tasks and stop the loop; a later call starts a new loop."""
         with self._lock:
             to_close, self._to_close = self._to_close, set()
             self.is_closing = True
@@ -140,7 +147,7 @@ class Portal:
             self.is_closing = False
 
     def leave_behind(self) -> None:
-        """Forget the loop without stopping it: its thread does not exist in a forked process."""
+        """Forget the loop in a forked process, without stopping it: its thread was not copied by the fork."""
         if self._portal is not None:
             with suppress(
                 StopIteration

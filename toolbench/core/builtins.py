@@ -26,7 +26,7 @@ class FinishAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The message."""
+        """The message to the user, after the word "Finish"."""
         return Text.assemble(("Finish: ", "bold blue"), self.message)
 
 
@@ -41,7 +41,7 @@ class ThinkAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The thought."""
+        """The thought, in italics."""
         return Text.assemble("🤔 ", (self.thought, "italic"))
 
 
@@ -55,7 +55,7 @@ class FinishExecutor(ToolExecutor[FinishAction, FinishObservation]):
     def __call__(
         self, action: FinishAction, conversation: Any = None
     ) -> FinishObservation:
-        """Return the message."""
+        """Return the message of *action* as the observation."""
         return FinishObservation.from_text(action.message)
 
 
@@ -65,12 +65,12 @@ class ThinkExecutor(ToolExecutor[ThinkAction, ThinkObservation]):
     def __call__(
         self, action: ThinkAction, conversation: Any = None
     ) -> ThinkObservation:
-        """Return the text of the reference SDK: the thought was logged."""
+        """Return the sentence that the reference SDK (OpenHands) returns: the thought was logged."""
         return ThinkObservation.from_text("Your thought has been logged.")
 
 
 class FinishTool(ToolDefinition[FinishAction, FinishObservation]):
-    """Ends the task. Source of the names: OpenHands SDK, `FinishTool`."""
+    """The tool with which a model ends its task. Source of the names: OpenHands SDK, `FinishTool`."""
 
     @classmethod
     def create(cls, conv_state: Any = None) -> Sequence[Self]:
@@ -91,7 +91,7 @@ class FinishTool(ToolDefinition[FinishAction, FinishObservation]):
 
 
 class ThinkTool(ToolDefinition[ThinkAction, ThinkObservation]):
-    """Notes a thought. Source of the names: OpenHands SDK, `ThinkTool`."""
+    """The tool with which a model notes a thought. Source of the names: OpenHands SDK, `ThinkTool`."""
 
     @classmethod
     def create(cls, conv_state: Any = None) -> Sequence[Self]:

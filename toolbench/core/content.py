@@ -17,11 +17,11 @@ class TextContent(BaseModel):
     cache_prompt: bool = False
 
     def to_llm_dict(self) -> list[dict[str, Any]]:
-        """Return the block in OpenAI's chat format."""
+        """Return the block as a list of one content part, in the format of OpenAI's chat completions."""
         return [{"type": "text", "text": self.text}]
 
     def to_mcp_blocks(self) -> list[dict[str, Any]]:
-        """Return the block as one of MCP's content blocks."""
+        """Return the block as a list of one MCP content block."""
         return [{"type": "text", "text": self.text}]
 
 
@@ -35,13 +35,13 @@ class ImageContent(BaseModel):
     cache_prompt: bool = False
 
     def to_llm_dict(self) -> list[dict[str, Any]]:
-        """Return the block in OpenAI's chat format: one part per image."""
+        """Return one content part for each image, in the format of OpenAI's chat completions."""
         return [
             {"type": "image_url", "image_url": {"url": url}} for url in self.image_urls
         ]
 
     def to_mcp_blocks(self) -> list[dict[str, Any]]:
-        """Return the images as MCP's content blocks; an image on the web becomes a link."""
+        """Return one MCP content block for each image; an image on the web becomes a link."""
         return [_mcp_image(url) for url in self.image_urls]
 
 

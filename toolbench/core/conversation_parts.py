@@ -1,4 +1,4 @@
-"""Protocols of the parts of a conversation with an agent; `toolbench.agent` implements them."""
+"""Protocols for the parts of a conversation with an agent; `toolbench.agent` implements them."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -17,7 +17,7 @@ class ConversationEvent(Protocol):
 
     @property
     def id(self) -> int:
-        """Its number in the conversation, from 1."""
+        """The number of the event in the conversation, from 1."""
 
     @property
     def at(self) -> datetime:
@@ -29,7 +29,7 @@ class ConversationEvent(Protocol):
 
 
 class CallEvent(ConversationEvent, Protocol):
-    """A call of a tool that the model asked for."""
+    """The event in which a model asks for one call of a tool."""
 
     @property
     def tool_call(self) -> Any:
@@ -41,48 +41,48 @@ class CallEvent(ConversationEvent, Protocol):
 
     @property
     def tool_name(self) -> str:
-        """The tool that was called."""
+        """The name of the tool that is called."""
 
     @property
     def action(self) -> Action | None:
-        """The checked arguments; None if they do not fit the tool."""
+        """The checked arguments of the call; None if the arguments do not fit the tool."""
 
     @property
     def thought(self) -> str:
-        """The text that the model wrote in addition to its calls."""
+        """The text that the model wrote in the same answer, beside its calls."""
 
     @property
     def shown_arguments(self) -> dict[str, Any]:
-        """The arguments, secrets hidden."""
+        """The arguments of the call, with a mark in place of each secret."""
 
 
 class PendingCalls(Protocol):
-    """The calls that wait for a person; see the methods of `Conversation`."""
+    """The calls that wait for a person. For *chosen*, see the methods `..._pending` of `Conversation`."""
 
     @property
     def calls(self) -> Sequence[CallEvent]:
         """The calls without an answer."""
 
     def edit(self, chosen: Any, arguments: Any) -> None:
-        """Change the arguments of a call."""
+        """Replace the arguments of the waiting call *chosen*."""
 
     def answer(self, chosen: Any, result: Any) -> None:
-        """Answer a call with *result*, without running the tool."""
+        """Give *result* to the model as the answer to the waiting call *chosen*; the tool does not run."""
 
     def refuse(self, chosen: Any, reason: str) -> None:
-        """Answer calls with the reason why they do not run."""
+        """Answer the waiting call *chosen* with *reason*, or all calls if it is None; no tool runs."""
 
 
 class ModelRequest(Protocol):
-    """A request to a model."""
+    """One request to a model, as it is or would be sent."""
 
     @property
     def messages(self) -> Sequence[Mapping[str, Any]]:
-        """The messages, as the provider takes them."""
+        """The messages of the request, in the provider's format."""
 
     @property
     def tools(self) -> Sequence[Mapping[str, Any]]:
-        """The tools, as the provider takes them."""
+        """The tools of the request, in the provider's format."""
 
     @property
     def model(self) -> str:
@@ -106,7 +106,7 @@ class ModelRequest(Protocol):
 
     @property
     def cost(self) -> float | None:
-        """The cost of the answer, in dollars; None if it is unknown."""
+        """The cost of the model's answer, in dollars; None if it is unknown."""
 
     @property
     def summary(self) -> str:
@@ -116,11 +116,11 @@ class ModelRequest(Protocol):
         """Return the request, JSON-ready."""
 
     def to_html(self, *, exact: bool = True) -> str:
-        """Return tables of the messages and tools, with the *exact* request if wanted."""
+        """Return HTML with a table of the messages and one of the tools; with *exact*, also the JSON sent."""
 
 
 class ConversationLoop(Protocol):
-    """The object that does the work of a `Conversation`; both have methods of the same names."""
+    """The object that does the work of a `Conversation` with an agent; see the methods there."""
 
     @property
     def events(self) -> Sequence[ConversationEvent]:
@@ -128,11 +128,11 @@ class ConversationLoop(Protocol):
 
     @property
     def final_text(self) -> str:
-        """The last text of the model."""
+        """The last text that the model wrote."""
 
     @property
     def known_secrets(self) -> Redactor:
-        """The redactor of the secrets of the conversation and its calls."""
+        """The redactor that replaces the secrets of the conversation and of its calls."""
 
     @property
     def money_left(self) -> float | None:
@@ -143,44 +143,44 @@ class ConversationLoop(Protocol):
         """The tokens and cost of all models that work for the conversation."""
 
     def spend(self, usage: Any) -> None:
-        """Add the usage of a model to the usage of the conversation."""
+        """Add *usage*, the tokens and cost of one answer of a model, to the usage of the conversation."""
 
     def written(self) -> list[dict[str, Any]]:
-        """Return the events, JSON-ready, secrets hidden."""
+        """Return the events as JSON objects, with a mark in place of each secret."""
 
     def send_message(self, message: Any) -> None:
         """Add a message of the user."""
 
     def step(self) -> Sequence[ConversationEvent]:
-        """Take one step."""
+        """Ask the model once and run its calls; return the new events."""
 
     def run(self) -> str:
-        """Take steps until there is a reason to stop."""
+        """Take steps until there is a reason to stop, and return this reason."""
 
     def pause(self) -> None:
-        """Stop before the next request or the next calls."""
+        """Stop `run` before the next request to the model, or before the calls of its last answer."""
 
     def interrupt(self) -> None:
-        """Stop the request and the tools at once."""
+        """Stop the request to the model and the running tools at once."""
 
     def ask(self) -> Sequence[ConversationEvent]:
-        """Ask the model, without running its calls."""
+        """Ask the model once, without running its calls; return the new events."""
 
     @property
     def pending(self) -> PendingCalls:
-        """The calls that wait."""
+        """The calls that wait for a person."""
 
     def changing(self) -> AbstractContextManager[PendingCalls]:
-        """Return a context manager; its `with` block may change the waiting calls."""
+        """Return a context manager; the code in its `with` block may change the waiting calls."""
 
     def run_pending(self, chosen: Any = None) -> Sequence[ConversationEvent]:
-        """Run the calls that wait."""
+        """Run the waiting call *chosen*, or all waiting calls if it is None; return the new events."""
 
     def begin_like(self, other: Any, last: Any) -> None:
-        """Copy the events of *other* up to *last*."""
+        """Copy the events of the loop *other* up to the event *last*; all events if *last* is None."""
 
     def result(self, name: str | None) -> Any:
-        """Return the last observation of a tool."""
+        """Return the last observation of the tool *name*; if *name* is None, of any tool."""
 
     @property
     def sent(self) -> Sequence[ModelRequest]:
@@ -191,22 +191,22 @@ class ConversationLoop(Protocol):
         """The request that the model would get now."""
 
     def condense(self) -> None:
-        """Summarise before the next request."""
+        """Summarise the older part of the conversation before the next request to the model."""
 
     def undo(self) -> Sequence[ConversationEvent]:
-        """Undo the edits of the last step that made edits."""
+        """Undo the edits of the last step that made edits; return the new events."""
 
     def to_html(self) -> str:
-        """Return the transcript as a page."""
+        """Return the transcript as an HTML page."""
 
     def bundle(self) -> Mapping[str, Any]:
-        """Return the transcript for a cell's output."""
+        """Return the mime bundle of the transcript, for the output of a cell."""
 
     def save(self, path: str | Path) -> None:
         """Save the conversation to *path*."""
 
     def read(self, path: str | Path) -> None:
-        """Load the conversation saved at *path*."""
+        """Load the conversation that was saved at *path*."""
 
     def close(self) -> None:
         """Close the tools that were made for the conversation."""

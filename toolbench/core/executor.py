@@ -93,7 +93,7 @@ class ExecutableTool(Protocol):
 
 
 def _making(init: Callable[..., None]) -> Callable[..., None]:
-    """Wrap *init*, the `__init__` of an executor: if *init* fails, the executor needs no close.
+    """Wrap *init*, the `__init__` of an executor: if *init* fails, no warning about `close` follows.
 
     If the `__init__` of a base class succeeds and the `__init__` of its subclass fails later, the
     executor must be closed.
@@ -124,7 +124,7 @@ class FunctionExecutor(ToolExecutor[Action, Observation]):
     """An executor made from a plain function or coroutine function."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        """Wrap *function*, called as `(action)` or `(action, conversation)`."""
+        """Make an executor that calls *function* as `(action)` or `(action, conversation)`."""
         self.function = function
         self._call = with_conversation(function)
 
@@ -134,7 +134,7 @@ class FunctionExecutor(ToolExecutor[Action, Observation]):
         return self._call(action, conversation)
 
     def interrupt(self) -> None:
-        """Call the `interrupt` of the callable, if it has one."""
+        """Call the method `interrupt` of the function object, if it has one."""
         getattr(self.function, "interrupt", lambda: None)()
 
     def __reduce__(self) -> Any:  # for executors that work in other processes
@@ -145,31 +145,31 @@ class FunctionExecutor(ToolExecutor[Action, Observation]):
 
 
 def innermost(function: Callable[..., Any]) -> Any:
-    """Return the innermost function of *function*: a partial, a wrapper or a callable object."""
+    """Return the function inside *function*, which may be a partial, a wrapper or a callable object."""
     by_name = _function_or_class(function)
     return unwrap(by_name if by_name is not type(function) else by_name.__call__)
 
 
 def home_of(executor: Any) -> str:
-    """Return the module and qualified name of *executor*'s function; without one, of its class."""
+    """Return the module and qualified name of the function of *executor*; without one, of its class."""
     is_function = isinstance(executor, FunctionExecutor)
     does = _function_or_class(executor.function) if is_function else type(executor)
     return f"{does.__module__}.{does.__qualname__}"
 
 
 def _function_or_class(function: Any) -> Any:
-    """Return the function itself, or the class of a callable object."""
+    """Return *function* without `partial`, or the class of a callable object."""
     while isinstance(function, partial):
         function = function.func
     return function if isroutine(function) or isclass(function) else type(function)
 
 
 def with_conversation(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """Return a function of `(action, conversation)` that calls *function*; the signature is read once.
+    """Return a function of `(action, conversation)` that calls *function*.
 
     The conversation goes to the second parameter if its name contains `conv` or if it has no
     default. Otherwise it goes to a parameter called `conversation`, else to `*args` or `**kwargs`.
-    A function without any of these gets only the action.
+    A function without any of these gets only the action. The signature is read only once.
     """
     match _place_of_conversation(function):
         case "second":
@@ -215,7 +215,7 @@ def is_async(executor: Any) -> bool:
 
 
 def blocking(call: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any, Any], Any]:
-    """Return a function that runs the coroutine function *call* in the background loop and waits."""
+    """Return a function that runs *call*, a coroutine function, in the background loop and waits."""
     return lambda action, conversation: portal.call(_waited, call, action, conversation)
 
 
@@ -227,7 +227,7 @@ async def _waited(
 
 
 def settled(result: Any) -> Any:
-    """Return *result*: await it if needed; the items of a generator become a list."""
+    """Return *result*, awaited if it is awaitable; the items of a generator become a list."""
     if isgenerator(result):
         return list(result)
     is_async = isawaitable(result) or isasyncgen(result)
@@ -242,7 +242,7 @@ async def _awaited(result: Any) -> Any:
 
 
 async def execute_async(executor: Any, action: Any, conversation: Any) -> Any:
-    """Run *executor* without blocking the running loop; a plain function runs in a thread."""
+    """Call *executor* without blocking the running loop; a plain function runs in a thread."""
     __tracebackhide__ = True
     if hasattr(executor, "acall"):  # it switches to its own loop and back
         return await executor.acall(action, conversation)

@@ -1,9 +1,9 @@
 """Make command lines of programs that end with this process, even if a signal kills it.
 
-Without this module, a program that ignores SIGTERM and the end of its stdin would run for ever after the
-Jupyter kernel is killed. On Linux the operating system ends the program. On other POSIX systems,
-`guarded` adds a small parent process that watches ours. On Windows there is no guard here: the MCP SDK
-uses job objects.
+Without this module, a program that ignores SIGTERM and the end of its stdin would run for ever
+after the Jupyter kernel is killed. On Linux the operating system ends the program. On other POSIX
+systems, `guarded` adds a small parent process that watches this process. On Windows there is no
+guard here: the MCP SDK uses job objects.
 """
 
 import os
@@ -33,10 +33,11 @@ sys.exit(child.returncode if child.returncode >= 0 else 128 - child.returncode)
 
 
 def guarded(program: str, args: Sequence[str]) -> list[str]:
-    """Return a command line that starts *program*, a path, and ends it when this process ends.
+    """Return a command line that starts the program at the path *program* with *args*.
 
-    On Linux the program ends with the *thread* that starts it. The command line begins with a
-    Python script, which costs 20 ms. On Windows the program gets no guard here.
+    The program ends when this process ends; on Linux, when the *thread* that starts it ends. The
+    command line begins with a Python script, which costs 20 ms. On Windows the program gets no
+    guard here.
     """
     command = [program, program, *args]
     if sys.platform == "win32" or not sys.executable:
@@ -46,7 +47,7 @@ def guarded(program: str, args: Sequence[str]) -> list[str]:
 
 
 def guarded_quickly(program: str, args: Sequence[str]) -> list[str]:
-    """On Linux, do the same as `guarded`, but faster (2 ms) if `setpriv` is installed.
+    """Return a command line as `guarded` does; with `setpriv` on Linux it starts faster (2 ms).
 
     On other systems the program gets no guard. If this process ends at the same moment as the
     program starts, the program keeps running.
@@ -69,9 +70,9 @@ def death_signal(name: str) -> list[str]:
 
 @cache
 def default_hang_up() -> tuple[str, ...]:
-    """Return a command prefix that lets a hang-up end the command, as it does in a terminal.
+    """Return a command prefix with which the signal SIGHUP ends the command, as it does in a terminal.
 
-    A Jupyter that was started with `nohup` ignores hang-ups, and so does every process that it
+    A Jupyter that was started with `nohup` ignores this signal, and so does every process that it
     starts. The prefix is empty if `env` cannot reset a signal; this is tested once.
     """
     env = shutil.which("env") if sys.platform.startswith("linux") else None

@@ -29,7 +29,7 @@ Registered = ToolDefinition[Any, Any] | type[ToolDefinition[Any, Any]] | Factory
 class _Recipe(NamedTuple):
     make: Registered
     places: tuple[str, str]
-    """The places where it was defined; a cell that runs again has the same places."""
+    """The places where the recipe was defined; a cell that runs again defines it at the same places."""
 
 
 class ToolRegistry:
@@ -48,7 +48,7 @@ class ToolRegistry:
     def register(
         self, name: str, recipe: Registered, *, aliases: Sequence[str] = ()
     ) -> None:
-        """Register *recipe* as *name*; warn if this replaces a recipe from another place.
+        """Register *recipe* as *name*; warn if this replaces a recipe from another place in the code.
 
         Args:
             name: The name under which the recipe is found and listed.
@@ -57,8 +57,8 @@ class ToolRegistry:
                 registered under such a name, that tool is found instead.
 
         Raises:
-            RegistrationError: If the name is blank, a tool has no executor, or a class does
-                not define `create`.
+            RegistrationError: If the name is blank, a tool has no executor, or a class does not
+                define `create`.
         """
         self._enter(name, recipe, aliases)
 
@@ -89,7 +89,7 @@ class ToolRegistry:
     def resolve(
         self, spec: Tool | str, conv_state: Any = None
     ) -> list[ToolDefinition[Any, Any]]:
-        """Return the tools that *spec* describes, made for *conv_state*.
+        """Return the tools that *spec*, a name or a `Tool`, describes, made for *conv_state*.
 
         Without *conv_state*, `create` gets a state of the current directory.
 
@@ -129,7 +129,7 @@ class ToolRegistry:
         return [name for name in self if self.is_usable(name)]
 
     def is_usable(self, name: str) -> bool | Unusable:
-        """Tell whether a tool can work on this machine; a falsy answer says why not.
+        """Tell whether the tool *name* can work on this machine; a falsy result says why not.
 
         A tool whose check fails counts as unusable, and so does a name that is not registered.
         """
@@ -227,7 +227,7 @@ def _check_parameters(name: str, create: Any, params: Mapping[str, Any]) -> None
 
 
 def _places(recipe: Any) -> tuple[str, str]:
-    """Return the place that defines the executor of *recipe*, and the place of its arguments."""
+    """Return the place in the code of the executor of *recipe*, and the place of its arguments."""
     if not isinstance(recipe, ToolDefinition):
         place = place_of(recipe if isclass(recipe) else innermost(recipe))
         return place, place
@@ -241,7 +241,7 @@ default_registry = ToolRegistry()
 
 
 def register_tool(name: str, recipe: Registered) -> None:
-    """Register a tool, a ToolDefinition subclass or a factory; see `ToolRegistry.register`."""
+    """Register a tool, a ToolDefinition subclass or a function; see `ToolRegistry.register`."""
     default_registry._enter(name, recipe, ())
 
 
@@ -253,10 +253,10 @@ def resolve_tool(
 
 
 class Lookup:
-    """The function that finds tools in a notebook; the magics set it."""
+    """Holds the function that finds tools in a notebook; `%load_ext toolbench` sets it."""
 
     find: Callable[[str], ToolDefinition[Any, Any]] | None = None
-    """Finds a tool in a notebook, at its servers, and in the registry."""
+    """Finds a tool by name in the notebook, at its servers, and in the registry."""
 
 
 lookup = Lookup()
@@ -275,7 +275,7 @@ def find_tool(name: str) -> ToolDefinition[Any, Any]:
 
 
 def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
-    """Return *tool* itself, or the tool with this name or spec.
+    """Return the tool that *tool* means: a tool means itself, else a name or a spec (`Tool`).
 
     Raises:
         ToolNotFoundError: If there is no such tool.
@@ -306,7 +306,7 @@ def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
 
 
 def resolve_one(name: str | Tool) -> ToolDefinition[Any, Any]:
-    """Return the only tool that is registered under *name*, which may be a spec.
+    """Return the only tool that is registered under *name*, a name or a spec (`Tool`).
 
     Raises:
         ToolNotFoundError: If nothing is registered under that name.

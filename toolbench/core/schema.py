@@ -58,7 +58,7 @@ class Schema(Displayed, BaseModel):
 
     @classmethod
     def to_mcp_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema for callers, in the form of MCP's `inputSchema`.
+        """Return the JSON Schema of the class for callers, in the form of MCP's `inputSchema`.
 
         Only titles that pydantic invented and the `null` of unset optional fields are left out.
         """
@@ -96,7 +96,7 @@ class Schema(Displayed, BaseModel):
             return arguments
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields, JSON-ready, and the `kind`, with which `from_dict` finds the class."""
+        """Return the fields that were set, JSON-ready, and the `kind`, which names the class for `from_dict`."""
         fields = self.to_arguments()
         renamed = {_OWN + n if _KINDS.fullmatch(n) else n: v for n, v in fields.items()}
         return {"kind": self.kind_of(), **renamed}
@@ -122,7 +122,7 @@ class Schema(Displayed, BaseModel):
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
-        """Validate *obj* as pydantic does; it may have a `kind`, as `to_dict` writes it."""
+        """Validate *obj* as pydantic does; a dict may have the key `kind`, as `to_dict` writes it."""
         if options or not isinstance(obj, dict) or "kind" in obj:
             return super().model_validate(untagged(cls, obj), **options)
         model: Self = cls.__pydantic_validator__.validate_python(
@@ -134,7 +134,7 @@ class Schema(Displayed, BaseModel):
     def model_validate_json(
         cls, json_data: str | bytes | bytearray, **options: Any
     ) -> Self:
-        """Validate JSON as pydantic does; the object may have a `kind`."""
+        """Validate JSON as pydantic does; the object may have the key `kind`, as `to_dict` writes it."""
         try:
             return super().model_validate_json(json_data, **options)
         except ValidationError:
@@ -201,7 +201,7 @@ class Action(Schema):
     model_config = ConfigDict(hide_input_in_errors=True)
 
     _lists_arguments: ClassVar[bool] = True
-    """Whether the `visualize` of this very class only lists the arguments."""
+    """Whether the property `visualize` that this class defines itself only lists the arguments."""
 
     @property
     def visualize(self) -> RenderableType:
@@ -213,7 +213,7 @@ class Action(Schema):
         return text
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """The fields, secrets hidden."""
+        """Yield the fields for the repr, with a mark in place of each secret."""
         pairs = list(super().__repr_args__())
         names = [argument_name(self, field or "") for field, _ in pairs]
         values = (value for _, value in pairs)
@@ -257,7 +257,7 @@ class Observation(Schema):
         return cls(content=[TextContent(text=text)], is_error=is_error, **fields)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """The fields, secrets of the run hidden."""
+        """Yield the fields for the repr, with a mark in place of each secret of the run."""
         redactor = results.redactor_of(self)
         for name, value in super().__repr_args__():
             yield name, redactor.value(value)
@@ -300,7 +300,7 @@ class Observation(Schema):
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
-        """The content for the model, after a header if the call failed."""
+        """The content for the model; after a header, if the call failed."""
         if self.is_error:
             return [TextContent(text=self.ERROR_MESSAGE_HEADER), *self.content]
         return self.content
@@ -317,7 +317,7 @@ class Observation(Schema):
         )
 
     def _structured(self) -> dict[str, Any] | None:
-        """Return the fields as a JSON object, if there are fields other than the content."""
+        """Return the fields as a JSON object; None if the class has no fields beside those of Observation."""
         if type(self).model_fields.keys() == Observation.model_fields.keys():
             return None
         try:
@@ -340,7 +340,7 @@ class Observation(Schema):
 
     @property
     def _person_content(self) -> Sequence[Content]:
-        """The content for people: all, unless a part is only for the model."""
+        """The content for people: all content, unless the tool makes a part only for the model."""
         return self.content
 
     @property

@@ -24,7 +24,10 @@ class Workspace:
 
 
 class ConversationState:
-    """The state that a tool's `create()` may read. Source: OpenHands SDK, `ConversationState`."""
+    """The state of a conversation that a tool's `create()` may read.
+
+    Source: OpenHands SDK, `ConversationState`.
+    """
 
     def __init__(
         self,
@@ -34,7 +37,7 @@ class ConversationState:
         secrets: Mapping[str, SecretValue] | None = None,
         workspace: Any = None,
     ) -> None:
-        """Describe a conversation.
+        """Make the state of a conversation.
 
         Args:
             working_dir: The working directory of tools; the current directory if left out.
@@ -58,21 +61,24 @@ class ConversationState:
 
 
 class ConversationAgent(Protocol):
-    """An agent. It makes the loop of a conversation."""
+    """What a conversation needs from its agent."""
 
     def join(
         self,
         conversation: "Conversation",
         callbacks: Sequence[Callable[[Any], object]],
     ) -> ConversationLoop:
-        """Return the loop for *conversation*."""
+        """Return the loop that works for *conversation*; it calls each of *callbacks* with each event."""
 
     def workspace_of(self, path: str | Path) -> str | None:
-        """Return the working directory of the conversation saved at *path*; None if it is gone."""
+        """Return the working directory of the conversation saved at *path*.
+
+        The result is None if the directory no longer exists.
+        """
 
 
 class Conversation:
-    """The second argument of an executor; with an agent, the dialogue of user, model and tools.
+    """The second argument of an executor; with an agent, also the dialogue of user, model and tools.
 
     Source: OpenHands SDK, `Conversation`.
     """
@@ -111,9 +117,9 @@ class Conversation:
         self.state = state
         self.agent = agent
         self.depth = 0
-        """The number of conversations above this one: how often its task was delegated."""
+        """The number of conversations above this one: 0 if its task was not delegated by another one."""
         self.parent: Conversation | None = None
-        """The conversation that delegated the task; the cost of this one is added to it."""
+        """The conversation that delegated the task to this one, and also bears the cost of this one."""
         self._loop = None if agent is None else agent.join(self, tuple(callbacks))
 
     @property
@@ -143,7 +149,7 @@ class Conversation:
     def step(self) -> Sequence[ConversationEvent]:
         """Ask the model once and run all its calls; return the new events.
 
-        If calls wait, only run these calls.
+        If calls wait for a person, run only these calls, without asking the model.
         """
         return self.loop.step()
 
@@ -167,7 +173,7 @@ class Conversation:
     # --- step by step ------------------------------------------------------------------
 
     def ask(self) -> Sequence[ConversationEvent]:
-        """Ask the model once, without running its calls.
+        """Ask the model once, without running its calls; return the new events.
 
         You can then change a call with `edit_pending`, answer it with `answer_pending` or
         `reject_pending`, run the others with `run_pending` or `step`, and `ask` again.
@@ -176,11 +182,11 @@ class Conversation:
 
     @property
     def pending(self) -> Sequence[CallEvent]:
-        """The calls that wait, with their present arguments."""
+        """The calls of the model that wait, without an answer, with their present arguments."""
         return self.loop.pending.calls
 
     def run_pending(self, call: Any = None) -> Sequence[ConversationEvent]:
-        """Run the waiting calls, without asking the model.
+        """Run the waiting calls without asking the model; return the new events.
 
         Args:
             call: The call to run: an event of `pending`, the number of that event, or the id that
@@ -189,11 +195,11 @@ class Conversation:
         return self.loop.run_pending(call)
 
     def edit_pending(self, call: Any, arguments: Mapping[str, Any]) -> None:
-        """Give a waiting call new *arguments*; the model gets them with the call's answer.
+        """Replace the arguments of a waiting call; the model gets the new ones with the call's answer.
 
         Args:
             call: As in `run_pending`; None if only one call waits.
-            arguments: All arguments.
+            arguments: All new arguments of the call.
 
         Raises:
             ToolbenchError: If the arguments do not fit the tool, or no such call waits.
@@ -214,7 +220,7 @@ class Conversation:
     def reject_pending(
         self, reason: str = "The person said no.", call: Any = None
     ) -> None:
-        """Answer the waiting calls with *reason*, without running them.
+        """Answer the waiting calls with *reason*; their tools do not run.
 
         Args:
             reason: The answer that the model reads.
@@ -239,7 +245,7 @@ class Conversation:
         return other
 
     def result(self, name: str | None = None) -> Any:
-        """Return the last observation of the tool *name*, or of any tool.
+        """Return the last observation of the tool *name*; if *name* is None, of any tool.
 
         Raises:
             LookupError: If there is no such observation.
@@ -257,15 +263,18 @@ class Conversation:
         return self.loop.next_request
 
     def condense(self) -> None:
-        """Summarise the older part of the conversation before the next request."""
+        """Summarise the older part of the conversation before the next request to the model."""
         self.loop.condense()
 
     def undo(self) -> Sequence[ConversationEvent]:
-        """Undo the edits of the last step with edits that a tool can undo, and inform the model."""
+        """Undo the edits of the last step that made edits, and inform the model; return the new events.
+
+        Only edits by tools that can undo are undone.
+        """
         return self.loop.undo()
 
     def to_html(self) -> str:
-        """Return the transcript as one page that needs neither kernel nor network."""
+        """Return the transcript as one HTML page that needs neither kernel nor network."""
         return self.loop.to_html()
 
     def save(self, path: str | Path) -> None:
@@ -321,7 +330,7 @@ class Conversation:
 
 
 def spend(conversation: Any, usage: Any) -> None:
-    """Add *usage*, from a tool's own model, to the usage of a *conversation* with an agent.
+    """Add *usage*, from a model that a tool calls, to the usage of a *conversation* with an agent.
 
     Args:
         conversation: The conversation that the executor got, perhaps None.
@@ -339,7 +348,7 @@ def money_left(conversation: Any) -> float | None:
 
 
 def secrets_of(conversation: Any) -> Secrets | None:
-    """Return the secrets of *conversation*, or of a state; None if there are no secrets.
+    """Return the secrets of *conversation*, which may also be a state; None if it has no secrets.
 
     The conversation may come from another library; secrets that are not text are ignored.
     """

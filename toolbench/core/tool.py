@@ -166,10 +166,10 @@ class ToolDefinition(
 
     @classmethod
     def create(cls, *args: Any, **kwargs: Any) -> Sequence[Self]:
-        """Return the tools of this class: `create(conv_state=None, ...)` in a subclass.
+        """Return the tools of this class; a subclass defines it as `create(conv_state=None, ...)`.
 
         Raises:
-            NotImplementedError: Unless a subclass defines it.
+            NotImplementedError: If no subclass defines it.
         """
         msg = (
             f"{cls.__name__} does not say how it is created: define create(conv_state)."
@@ -178,7 +178,7 @@ class ToolDefinition(
 
     @classmethod
     def is_usable(cls) -> bool | Unusable:
-        """Tell whether the tool can work on this machine; a falsy answer says why not."""
+        """Tell whether the tool can work on this machine; a falsy result says why not."""
         return True
 
     # --- what it is ---------------------------------------------------------------
@@ -200,7 +200,7 @@ class ToolDefinition(
 
     @cached_property
     def input_node(self) -> Node:
-        """`input_schema` in normal form."""
+        """The same schema as `input_schema`, in normal form."""
         return read(self.input_schema)
 
     @cached_property
@@ -224,9 +224,10 @@ class ToolDefinition(
         )
 
     def latest(self) -> "ToolDefinition[Any, Any]":
-        """Return the newest tool that has this name and was defined at the same place.
+        """Return the newest tool that has this name and was defined at the same place in the code.
 
-        A function may make many tools: if it made the executor, return this tool itself.
+        A function may make many tools at one place. So if this tool was made inside a function, it
+        is returned itself.
         """
         return _latest.get(self._place, self) if self.is_stale else self
 
@@ -238,7 +239,7 @@ class ToolDefinition(
         return f"{place} {home_of(executor)}" if made_in_function else place
 
     def declared_resources(self, action: ActionT) -> DeclaredResources:
-        """Return the resources that no other call may use while *action* runs.
+        """Return the resources that no other call may use while the call with *action* runs.
 
         A subclass can declare them. Source: OpenHands SDK, `ToolDefinition.declared_resources`.
         """
@@ -272,7 +273,7 @@ class ToolDefinition(
     # --- running ------------------------------------------------------------------
 
     def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
-        """List the problems of *arguments*, each with its path, secrets hidden."""
+        """List the problems of *arguments*, each with its path and with secrets masked; empty if they fit."""
         try:
             self.action_from_arguments(dict(arguments))
         except Exception as error:  # noqa: BLE001 - a validator of the tool's own
@@ -296,11 +297,11 @@ class ToolDefinition(
     def __call__(
         self, action: Any = ..., /, conversation: Any = None, **arguments: Any
     ) -> ObservationT:
-        """Check the arguments, execute, and return the observation.
+        """Check the arguments, run the executor, and return the observation.
 
-        Pass an action, a dict, or keywords: `split_bill(total=84, people=4)`. An
-        argument that is itself called `conversation` goes in a dict. After
-        `%load_ext toolbench` the run is recorded. Without it, a call is the same as `execute`.
+        Pass an action, a dict, or keywords: `split_bill(total=84, people=4)`. An argument that is
+        itself called `conversation` goes in a dict. After `%load_ext toolbench` the run is
+        recorded. Without it, a call is the same as `execute`.
         """
         __tracebackhide__ = True  # IPython leaves out such frames
         if arguments:
@@ -328,7 +329,7 @@ class ToolDefinition(
         raise no_action(self.name, self.action_type, arguments)
 
     def unchecked_action(self, arguments: Mapping[str, Any]) -> ActionT:
-        """Return the action for *arguments*, without a check if a server checks them later.
+        """Return the action for *arguments*, without a check if an MCP server will check them.
 
         A tool of this process always checks the arguments.
 
@@ -338,7 +339,7 @@ class ToolDefinition(
         return self.action_from_arguments(arguments)
 
     def execute(self, action: Any, conversation: Any = None) -> ObservationT:
-        """Check *action*, execute, and return the observation; nothing is recorded.
+        """Check *action*, run the executor, and return the observation; nothing is recorded.
 
         Args:
             action: An object of `action_type`, or a mapping that becomes one.
@@ -366,7 +367,7 @@ class ToolDefinition(
     async def acall(
         self, action: Any = ..., /, conversation: Any = None, **arguments: Any
     ) -> ObservationT:
-        """Call the tool without blocking the running event loop."""
+        """Do the same as a call `tool(...)`, without blocking the running event loop."""
         __tracebackhide__ = True
         if arguments:
             action = self._call_of(action, arguments)

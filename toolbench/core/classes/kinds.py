@@ -1,8 +1,9 @@
-"""Find a class by its kind: the bare class name, which saved objects contain.
+"""Find a class by its kind: the name of the class, which is written into saved objects.
 
-A class defined again (a notebook cell run twice) takes the place of the old one. If two
-modules each define a class of the same name, both are kept, and the bare name is an error.
-A class made inside a function replaces no other class: each call makes a new one.
+A class defined again (a notebook cell run twice) takes the place of the old one. If two modules
+each define a class of the same name, both classes are kept, and `resolve` raises an error for this
+name. A class made inside a function replaces no other class, because each call of the function
+makes another one.
 """
 
 from itertools import count
@@ -17,24 +18,30 @@ T = TypeVar("T", bound=type)
 
 
 def is_local(place: str) -> bool:
-    """Tell whether *place* is inside a function, which may define an object of that name many times."""
+    """Tell whether *place*, a module and a qualified name, is inside a function.
+
+    Each call of the function may define another object at the same place.
+    """
     return "<locals>" in place
 
 
 class Kinds(Generic[T]):
-    """The classes of one family, such as tools, by their kind. Unused classes are forgotten."""
+    """A mapping from kind to class, for one family of classes, such as tools.
+
+    A class that is used nowhere else is forgotten.
+    """
 
     def __init__(self, family: str) -> None:
-        """Name the *family* for the error messages."""
+        """Make an empty mapping; *family* names its classes in error messages, for example `tool`."""
         self._family = family
         self._by_name: dict[str, WeakValueDictionary[str, T]] = {}
-        """By bare name and by place; the newest comes last."""
+        """The classes by name, and also by place. In each inner mapping the newest class comes last."""
         self._replaced: WeakSet[T] = WeakSet()
         self._numbers = count()
         self._lock = Lock()
 
     def add(self, cls: T) -> None:
-        """Register *cls*. It replaces an older class of the same place, unless the place is in a function."""
+        """Register *cls*. It replaces the older class of the same place, if the place is not in a function."""
         place = place_of(cls)
         with self._lock:
             key = f"{place} {next(self._numbers)}" if is_local(place) else place
@@ -57,7 +64,7 @@ class Kinds(Generic[T]):
         return cls.__name__ if list(classes.values()) == [cls] else place_of(cls)
 
     def resolve(self, kind: str) -> T:
-        """Return the class of this *kind*, a bare name or `module.qualname`.
+        """Return the class of this *kind*, a class name or `module.qualname`.
 
         Raises:
             KindError: If no class has this kind, or several modules have a class with this name.

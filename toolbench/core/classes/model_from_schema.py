@@ -1,8 +1,8 @@
-"""Make an Action or Observation class from a foreign JSON Schema.
+"""Make an Action or Observation class from a JSON Schema that another program wrote.
 
 The original schema validates the values, with jsonschema-rs; no rule is translated or lost. The
-typed fields are only for people. A name from the schema becomes an attribute only if
-that is safe.
+type hints of the fields are only for people and editors. A property whose name is not safe as an
+attribute gets an attribute with a similar name.
 """
 
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ def foreign_model(
     """Return a subclass of *base* that accepts exactly the objects *schema* accepts.
 
     Args:
-        base: The class, Action or Observation.
+        base: The class to extend, mostly Action or Observation.
         name: The name of the new class.
         schema: The JSON Schema of the new class.
         module: The module of the new class.
@@ -119,7 +119,7 @@ def _own_names(model: type[BaseModel]) -> frozenset[str]:
 
 
 def extended_schema(model: type[BaseModel]) -> dict[str, Any] | None:
-    """Return the schema that *model* was made from, and the fields that a subclass added.
+    """Return the JSON Schema that *model* was made from, extended by the fields that a subclass added.
 
     Copy the schema before you change it. The result is None if *model* was not made from a schema.
     """
@@ -139,7 +139,7 @@ def extended_schema(model: type[BaseModel]) -> dict[str, Any] | None:
 
 
 class _AsItCame:
-    """A mark on a field: pydantic keeps its value as it is, because the JSON Schema checked it."""
+    """A mark on a field: pydantic does not check or convert its value; the JSON Schema checked it."""
 
     @classmethod
     def __get_pydantic_core_schema__(

@@ -25,7 +25,7 @@ class _Untitled(GenerateJsonSchema):
     """pydantic's schema generator, without invented titles and values that JSON cannot express."""
 
     def emit_warning(self, kind: Any, detail: str) -> None:
-        """Give no warning: values that JSON cannot express are left out."""
+        """Do nothing, where pydantic would warn about a value that JSON cannot express."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -70,9 +70,9 @@ _full: WeakKeyDictionary[type[BaseModel], dict[str, Any]] = WeakKeyDictionary()
 
 
 def full_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the schema of *model* with all `null` branches; forms are built from it.
+    """Return the JSON Schema of *model*; an optional field may still be `null` in it.
 
-    The schema is cached for each class: copy it before you change it.
+    Forms are built from this schema. It is cached for each class: copy it before you change it.
     """
     schema = _full.get(model)
     if schema is None:
@@ -101,7 +101,7 @@ def _generate(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def argument_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the schema for callers of *model*: no `null` for optional fields that are unset.
+    """Return the JSON Schema of *model* for callers, who leave out an optional field instead of `null`.
 
     `$defs` stay only for types that refer to themselves; all others are copied where they are used.
     """

@@ -15,7 +15,11 @@ from toolbench.errors import KindError
 
 
 def untagged(cls: type[Any], value: Any) -> Any:
-    """Return *value* without `kind`, if `to_dict` of *cls* wrote it."""
+    """Return *value* without its key `kind`, if *value* is a dict that `to_dict` of *cls* wrote.
+
+    If *cls* accepts a field `kind` itself, or the key names another class, *value* is returned
+    unchanged.
+    """
     if not isinstance(value, Mapping) or "kind" not in value:
         return value
     if value["kind"] not in (cls.__name__, place_of(cls)) or takes_kind(cls):
@@ -30,7 +34,7 @@ def takes_kind(cls: type[Any]) -> bool:
 
 
 def by_kind(base: type[Any], own: CoreSchema) -> CoreSchema:
-    """Extend *own*, the pydantic schema of *base*: the new schema also takes subclasses of *base*."""
+    """Return *own*, the pydantic schema of *base*, extended: it also loads and saves subclasses of *base*."""
 
     def load(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         if not isinstance(value, Mapping) or "kind" not in value:

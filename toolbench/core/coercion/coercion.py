@@ -26,7 +26,8 @@ from toolbench.redaction.redactor import Redactor, results
 def contents_of(value: Any) -> list[Content]:
     """Return *value* as content for a model.
 
-    A list with content or images becomes the content of its items; any other list is data.
+    A list that has content blocks or images among its items becomes the content of all its items.
+    Any other list is written as JSON.
     """
     if type(value) in _DATA:  # as most results are
         return [TextContent(text=_json(value))]
@@ -37,7 +38,7 @@ def contents_of(value: Any) -> list[Content]:
 def _maker_of(value: Any) -> Callable[[Any], list[Content]] | None:
     try:
         return next((make for fits, make in _MAKERS if fits(value)), None)
-    except Exception:  # noqa: BLE001 - the object's own code failed: it is data
+    except Exception:  # noqa: BLE001 - the object's own code failed: it becomes JSON
         return None
 
 
@@ -102,7 +103,7 @@ def _from_figure(figure: Any) -> list[Content]:
 
 # --- tables ---------------------------------------------------------------------------
 
-_ROWS = 500  # of a table; for the other rows a model narrows its request
+_ROWS = 500  # of a table that a model gets; to see other rows, it must ask for fewer
 
 
 def _from_table(table: Any) -> list[Content]:
@@ -118,9 +119,9 @@ def _from_table(table: Any) -> list[Content]:
 
 
 def _comes_from(module: str, name: str) -> Callable[[Any], bool]:
-    """Return a function that tells whether a value is of the class *name* of the library *module*.
+    """Return a function that tells whether a value has the class *name* of the library *module*.
 
-    The library is not imported.
+    An object of a subclass counts too. The library is not imported.
     """
     return lambda value: any(
         c.__name__ == name and c.__module__.partition(".")[0] == module
@@ -175,7 +176,7 @@ class ResultObservation(Observation):
         return self.result
 
     def _structured(self) -> dict[str, Any] | None:
-        """Return the result as a JSON object, if possible."""
+        """Return the result as a JSON object; None if the result is something else."""
         if not isinstance(self.result, Mapping | BaseModel) and not is_dataclass(
             self.result
         ):
@@ -188,7 +189,7 @@ class ResultObservation(Observation):
 
     @property
     def df(self) -> Any:
-        """The result as a pandas DataFrame; the result must be a list of objects.
+        """The result as a pandas DataFrame; the result must be a list of objects, or hold one such list.
 
         Raises:
             MissingExtraError: If pandas is not installed.
@@ -200,16 +201,18 @@ class ResultObservation(Observation):
 def observation_of(
     result: Any, observation_type: type[Observation] | None, tool: str
 ) -> Observation:
-    """Return *result* as an observation of *observation_type*; None means a general class.
+    """Return *result*, the value that the executor of *tool* returned, as an observation.
 
-    An observation is returned unchanged. A dict from `to_dict` becomes an object of the class
-    that its `kind` names, unless *observation_type* accepts a field `kind`. The values of another
-    dict, a model or a dataclass fill the fields of *observation_type*. Without a class, a dict with
-    the keys of an observation becomes an `Observation`.
+    An observation is returned unchanged. A dict from `to_dict` becomes an object of the class that
+    its `kind` names, unless *observation_type* itself accepts a field `kind`. The values of another
+    dict, a model or a dataclass fill the fields of *observation_type*.
 
-    Any other value becomes content: a str becomes text, an image (bytes, PIL, matplotlib) an image
-    block, a pandas table CSV. None and other bytes become a short note, other values JSON. A list
-    of content blocks is kept.
+    If *observation_type* is None, a dict with the keys of an observation becomes an `Observation`,
+    and any other value a `ResultObservation` with content.
+
+    A value that fills no fields becomes content: a str becomes text, an image (bytes, PIL,
+    matplotlib) an image block, a pandas table CSV. None and other bytes become a short note, other
+    values JSON. A list of content blocks is kept.
 
     Raises:
         TypeError: If *result* cannot become an observation of the class.
@@ -243,7 +246,7 @@ def _class_by_kind(
 ) -> type[Observation] | None:
     """Return the class that *result* names in its `kind`; None if there is no such class.
 
-    If *expected* accepts a field `kind`, the result is None too.
+    Also return None if *expected* itself accepts a field `kind`: then the key is an ordinary value.
     """
     kind = None
     with suppress(Exception):  # a foreign mapping may raise
@@ -275,13 +278,16 @@ def _fields(result: Any) -> dict[str, Any] | None:
 
 
 def masked(observation: Observation, conversation: Any) -> Observation:
-    """Return *observation* with all secrets of *conversation* replaced."""
+    """Return *observation* with a mark in place of each secret of *conversation*."""
     secrets = secrets_of(conversation)
     return masked_observation(observation, secrets.redactor) if secrets else observation
 
 
 def masked_observation(observation: Observation, redactor: Redactor) -> Observation:
-    """Return *observation* with the secrets of *redactor* replaced, or an error if that fails."""
+    """Return *observation* with a mark in place of each secret of *redactor*.
+
+    If the secrets cannot be replaced, return an observation that says so, as an error.
+    """
     hidden: Any = redactor.value(observation)
     if isinstance(hidden, Observation):
         if hidden is not observation:
@@ -291,6 +297,6 @@ def masked_observation(observation: Observation, redactor: Redactor) -> Observat
 
 
 def masked_error(error: Exception, conversation: Any) -> Exception:
-    """Return *error*, or a replacement, without the secrets of *conversation*."""
+    """Return *error* without the secrets of *conversation*; if it cannot be changed, a replacement."""
     secrets = secrets_of(conversation)
     return secrets.redactor.error(error) if secrets else error

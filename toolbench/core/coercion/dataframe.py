@@ -29,9 +29,10 @@ def data_frame_class() -> "type[pd.DataFrame]":
 
 
 def frame_of(data: Any) -> Any:
-    """Return *data* as a DataFrame: a list of objects, or an object that holds one such list.
+    """Return *data* as a pandas DataFrame: a list of objects becomes a table with a row for each.
 
-    An object is a mapping, a pydantic model or a dataclass; alone, it is a table of one row.
+    An object is a mapping, a pydantic model or a dataclass. If *data* is an object that holds
+    exactly one list, this list becomes the table; any other object becomes a table of one row.
 
     Raises:
         MissingExtraError: If pandas is not installed.

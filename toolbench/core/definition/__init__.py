@@ -1,1 +1,1 @@
-"""The parts of a tool definition: hints, exported schemas, its JSON, its views."""
+"""The base classes of `ToolDefinition`: hints, exported schemas, saving as JSON, ways to call it."""

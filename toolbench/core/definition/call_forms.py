@@ -15,10 +15,10 @@ NOTHING: Any = ...
 
 
 def call_of(name: str, action: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return the input for the tool *name*: *action* if it is given, else *arguments*.
+    """Return the input of a call of the tool *name*: the keywords *arguments* if any, else *action*.
 
     Raises:
-        TypeError: If both *action* and *arguments* are given.
+        TypeError: If the call has both an action and keywords.
     """
     if not arguments:
         return action
@@ -34,7 +34,7 @@ def call_of(name: str, action: Any, arguments: Mapping[str, Any]) -> Any:
 
 
 class CallForms:
-    """The two functions of a tool: the user's own function, and a function that calls the tool."""
+    """A base class of tools, with two functions: the user's own, and one that calls the tool."""
 
     name: str
     description: str
@@ -123,7 +123,7 @@ class CallForms:
         return parameters
 
     def _names_by_keyword(self) -> frozenset[str]:
-        """Return the parameters that the function of the tool takes by keyword only."""
+        """Return the parameters that the tool's own function takes only by keyword."""
         function = getattr(self.executor, "function", None)
         try:
             parameters = signature_of(function).parameters if function else {}
@@ -134,7 +134,7 @@ class CallForms:
 
 
 def renamed_action(arguments: Mapping[str, Any], action_type: type[Action]) -> bool:
-    """Tell whether *arguments* are the old form `action=...`; warn if they are."""
+    """Tell whether *arguments* is a call in the old form `tool(action=...)`; if it is, warn."""
     names = {f.alias or name for name, f in action_type.model_fields.items()}
     if set(arguments) != {"action"} or "action" in names:
         return False

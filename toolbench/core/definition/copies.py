@@ -18,9 +18,10 @@ _PARTS = ("title", "schema")
 def field_changes(
     tool: "ToolDefinition[Any, Any]", update: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the new fields of a copy of *tool*, as *update* asks for them.
+    """Return the fields of a copy of *tool* that get a new value, for the changes in *update*.
 
-    A `title` or `schema` in *update* is written into the fields that hold it.
+    *update* names fields of the tool. It may also have `title`, which changes the annotations, and
+    `schema`, which changes the action type and the executor.
 
     Raises:
         RegistrationError: If the tool does not have a field of *update*, or a value cannot be used.
@@ -70,13 +71,13 @@ class TranslatingExecutor(ToolExecutor[Action, Observation]):
     """
 
     def __init__(self, tool: "ToolDefinition[Any, Any]") -> None:
-        """Call *tool*, and share its executor."""
+        """Make an executor that calls *tool*, the original tool."""
         self.tool = tool
 
     def __call__(self, action: Action, conversation: Any = None) -> Any:
-        """Call the tool with the arguments; the call fails if the tool does not take one of them."""
+        """Call the original tool with the arguments; the call fails if it does not take one of them."""
         return self.tool.execute(action.to_arguments(), conversation)
 
     def interrupt(self) -> None:
-        """Interrupt the tool's executor."""
+        """Interrupt the executor of the original tool."""
         getattr(self.tool.executor, "interrupt", lambda: None)()

@@ -1,4 +1,4 @@
-"""MCP's hints about the effects of a tool, with MCP's defaults."""
+"""What a tool declares: MCP's hints about its effects, whether it can work here, its resources."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -21,11 +21,11 @@ class ToolAnnotations(BaseModel):
     readOnlyHint: bool = False
     """The tool changes nothing."""
     destructiveHint: bool = True
-    """It may delete or overwrite; this only counts if the tool is not read-only."""
+    """The tool may delete or overwrite; this only counts if it is not read-only."""
     idempotentHint: bool = False
-    """Calling it again with the same arguments changes nothing more."""
+    """Calling the tool again with the same arguments changes nothing more."""
     openWorldHint: bool = True
-    """It reaches things outside a closed domain, for example by a web search."""
+    """The tool reaches things outside a closed domain, for example by a web search."""
 
     @property
     def effect(self) -> Effect:
@@ -39,7 +39,10 @@ class ToolAnnotations(BaseModel):
 
 @dataclass(frozen=True)
 class Unusable:
-    """A falsy value with a reason: `if not (usable := XTool.is_usable()): print(usable)`."""
+    """The falsy result of `is_usable`, with the reason why the tool cannot work on this machine.
+
+    Use: `if not (usable := XTool.is_usable()): print(usable)`.
+    """
 
     reason: str
 
@@ -52,11 +55,11 @@ class Unusable:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredResources:
-    """The resources of one call, by name: `file:/etc/hosts`, `terminal:session`.
+    """The resources that one call uses, by name: `file:/etc/hosts`, `terminal:session`.
 
-    Calls that name the same resource run one after another; see `run_tools`. If the resources are
-    declared and there are no keys, the call shares nothing with others. If they are not declared,
-    it is unknown what the call shares. Source: OpenHands SDK, `DeclaredResources`.
+    Calls that name the same resource run one after another; see `run_tools`. With no *keys*, a call
+    shares nothing with other calls. If *declared* is False, it is unknown what the call shares.
+    Source: OpenHands SDK, `DeclaredResources`.
     """
 
     keys: tuple[str, ...] = ()

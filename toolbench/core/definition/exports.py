@@ -31,7 +31,7 @@ def as_json(meta: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Exports:
-    """The exports of a tool, as plain dicts for `json.dumps`."""
+    """A base class of tools: its methods return the tool as a dict for each format."""
 
     name: str
     description: str
@@ -52,7 +52,7 @@ class Exports:
 
     @property
     def callers(self) -> frozenset[str]:
-        """The callers of the tool in addition to people: `model`, `app`, or both (the default).
+        """The callers that the tool allows in addition to people: `model`, `app`, or both (the default).
 
         Source: MCP Apps, SEP-1865, `_meta.ui.visibility`.
         """
@@ -86,10 +86,10 @@ class Exports:
         """Return a copy of the JSON Schema of the arguments, as a model gets it.
 
         Args:
-            security_risk: Add a property for the model's rating of each call. This property comes
-                first, so a call that is cut off still has its rating. The property is left out for
-                read-only tools, and if the tool has an argument of that name.
-            summary: Add a second property, for one line on the purpose of the call.
+            security_risk: Add a property in which the model rates the risk of each call. This
+                property comes first, so a call that is cut off still has its rating. The property
+                is left out for read-only tools, and if the tool has an argument of that name.
+            summary: Add a property in which the model writes one line on the purpose of the call.
         """
         return parameters_of(self.action_type).get(
             security_risk=security_risk and not self.hints.readOnlyHint, summary=summary
@@ -137,7 +137,7 @@ class Exports:
         return exported
 
     def _declared_hints(self) -> dict[str, Any]:
-        """Return the hints that the tool declares, without MCP's defaults."""
+        """Return the hints that the tool sets itself, without MCP's defaults for the others."""
         annotations = self.annotations
         return (
             {}
@@ -157,7 +157,8 @@ class Exports:
         OpenAI refuses some schemas and names: `toolbench.llm.to_openai` rewrites those parts.
 
         Args:
-            add_security_risk_prediction: Ask the model to rate each call; see `parameters`.
+            add_security_risk_prediction: Ask the model to rate the risk of each call; see
+                `parameters`.
             action_type: An action type to use instead of the tool's own.
             add_summary: Ask the model for one line on the purpose of the call.
 

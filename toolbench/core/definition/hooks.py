@@ -1,34 +1,34 @@
-"""Hooks for outer layers: to display objects, to run calls, to notice new tools."""
+"""Functions that higher layers set here: they display objects, run calls, and notice new tools."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 
 class Displays:
-    """The functions that make the views of objects; the display layer sets them."""
+    """The functions that make the views of objects. The layer `display` sets them."""
 
     bundle_of: Callable[[Any], Mapping[str, str] | None] | None = None
-    """Returns the mime bundle of an object, or None to show its repr."""
+    """Returns the mime bundle of an object; None means that IPython shows the repr."""
     text_of: Callable[[Any], str] | None = None
-    """Returns the help text of a tool, or None to show the docstring of its class."""
+    """Returns the help text of a tool; None means that IPython shows the docstring of its class."""
 
 
 displays = Displays()
 
 
 class Displayed:
-    """An object that shows itself in a notebook."""
+    """A base class of objects that have a view in a notebook."""
 
     __slots__ = ()
 
     def _repr_mimebundle_(self, **options: Any) -> Mapping[str, str] | None:
-        """Return the static view; IPython shows the repr if there is none."""
+        """Return the mime bundle of the object's view; None lets IPython show the repr."""
         show = displays.bundle_of
         return None if show is None else show(self)
 
 
 class Documented(Displayed):
-    """An object with its own help text: `?` and Shift+Tab show it instead of the class's docstring."""
+    """A base class of objects with their own help text, for `?` and Shift+Tab."""
 
     __slots__ = ()
 
@@ -39,12 +39,12 @@ class Documented(Displayed):
 
 
 class Calls:
-    """Functions of `(tool, action, conversation)` that replace the plain call of a tool, if set."""
+    """Functions of `(tool, action, conversation)`. If they are set, they run each direct call of a tool."""
 
     around: Callable[[Any, Any, Any], Any] | None = None
-    """Makes a plain call and returns its observation."""
+    """Runs a call `tool(...)` and returns its observation."""
     around_async: Callable[[Any, Any, Any], Awaitable[Any]] | None = None
-    """Makes an awaited call and returns its observation."""
+    """Runs a call `await tool.acall(...)` and returns its observation."""
 
 
 calls = Calls()
@@ -54,11 +54,13 @@ class Definitions:
     """Listeners to call when a tool is made, registered or unregistered."""
 
     def __init__(self) -> None:
-        """Start without listeners."""
+        """Make it without listeners."""
         self._listeners: tuple[Callable[[], object], ...] = ()
 
     def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
-        """Call *listener* at each change, in the thread of the change; it must return at once.
+        """Call *listener* each time that a tool is made, registered or unregistered.
+
+        It is called in the thread that makes the change, and must return at once.
 
         Returns:
             A function that removes the listener.

@@ -9,7 +9,7 @@ from toolbench.redaction.detection.secrecy import Secrecy
 
 
 def no_action(tool_name: str, action_type: type[Action], argument: Any) -> TypeError:
-    """Return the error of a call with *argument*, which the tool does not accept."""
+    """Return the error for a call whose *argument* is neither an action of the tool nor a mapping."""
     name, class_name = type(argument).__name__, action_type.__name__
     takes = f"{tool_name} takes {indefinite(class_name)} or a dict of its arguments"
     if argument is ...:  # the default: nothing was passed
@@ -23,7 +23,7 @@ def no_action(tool_name: str, action_type: type[Action], argument: Any) -> TypeE
 def misfits(
     secrecy: Secrecy, error: Exception, arguments: Mapping[str, Any]
 ) -> list[Problem]:
-    """List the problems of *arguments*, which raised *error*; *secrecy* hides secrets."""
+    """List the problems of *arguments*, whose check raised *error*; *secrecy* masks secrets in them."""
     if isinstance(error, ArgumentsError):
         return list(error.problems)
     message = f"could not be checked, {type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""A cache of the JSON Schemas of tools' arguments, since tools are exported often."""
+"""A cache of the JSON Schemas of tools' arguments, because tools are exported often."""
 
 import marshal
 from functools import cached_property
@@ -37,7 +37,7 @@ class Ready:
         self._data = marshal.dumps(_as_json(value))
 
     def copy(self) -> dict[str, Any]:
-        """Return a copy, which the caller may change."""
+        """Return a copy of the value, which the caller may change."""
         value: dict[str, Any] = marshal.loads(self._data)  # noqa: S302 - our own
         return value
 
@@ -50,10 +50,10 @@ def _as_json(value: dict[str, Any]) -> Any:
 
 
 class Parameters:
-    """The schemas of one set of arguments; each caller gets a copy."""
+    """The JSON Schemas of one class of actions or observations; each caller gets a copy."""
 
     def __init__(self, accepted: dict[str, Any], parameters: dict[str, Any]) -> None:
-        """Keep two schemas: of the *accepted* values, and of the *parameters* for callers."""
+        """Keep two JSON Schemas: *accepted*, which a value must fit, and *parameters*, for callers."""
         self._takes = accepted
         self._parameters = parameters
         self._ready: dict[tuple[bool, bool], Ready] = {}
@@ -70,7 +70,7 @@ class Parameters:
     def get(
         self, *, security_risk: bool = False, summary: bool = False
     ) -> dict[str, Any]:
-        """Return the schema for a caller.
+        """Return the JSON Schema for a caller of the tool, such as a model.
 
         *security_risk* and *summary* each add a property about the call itself, unless the tool has
         an argument of the same name.
@@ -104,7 +104,7 @@ _of_class: WeakKeyDictionary[type[Schema], Parameters] = WeakKeyDictionary()
 
 
 def parameters_of(schema: type[Schema]) -> Parameters:
-    """Return the cached schemas of a class of actions."""
+    """Return the JSON Schemas of *schema*, a class of actions or observations; they are cached."""
     cached = _of_class.get(schema)
     if cached is None:
         foreign = extended_schema(schema)

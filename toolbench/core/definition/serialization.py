@@ -18,7 +18,7 @@ from toolbench.errors import KindError, ToolNotFoundError, indefinite
 
 
 class Serializable:
-    """A tool that can be saved as JSON and be a field of a pydantic model."""
+    """A base class of tools: a tool can be saved as JSON, and be a field of a pydantic model."""
 
     name: str
     description: str

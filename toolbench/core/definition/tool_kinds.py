@@ -1,4 +1,4 @@
-"""The kind of a tool, in a word or two, and unique labels for tools with the same name."""
+"""The origin of a tool in a word or two, and unique labels for tools with the same name."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ AnyTool = ToolDefinition[Any, Any]
 
 
 def kind_of(tool: AnyTool) -> str:
-    """Return the kind of *tool*: `function`, the name of its class, or `mcp:` and its server."""
+    """Return the origin of *tool*: `function`, the name of its class, or `mcp:` and its server."""
     if tool.source != ToolDefinition.source:
         return tool.source
     own = type(tool)
@@ -20,8 +20,8 @@ def kind_of(tool: AnyTool) -> str:
 def names_apart(tools: Sequence[AnyTool]) -> list[str]:
     """Return a label for each of *tools*: its name.
 
-    If several tools have the same name, their labels also have the kind. If several tools have
-    the same name and kind, their labels also have a number.
+    If several tools have the same name, their labels also have the origin. If several tools have
+    the same name and origin, their labels also have a number.
     """
     names = [tool.name for tool in tools]
     kinds = [f"{tool.name} ({kind_of(tool)})" for tool in tools]

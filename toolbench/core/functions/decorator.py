@@ -44,28 +44,28 @@ def tool(
 ) -> Any:
     """Turn a function into a tool: its parameters become the action, its return value the result.
 
-    Types, defaults and `Annotated[..., Field(...)]` become the schema; the docstring (Google,
-    NumPy or Sphinx style) describes the tool and each parameter. `**kwargs` takes any further
-    argument; `**kwargs: Unpack[SomeTypedDict]` takes the keys of the TypedDict. A parameter called
-    `conversation` is not an argument for the model: it receives the conversation. If the function is
-    annotated to return an Observation class, the tool returns objects of that class.
+    Types, defaults and `Annotated[..., Field(...)]` become the schema; the docstring (Google, NumPy
+    or Sphinx style) describes the tool and each parameter. `**kwargs` takes any further argument;
+    `**kwargs: Unpack[SomeTypedDict]` takes the keys of the TypedDict. A parameter called
+    `conversation` is not an argument for the model: it receives the conversation. If the function
+    is annotated to return an Observation class, the tool returns objects of that class.
 
     Args:
         function: The function, plain or `async`.
-        name: The name of the tool; the function's own if left out.
+        name: The name of the tool; the function's own name if left out.
         title: A name for people.
         description: The description for the model; the docstring if left out.
         read_only: The tool changes nothing. Like every hint, it is not declared if left out.
-        destructive: It may delete or overwrite: runs from a button or magic ask first.
+        destructive: The tool may delete or overwrite: a run from a button or a magic asks first.
         idempotent: A second call with the same arguments has no further effect.
-        open_world: It reaches things outside a closed domain.
+        open_world: The tool reaches things outside a closed domain.
         meta: Further facts, as MCP's `_meta`; `{"backup": "other_tool"}` names the tool that an
             agent with `degrade=True` calls if this one fails.
 
     Raises:
-        RegistrationError: If the function has no name, takes `*args`, is a method without
-            its object, or has parameters of types that JSON cannot carry; if *read_only*
-            and *destructive* are both true.
+        RegistrationError: If the function has no name, takes `*args`, is a method without its
+            object, or has parameters of types that JSON cannot carry; if *read_only* and
+            *destructive* are both true.
     """
     if read_only and destructive:
         msg = "A read-only tool cannot be destructive: set read_only or destructive."

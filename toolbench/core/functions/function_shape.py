@@ -25,9 +25,9 @@ class Shape:
 
     action_type: type[Action]
     names: Mapping[str, str]
-    """The parameter for each attribute of the action, in order."""
+    """The name of the parameter for each attribute of the action, in the order of the parameters."""
     only_if_set: frozenset[str]
-    """The attributes that are passed to the function only if they were set."""
+    """The attributes that are passed to the function only if the caller set them."""
     by_position: frozenset[str]
     """The parameters that cannot be passed by name."""
     wants_conversation: bool
@@ -38,12 +38,12 @@ class FunctionCall(FunctionExecutor):
     """An executor that calls a function with the fields of the action as arguments."""
 
     def __init__(self, function: Callable[..., Any], shape: Shape) -> None:
-        """Call *function*, which has this *shape*."""
+        """Make an executor that calls *function*; *shape* is what `shape_of` returned for the function."""
         self.function = function
         self._shape = shape
 
     def __call__(self, action: Action, conversation: Any = None) -> Any:
-        """Call the function."""
+        """Call the function with the arguments in *action*."""
         __tracebackhide__ = True  # IPython leaves out such frames
         args, kwargs = self._arguments(action, conversation)
         return self.function(*args, **kwargs)
@@ -84,12 +84,12 @@ class FunctionCall(FunctionExecutor):
 def shape_of(
     function: Callable[..., Any], name: str, about: Mapping[str, str]
 ) -> Shape:
-    """Return the shape of *function*.
+    """Return the parameters and the return type of *function*, in the form that a tool needs.
 
     Args:
         function: Anything callable that has a signature.
         name: The name of the tool; the action class is named after it.
-        about: The docstring's text for each parameter.
+        about: The text about each parameter in the docstring.
 
     Raises:
         RegistrationError: If the arguments cannot be described to a model.
@@ -135,12 +135,12 @@ _UNSET = object()
 
 @dataclass(frozen=True)
 class _Argument:
-    """One argument of the function."""
+    """One argument that a caller of the function can pass."""
 
     name: str
     hint: Any
     default: Any = Parameter.empty
-    """`_UNSET` if the function does not get the argument when it is left out."""
+    """The default; `_UNSET` if the argument is not passed to the function when it is left out."""
 
 
 _UNPACK = re.compile(r"typing(_extensions)?\.Unpack")  # two objects on Python 3.11
@@ -148,7 +148,7 @@ _QUALIFIER = re.compile(r"typing(?:_extensions)?\.(Required|NotRequired|ReadOnly
 
 
 def _unpacked(hint: Any) -> Any:
-    """Return the TypedDict in *hint*, if *hint* is `Unpack[TypedDict]`; else None."""
+    """Return the TypedDict of *hint*, if *hint* is `Unpack[TypedDict]`; else None."""
     if not _UNPACK.fullmatch(str(get_origin(hint))):
         return None
     [table] = get_args(hint)

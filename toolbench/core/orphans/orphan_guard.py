@@ -1,7 +1,7 @@
 """When this process ends, also by a SIGKILL, end its programs and all that they started.
 
-A launcher (`npx`, `uvx`, `sh -c`) starts the program that matters, so it is not enough that the
-launcher ends. One small process, the watch, waits for the end of this process. It ends all
+A launcher (`npx`, `uvx`, `sh -c`) starts the program that matters, so it is not enough to end the
+launcher. A small separate process, the watch, waits until this process has ended, and then ends all
 programs.
 """
 
@@ -20,14 +20,14 @@ class OrphanGuard:
     """A list of programs that end when this process ends; any thread may call its methods."""
 
     def __init__(self) -> None:
-        """Start without programs, and so without a watching process."""
+        """Make an empty list of programs. The watch is started only when a program is added."""
         self._lock = Lock()
         self._leaders: set[int] = set()
         self._watch: subprocess.Popen[bytes] | None = None
         self._owner = os.getpid()
 
     def add(self, leader: int) -> None:
-        """End the process *leader* and its session when this process ends."""
+        """Add a program: the process with the id *leader* and its session end when this process ends."""
         with self._lock:
             if self._owner != os.getpid():  # after a fork: the watch is our parent's
                 self._leaders, self._watch, self._owner = set(), None, os.getpid()
@@ -39,7 +39,7 @@ class OrphanGuard:
                     self._start()
 
     def discard(self, leader: int) -> None:
-        """Forget the process *leader*, which has ended; after the last process, end the watch."""
+        """Remove the process with the id *leader*, which has ended; with the last one, end the watch."""
         with self._lock:
             if leader not in self._leaders or self._owner != os.getpid():
                 return

@@ -53,7 +53,7 @@ def _take(line: str, leaders: "dict[int, Process]") -> None:
 
 
 def _end(leaders: "Iterable[Process]") -> None:
-    """End the sessions of *leaders*: wait (their stdin has ended), then SIGTERM, then SIGKILL."""
+    """End the sessions of *leaders*: wait (their stdin has ended), then send SIGTERM, then SIGKILL."""
     from psutil import NoSuchProcess, wait_procs  # noqa: PLC0415 - see below
 
     victims = {process for leader in leaders for process in _members(leader)}
