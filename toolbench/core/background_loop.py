@@ -147,7 +147,7 @@ class Portal:
             self.is_closing = False
 
     def leave_behind(self) -> None:
-        """Forget the loop in a forked process, without stopping it: its thread was not copied by the fork."""
+        """Forget the loop in a forked process, without stopping it: the fork did not copy its thread."""
         if self._portal is not None:
             with suppress(
                 StopIteration

@@ -116,7 +116,7 @@ class ModelRequest(Protocol):
         """Return the request, JSON-ready."""
 
     def to_html(self, *, exact: bool = True) -> str:
-        """Return HTML with a table of the messages and one of the tools; with *exact*, also the JSON sent."""
+        """Return HTML with a table of the messages and one of the tools; *exact* adds the exact request."""
 
 
 class ConversationLoop(Protocol):

@@ -96,7 +96,7 @@ class Schema(Displayed, BaseModel):
             return arguments
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields that were set, JSON-ready, and the `kind`, which names the class for `from_dict`."""
+        """Return the fields that were set, JSON-ready, and the `kind`, the class name for `from_dict`."""
         fields = self.to_arguments()
         renamed = {_OWN + n if _KINDS.fullmatch(n) else n: v for n, v in fields.items()}
         return {"kind": self.kind_of(), **renamed}
@@ -317,7 +317,7 @@ class Observation(Schema):
         )
 
     def _structured(self) -> dict[str, Any] | None:
-        """Return the fields as a JSON object; None if the class has no fields beside those of Observation."""
+        """Return the fields as a JSON object; None if the class has only the fields of Observation."""
         if type(self).model_fields.keys() == Observation.model_fields.keys():
             return None
         try:

@@ -215,7 +215,7 @@ class ToolDefinition(
 
     @property
     def is_stale(self) -> bool:
-        """Whether a class of the tool was defined again later, for example by a cell that ran again."""
+        """Whether a class of the tool was defined again, for example by a cell that ran again."""
         result_type = self.observation_type
         return (
             self.action_type.newest() is not self.action_type
@@ -226,8 +226,8 @@ class ToolDefinition(
     def latest(self) -> "ToolDefinition[Any, Any]":
         """Return the newest tool that has this name and was defined at the same place in the code.
 
-        A function may make many tools at one place. So if this tool was made inside a function, it
-        is returned itself.
+        If this tool was made inside a function, it is returned itself: the function may make many
+        tools.
         """
         return _latest.get(self._place, self) if self.is_stale else self
 
@@ -273,7 +273,7 @@ class ToolDefinition(
     # --- running ------------------------------------------------------------------
 
     def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
-        """List the problems of *arguments*, each with its path and with secrets masked; empty if they fit."""
+        """List the problems of *arguments*, each with its path and with secrets masked."""
         try:
             self.action_from_arguments(dict(arguments))
         except Exception as error:  # noqa: BLE001 - a validator of the tool's own
@@ -329,9 +329,7 @@ class ToolDefinition(
         raise no_action(self.name, self.action_type, arguments)
 
     def unchecked_action(self, arguments: Mapping[str, Any]) -> ActionT:
-        """Return the action for *arguments*, without a check if an MCP server will check them.
-
-        A tool of this process always checks the arguments.
+        """Return the action for *arguments*; there is no check if an MCP server will check them.
 
         Raises:
             ArgumentsError: If the arguments are checked here and do not fit.

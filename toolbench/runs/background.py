@@ -1,4 +1,4 @@
-"""The list of the runs in the background, each with its thread."""
+"""The list of the background runs, each with its thread."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -14,7 +14,7 @@ class Active:
     """The list of the background runs; any thread may use this list."""
 
     def __init__(self) -> None:
-        """Start without runs."""
+        """Make an empty list of runs."""
         self._threads: dict[Run, Thread] = {}
         self._lock = Lock()
 
@@ -23,8 +23,8 @@ class Active:
     ) -> Thread:
         """Start *work* in a new daemon thread, and return the thread.
 
-        *run* is in this list until *work* ends. On a Python without threads, *work* has ended when
-        this returns.
+        *run* is in this list until *work* ends. On a Python without threads, *work* has already
+        ended when this method returns.
 
         Args:
             run: The run.
@@ -34,7 +34,7 @@ class Active:
 
         def body() -> None:
             try:
-                with suppress(RunCancelled):  # raised when the work was almost over
+                with suppress(RunCancelled):  # comes when work is over
                     work()
             finally:
                 with self._lock:
@@ -48,7 +48,7 @@ class Active:
         return thread
 
     def stop(self, run: Run, reason: str = "cancelled") -> None:
-        """Cancel *run*; if it is in this list, also use force on its thread. See `cancel`."""
+        """Cancel *run*; if *run* is in this list, also use force on its thread. See `cancel`."""
         thread = self._threads.get(run)
         insist = None if thread is None else lambda: break_off(run, thread)
         cancel(run, insist, reason)

@@ -1,6 +1,6 @@
 """Wait for a coroutine in the thread that needs its result, and answer its questions there.
 
-Questions are answered in this thread because `input()` works only in the main thread.
+The waiting thread answers the questions because `input()` works only in the main thread.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass
 class _Request:
-    """A question and the future of its answer."""
+    """A question that the coroutine asks, and the future that will hold the answer."""
 
     question: Any
     answer: "Future[Answer]"
@@ -28,14 +28,14 @@ class _Request:
 
 @dataclass
 class _End:
-    """The end of the call: its result or its error."""
+    """The end of the awaited call: its result or its error."""
 
     result: Any = None
     error: BaseException | None = None
 
 
 class CoroutineWait(Generic[T]):
-    """The wait of one thread for one call.
+    """The wait of one thread for one call of a coroutine function in an event loop.
 
     The loop sends questions and the end of the call through a queue. This takes less time than a
     future, which needs more turns of the loop.
@@ -46,7 +46,12 @@ class CoroutineWait(Generic[T]):
         answerer: Callable[[Any], Answer],
         meanwhile: Callable[[], object] | None = None,
     ) -> None:
-        """Answer questions with *answerer*, a plain function; call *meanwhile* during the wait."""
+        """Prepare to wait.
+
+        Args:
+            answerer: The plain function that answers a question, in the waiting thread.
+            meanwhile: A function that is called regularly during the wait, if any.
+        """
         self._answerer = answerer
         self._meanwhile = meanwhile
         self._messages: SimpleQueue[_Request | _End] = SimpleQueue()
@@ -54,7 +59,10 @@ class CoroutineWait(Generic[T]):
         self._is_over = False
 
     def put(self, question: Any) -> "Future[Answer]":
-        """Send *question* to the waiting thread; if the wait is over, the answer is a cancel."""
+        """Send *question* to the waiting thread, and return the future of the answer.
+
+        If the wait is over, the answer is a cancel.
+        """
         answer: Future[Answer] = Future()
         self._messages.put(_Request(question, answer))
         if self._is_over:  # checked last, so that no question is left
@@ -70,7 +78,7 @@ class CoroutineWait(Generic[T]):
         call: Callable[[], Coroutine[Any, Any, T]],
         loop: asyncio.AbstractEventLoop,
     ) -> T:
-        """Run *call* in *loop*, answer questions until it is done, and return its result.
+        """Run *call* in *loop*, answer questions until *call* has ended, and return its result.
 
         Raises:
             asyncio.CancelledError: If the call was cancelled.
@@ -128,7 +136,7 @@ class CoroutineWait(Generic[T]):
                 raise
 
     def _drop(self) -> None:
-        """Answer the remaining questions with a cancel."""
+        """Answer the questions that are still in the queue with a cancel."""
         with suppress(Empty):
             while True:
                 event = self._messages.get_nowait()

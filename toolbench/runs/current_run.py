@@ -1,4 +1,4 @@
-"""`current_run()`: progress, logs and questions from an executor; outside a run, no effect."""
+"""`current_run()`: the run to which an executor reports progress and logs, and puts questions."""
 
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
@@ -9,7 +9,7 @@ from toolbench.runs.questions import Answer
 
 
 class CurrentRun(Protocol):
-    """The run an executor is part of."""
+    """What an executor can do with the run that it is part of."""
 
     @property
     def cancelled(self) -> bool:
@@ -18,7 +18,7 @@ class CurrentRun(Protocol):
     def progress(
         self, value: float, total: float | None = None, message: str = ""
     ) -> None:
-        """Report progress: *value* of *total*, and a *message* about the present step."""
+        """Report progress: *value* of *total*, and a *message* about the present step of the work."""
 
     def log(self, message: str, level: str = "info") -> None:
         """Add a line to the output of the run."""
@@ -26,14 +26,14 @@ class CurrentRun(Protocol):
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Ask the person a question during the work, and wait for the answer.
 
-        The answer is a decline if no person can answer, and a cancel if the run is cancelled.
-        An `async` executor awaits `ask_async` instead.
+        The answer is a decline if no person can answer, and a cancel if the run is cancelled. An
+        `async` executor awaits `ask_async` instead.
 
         Args:
             message: The question.
-            schema: The JSON Schema of the answer. If it describes an object, read the fields in
-                the `content` of the answer; if not, read its `value`. Without a schema, the
-                person answers yes or no.
+            schema: The JSON Schema of the answer. If the schema describes an object, read the
+                fields in the `content` of the answer; if not, read the `value` of the answer.
+                Without a schema, the person answers yes or no.
 
         Raises:
             ToolbenchError: If called in the background loop, in which `async` executors run.
@@ -92,27 +92,27 @@ _INHERITED = (
 
 
 def current_run() -> CurrentRun:
-    """Return the run this code is part of; outside a run, an object that does nothing.
+    """Return the run that the calling code is part of; outside a run, an object that does nothing.
 
-    Threads that an executor starts belong to its run.
+    Threads that an executor starts belong to the executor's run.
     """
     return active_run() or NoRun()
 
 
 def active_run() -> CurrentRun | None:
-    """Return the run this code is part of, or None."""
+    """Return the run that the calling code is part of; None outside a run."""
     run = _here.get()
     return run if run is not None else inherited_run(current_thread())
 
 
 def inherited_run(thread: Thread) -> CurrentRun | None:
-    """Return the run that started *thread*, or None."""
+    """Return the run that started *thread*; None if no run started it."""
     run: CurrentRun | None = getattr(thread, _INHERITED, None)
     return run
 
 
 def enter(run: CurrentRun | None) -> Callable[[], None]:
-    """Make *run* the current one here; return a function that undoes this."""
+    """Make *run* the current run of the calling code; return a function that undoes this."""
     token = _here.set(run)
     return lambda: _here.reset(token)
 

@@ -91,10 +91,10 @@ def run_tool(
 
 
 def call_of(tool: ToolDefinition[Any, Any], call: Any) -> Mapping[str, Any] | Action:
-    """Return *call*, after a check that it is a mapping of arguments or an action of *tool*.
+    """Return *call* itself, after a check that it is a mapping of arguments or an action.
 
     Raises:
-        TypeError: If *call* is neither.
+        TypeError: If *call* is neither a mapping nor an action; the message is about *tool*.
     """
     if isinstance(call, Mapping | Action):
         return call
@@ -120,12 +120,12 @@ def perform(
 ) -> Observation:
     """Perform *run* in this thread, record it, and return the observation.
 
-    If the tool fails, the result is an error observation; a plain call raises the error of the
-    tool instead. KeyboardInterrupt is always raised.
+    If the tool fails, the result is an error observation; only in a plain call, `tool(...)`, the
+    error of the tool is raised instead. KeyboardInterrupt is always raised.
 
     Args:
         run: The run.
-        confirm: Ask first if the policy requires it; plain Python calls never ask.
+        confirm: Ask the person first if the policy requires it; plain Python calls never ask.
         timeout: Seconds after which the run is cancelled; None means no limit.
         work: The function that executes the tool; by default `execute`.
     """
@@ -139,7 +139,7 @@ def perform(
                 _carry_out(run, work, confirm=confirm)
             finally:
                 run.work.end()
-    except BaseException as error:  # a tool may raise anything: the model gets it
+    except BaseException as error:  # any error becomes an observation
         run.work.end()  # again: the exception may have hit the first call
         if _ended_by(run, error) or run.is_plain:
             replaced = _without_secrets(run, error)
@@ -160,7 +160,7 @@ def perform(
 
 
 def _record(run: Run) -> None:
-    """Put *run* into the history; too little memory for the record does not make the run fail."""
+    """Add *run* to the history; only warn if there is too little memory for the record."""
     try:
         history().add(RunRecord.of(run))
     except BaseException as error:  # missing memory must not hide the run's result
@@ -171,7 +171,7 @@ def _record(run: Run) -> None:
 
 
 def _write_rest(run: Run) -> None:
-    """Write the output of *run* that is held back because it may be the start of a secret."""
+    """Write the last output of *run*, which was held back because it may be the start of a secret."""
     for stream in ("stdout", "stderr", "log"):
         text = run.filter.rest(stream)
         if text and (stream == "log" or sink_here() is run):
@@ -181,7 +181,10 @@ def _write_rest(run: Run) -> None:
 
 
 def _without_secrets(run: Run, error: BaseException) -> Exception | None:
-    """Hide the secrets of *run* in *error*; return None, or another error to raise instead."""
+    """Hide the secrets of *run* in *error*, which then can be raised; return None.
+
+    If *error* cannot be changed, return another error, to raise in place of *error*.
+    """
     if not run.secrets.redactor.secrets:
         return None
     masked = run.secrets.redactor.error(error)
@@ -191,7 +194,10 @@ def _without_secrets(run: Run, error: BaseException) -> Exception | None:
 
 @contextmanager
 def _current(run: Run, timeout: float | None) -> Iterator[None]:
-    """In the `with` block, *run* is the current run. Its parent's cancel and *timeout* stop it."""
+    """In the `with` block, *run* is the current run.
+
+    In the block, *run* is also stopped after *timeout* seconds, or when its parent is cancelled.
+    """
     with ExitStack() as undo:
         undo.callback(enter(run))
         if run.parent is not None:
@@ -203,7 +209,7 @@ def _current(run: Run, timeout: float | None) -> Iterator[None]:
 
 
 def stop(run: Run, reason: str = "cancelled") -> None:
-    """Stop *run*: first ask it to stop, then use force on its thread."""
+    """Stop *run*: first ask it to stop, then use force on its thread; this returns at once."""
     if run in active:
         active.stop(run, reason)
     else:
@@ -233,10 +239,10 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
 
 
 def _as_ended(run: Run, observation: Observation) -> Observation:
-    """Return *observation*, with a note if the run timed out, or was cancelled and has an error.
+    """Return *observation*; if the run timed out or was cancelled, a note about this is added.
 
-    Such an error becomes an `UnfinishedObservation`: it is not a failure of the tool. The error of
-    a plain call stays an error.
+    After a cancel, only an error gets the note. The error then becomes an `UnfinishedObservation`,
+    because it is not a failure of the tool. The error of a plain call stays an error.
     """
     is_late = run.reason.startswith("timed out")
     if not (is_late or (run.cancelled and observation.is_error and not run.is_plain)):
@@ -250,13 +256,13 @@ def _as_ended(run: Run, observation: Observation) -> Observation:
 
 
 def _keep(run: Run, observation: Observation) -> None:
-    """Set the *observation* of *run*; wherever it is shown, hide the secrets of *run*."""
+    """Set the observation of *run* to *observation*; its views hide the secrets of *run*."""
     run.observation = observation
     results.show(observation, run.secrets.redactor)
 
 
 def _ended_by(run: Run, error: BaseException) -> bool:
-    """Note in *run* how *error* ended the run; tell whether the caller has to raise *error*."""
+    """Record in *run* that *error* ended it; return True if the caller has to raise *error*."""
     interrupted = (
         isinstance(error, KeyboardInterrupt) and current_thread() is main_thread()
     )
@@ -278,11 +284,11 @@ def _ended_by(run: Run, error: BaseException) -> bool:
 
 
 def _awaited(run: Run) -> Observation:
-    """Execute *run* in the background loop, and answer its questions in this thread."""
+    """Execute the async tool of *run* in the background loop, and answer its questions in this thread."""
     __tracebackhide__ = True
     waiting = CoroutineWait[Observation](run.answer, run.drawer)
     loop = portal.loop
-    if run.desk is None:  # else it is part of a run whose thread answers
+    if run.desk is None:  # else its parent's thread answers
         run.desk = waiting.put
     forget = run.on_cancel(partial(waiting.cancel, loop))
     try:
@@ -304,16 +310,16 @@ def start(
 ) -> Thread:
     """Perform *run* in a new daemon thread, and return the thread.
 
-    On a Python without threads, a plain function has already ended when this returns, and an async
-    function runs as a task of the running loop.
+    On a Python without threads, a plain function has already ended when this function returns, and
+    an async function runs as a task of the running loop.
 
     Args:
         run: The run.
         timeout: Seconds after which the run is cancelled; None means no limit.
-        confirm: Ask first if the policy requires it.
+        confirm: Ask the person first if the policy requires it.
         work: The function that executes the tool; by default `execute`.
-        then: Called with the run when it is over, in the thread of the run. If *then* raises an
-            error, the error is added to the output of the run.
+        then: A function that is called with the run when the run is over, in the thread of the run.
+            If *then* raises an error, the error is added to the output of the run.
     """
 
     def body() -> None:

@@ -1,4 +1,4 @@
-"""Ask questions of a run through `input()`, if the run was started in a cell."""
+"""Ask the questions of a run through `input()`, if the run was started in a cell."""
 
 import json
 from collections.abc import Mapping
@@ -18,10 +18,10 @@ _BOOLEANS = {"y": True, "yes": True, "n": False, "no": False}
 
 
 def ask_in_cell(question: Question) -> Answer:
-    """Ask the person for each field by `input()`; decline if there is no input.
+    """Ask the person *question* by `input()`, field by field; decline if no input is possible.
 
-    There is no input in some front ends (nbconvert, nbval, papermill), and in every thread but the
-    main one: there `input()` would wait for ever.
+    Some front ends (nbconvert, nbval, papermill) have no input. In any other thread than the main
+    one, `input()` would wait for ever.
     """
     if current_thread() is not main_thread():
         return decline(question)
@@ -90,6 +90,6 @@ def _value(text: str, field: Node) -> Any:
 
 
 def can_ask_in_cell() -> bool:
-    """Tell whether the running cell can ask for input; it cannot under nbconvert and nbval."""
+    """Tell whether the running cell can ask for input; under nbconvert and nbval it cannot."""
     kernel = getattr(running_shell(), "kernel", None)
     return bool(getattr(kernel, "_allow_stdin", True))  # as input() itself checks

@@ -25,7 +25,7 @@ from toolbench.runs.run import Run, run_here
 from toolbench.threads import have_threads
 
 Call = tuple[ToolDefinition[Any, Any] | Tool | str, Mapping[str, Any] | Action]
-"""A tool, or its registered name, and its arguments."""
+"""A tool (or its registered name, or its spec) and its arguments."""
 
 
 def run_tools(
@@ -36,19 +36,19 @@ def run_tools(
 ) -> list[Observation]:
     """Run *calls* in parallel and return their observations, in the order of *calls*.
 
-    Calls whose tools declare the same resource (`ToolDefinition.declared_resources`) run one
-    after another, in order. If a tool declares nothing, its executor object does one call at a
-    time; plain functions and read-only tools do any number at a time. Every run is recorded in
+    Calls whose tools declare the same resource (`ToolDefinition.declared_resources`) run one after
+    another, in order. If a tool declares nothing, its executor object does one call at a time;
+    plain functions and read-only tools do any number at a time. Every run is recorded in
     `history()`. An interrupt stops all runs.
 
     Args:
         calls: Pairs of a tool and its arguments.
         max_parallel: The most calls to run at once.
-        executor: Does the work in other processes or on a cluster: a process pool, or the
-            executor of `dask` or `ipyparallel`. Tools, arguments and results are sent to the other
-            process and back; locks and records stay in this process. Objects are pickled to be
-            sent, so the classes of a tool must be defined in a module. A tool made by `@tool`
-            cannot be pickled.
+        executor: A `concurrent.futures.Executor` that does the work in other processes or on a
+            cluster: a process pool, or the executor of `dask` or `ipyparallel`. Tools, arguments
+            and results are sent to the other process and back; locks and records stay in this
+            process. Objects are pickled to be sent, so the classes of a tool must be defined in a
+            module. A tool made by `@tool` cannot be pickled.
 
     Raises:
         ValueError: If *max_parallel* is less than 1.
@@ -76,9 +76,9 @@ def perform_together(
         runs: The runs, of tools that have executors.
         max_parallel: The most runs at once.
         executor: Does the work in other processes or on a cluster, as in `run_tools`.
-        work_in: Returns the context manager for each run in its thread, such as `redirect_to`.
-        is_left: Called regularly. If it returns True, this function returns at once: the started
-            runs continue, and the other runs never start.
+        work_in: Returns a context manager, such as `redirect_to`, in which the run is performed.
+        is_left: A function that is called regularly. If it returns True, `perform_together` returns
+            at once: the started runs continue, and the other runs never start.
 
     Raises:
         ValueError: If *max_parallel* is less than 1.
@@ -118,21 +118,21 @@ def _run(
 
 
 class _Request:
-    """A question of a job. The thread that waits for all jobs asks the question."""
+    """A question of one job, for the thread that waits for all jobs: this thread asks the person."""
 
     def __init__(self, question: Question, asker: Asker, run: Run) -> None:
         self._question, self._asker, self._run = question, asker, run
         self.answered: Future[Answer] = Future()
 
     def answer(self) -> None:
-        """Ask the question, unless the run was stopped: a stopped run does not need the answer."""
+        """Ask the question and set the answer; if the run was stopped, the answer is a cancel."""
         is_stopped = self._run.cancelled
         answer = Answer("cancel") if is_stopped else self._asker(self._question)
         self.answered.set_result(answer)
 
 
 class _Job:
-    """One call: its run, its resources, and how it is started."""
+    """One of the calls: its run, the resources it uses, and how it is started."""
 
     def __init__(
         self,
@@ -181,9 +181,10 @@ def _elsewhere(executor: Executor, run: Run) -> Observation:
 
 
 def _unpicklable(executor: Executor, run: Run) -> str | None:
-    """Return the reason why *run* cannot be sent to a process of *executor*, or None.
+    """Return the reason why *run* cannot be sent to a process of *executor*; None if it can.
 
-    The error of *executor* does not help: its type and message differ between Python versions.
+    The error that *executor* raises does not help: its type and message differ between Python
+    versions.
     """
     from concurrent.futures import (  # noqa: PLC0415 - brings multiprocessing
         ProcessPoolExecutor,
@@ -201,7 +202,7 @@ def _unpicklable(executor: Executor, run: Run) -> str | None:
 def _next(
     messages: "SimpleQueue[_Message]", running: list[_Job], is_left: Callable[[], bool]
 ) -> "_Message | None":
-    """Wait for the next message, and show progress meanwhile; return None if *is_left* is true."""
+    """Return the next message, or None as soon as *is_left* returns True; meanwhile, show progress."""
     while True:
         with suppress(Empty):
             return messages.get(timeout=EVERY)
@@ -212,7 +213,10 @@ def _next(
 
 
 def _startable(waiting: list[_Job], running: list[_Job], most: int) -> list[_Job]:
-    """Return the jobs that can start now; a job waits for earlier jobs that share its resource."""
+    """Return the jobs in *waiting* that can start now.
+
+    At most *most* jobs run at once, and a job waits for earlier jobs that share its resource.
+    """
     keys = set().union(*(job.keys for job in running))
     startable: list[_Job] = []
     for job in waiting:

@@ -16,7 +16,7 @@ from toolbench.threads import have_threads
 
 
 def record_calls() -> None:
-    """Record every `tool(action)` from now on, as `%load_ext toolbench` does."""
+    """Record every direct call `tool(...)` from now on, as `%load_ext toolbench` does."""
     calls.around, calls.around_async = _recorded, _recorded_async
 
 
@@ -28,7 +28,7 @@ def forget_calls() -> None:
 def _recorded(
     tool: ToolDefinition[Any, Any], call: Any, conversation: Any
 ) -> Observation:
-    """Run a plain call and record it; an error of the tool is raised."""
+    """Run and record a direct call `tool(...)`; an error of the tool is raised."""
     __tracebackhide__ = True  # IPython leaves out such frames
     return perform(run_here(tool, call, conversation=conversation, is_plain=True))
 
@@ -36,7 +36,10 @@ def _recorded(
 async def _recorded_async(
     tool: ToolDefinition[Any, Any], call: Any, conversation: Any
 ) -> Observation:
-    """Run and record an awaited call. The caller's loop executes it; a thread does the rest."""
+    """Run and record an awaited call `tool.acall(...)`.
+
+    The caller's event loop executes the tool if it is `async`; a thread does the rest.
+    """
     __tracebackhide__ = True
     from anyio import (  # noqa: PLC0415 - asyncio, only for what is async
         CancelScope,
@@ -81,7 +84,7 @@ async def _recorded_async(
 
 
 async def _drawing(run: Run) -> None:
-    """Update the progress of *run* regularly, in the cell's own thread."""
+    """Update the shown progress of *run* regularly, in the thread of the cell."""
     try:
         while True:
             await sleep(EVERY)

@@ -1,6 +1,6 @@
 """The policy: which calls need a person's consent, by tool, by risk and by declared effect.
 
-A consent question has two labels, such as `Delete volume 3` and `Keep it`.
+The question for consent has two labels, such as `Delete volume 3` and `Keep it`.
 """
 
 import re
@@ -60,7 +60,7 @@ def call_phrase(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) ->
 
 
 def _object_of(arguments: Mapping[str, Any]) -> list[str]:
-    """Return the first argument if it can stand in a label: short text or an integer."""
+    """Return a list with the first argument as text, if it is short text or an integer; else empty."""
     first = next(iter(arguments.values()), None)
     if isinstance(first, bool) or not isinstance(first, str | int):
         return []
@@ -88,7 +88,7 @@ _DECLARED = frozenset(
 
 
 class Refusal(NamedTuple):
-    """The reason why a run may not start.
+    """The result of a check that does not let a run start, with the reason.
 
     Attributes:
         text: A sentence for the model and for the record.
@@ -102,16 +102,16 @@ class Refusal(NamedTuple):
 class Policy:
     """The rules for the start of a run from a button or a magic; plain Python calls always run.
 
-    The entry of the tool itself counts first, then the risk rating of the call, then the hints of
-    the tool.
+    The rule for the tool itself (see `allow`, `ask`, `deny`) counts first, then the risk rating of
+    the call, then the hints of the tool.
 
     If a server's tool does not say whether it destroys data, its first call asks a person: MCP's
-    default is "destructive". A yes counts for the session. It counts no longer if the server
+    default is "destructive". A yes counts for the session. The yes counts no longer if the server
     changes the description of the tool, or if another server gets the same name. If no person can
     answer, such a call runs, unless it comes from an agent outside (see `serve`) or from an app.
 
     A name in `allow` does not allow a server's tool. A name in `ask` or `deny` counts for servers'
-    tools too, unless they have their own entry. If you `allow` a server's tool, this does not count
+    tools too, unless they have their own rule. If you `allow` a server's tool, this does not count
     for another server with the same name; `ask` and `deny` do count.
 
     Attributes:
@@ -123,7 +123,7 @@ class Policy:
     """
 
     def __init__(self) -> None:
-        """Ask before calls that are destructive or rated HIGH."""
+        """Make a policy with the default rules: ask before calls that are destructive or rated HIGH."""
         self.reset()
 
     def reset(self) -> None:
@@ -163,13 +163,14 @@ class Policy:
     def _is_of_that_server(self, tool: ToolDefinition[Any, Any]) -> bool:
         """Tell whether *tool* is from the same server as the tool that `allow` got.
 
-        Another server may have got the name of this server later. True if `allow` got no such tool.
+        Another server may have got the name of this server later. Return True also if `allow` got a
+        name instead of a tool.
         """
         key = _key(tool)
         return key not in self._of_server or self._of_server[key] == tool.origin
 
     def verdict(self, run: Run) -> tuple[Verdict, str]:
-        """Return the verdict on *run*, and the reason for the verdict."""
+        """Return the verdict on *run* (allow, ask or deny), and the reason for the verdict."""
         verdict, why = self.verdict_on(run.tool, run.risk)
         if run.asks_because and verdict == "allow":
             return "ask", run.asks_because
@@ -178,7 +179,7 @@ class Policy:
     def verdict_on(
         self, tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None
     ) -> tuple[Verdict, str]:
-        """Return the verdict on a call of *tool* rated *risk*, and the reason for the verdict."""
+        """Return the verdict on a call of *tool* that is rated *risk*, and the reason for the verdict."""
         if (entry := self._entry(tool)) is not None:
             return entry, f"the policy names {tool.name}"
         if risk is not None and risk in self.by_risk:
@@ -196,7 +197,7 @@ class Policy:
     def check(self, run: Run, *, confirm: bool = True) -> "Refusal | None":
         """Ask the person if needed; return None if *run* may start, else the refusal.
 
-        The decision is kept in `run.decision`.
+        The decision is written to `run.decision`.
 
         Args:
             run: The run that is about to begin.
@@ -244,7 +245,11 @@ class Policy:
         return _question(run, why, once=is_asked_once(why))
 
     def _answer(self, run: Run, why: str, *, once: bool) -> Answer:
-        """Ask the person. If *once* is true and answers are preset, decline: no preset is used."""
+        """Ask the person for consent to *run*, and return the answer.
+
+        If *once* is true and there are preset answers (see `answering`), decline: they are not for
+        this.
+        """
         question = _question(run, why, once=once)
         return decline(question) if once and presets.asker else run.put(question)
 
@@ -258,7 +263,7 @@ def is_asked_once(why: str) -> bool:
 
 
 def _words(run: Run, answer: Answer) -> str:
-    """Return the person's reason to refuse, for the model; ask for it if *answer* has none."""
+    """Return the person's reason to refuse *run*, for the model; ask for it if *answer* has none."""
     content = answer.content or {}
     if "reason" not in content:
         content = run.put(Question.about(_WHY, _REASON, "")).content or {}
@@ -278,7 +283,7 @@ def _declaration(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
 
 
 def _question(run: Run, why: str, *, once: bool) -> Question:
-    """Return the question. It shows the whole call, because a person must know what will run.
+    """Return the question for consent. It shows the whole call: a person must know what will run.
 
     The arguments in the question are the fields of the action. They may differ from the arguments
     that were sent.

@@ -1,4 +1,4 @@
-"""Questions during a run, and the functions that answer them."""
+"""The questions that tools, servers and the policy ask during a run, and how they are answered."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -33,19 +33,19 @@ class ConsentLabels:
 
 @dataclass(frozen=True)
 class Question:
-    """A question during a run."""
+    """A question that a person, or a preset answer, answers during a run."""
 
     message: str
     schema: Mapping[str, Any]
-    """The JSON Schema of the answer, an object."""
+    """The JSON Schema of the answer's content, always an object."""
     asked_by: str = ""
     """The tool or server that asks."""
     bare: bool = False
-    """Whether the schema is an object that only wraps the wanted value, as its `answer`."""
+    """Whether the object of `schema` only wraps one wanted value, under the name `answer`."""
     consent: ConsentLabels | None = None
     """The labels of the two answers, if the person is asked whether a call may run."""
     url: str = ""
-    """The page a person has to visit first, if any; the view checks that it is safe."""
+    """The page that a person has to visit first, if any; the view checks that it is safe."""
 
     @classmethod
     def about(
@@ -60,7 +60,7 @@ class Question:
         return cls(message, _wrapped(schema), asked_by, bare=True)
 
     def meaning_of(self, answer: "Answer") -> "Answer":
-        """Return *answer*; a "no" to a yes-or-no question becomes a decline."""
+        """Return *answer* itself; but for a "no" to a yes-or-no question, return a decline."""
         is_no = answer and self.schema is YES_OR_NO and not answer.value
         return Answer("decline") if is_no else answer
 
@@ -85,13 +85,13 @@ def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
 class Answer:
     """The answer to a question. In an `if`, only an answer that accepts counts as true.
 
-    "No" to a yes-or-no question is a decline.
+    A "no" to a yes-or-no question becomes a decline.
     """
 
     action: Reply
     content: Mapping[str, Any] | None = None
     by_somebody: bool = field(default=True, compare=False)
-    """False if no person could answer."""
+    """Whether a person gave the answer; False if no person could answer."""
     absence: str = field(default="no person could be asked", compare=False)
     """The reason why no person answered; it counts only if `by_somebody` is false."""
 
@@ -103,7 +103,7 @@ class Answer:
 
     @property
     def value(self) -> Any:
-        """The answer to a question for one value (its schema is not an object); else None."""
+        """The value in the answer to a question for one value (its schema is not an object); else None."""
         return (self.content or {}).get("answer")
 
 
@@ -111,7 +111,7 @@ Asker = Callable[[Question], Answer]
 
 
 def decline(question: Question) -> Answer:
-    """Decline at once: for places where no person can be asked."""
+    """Decline *question* at once: an asker for places where no person can be asked."""
     return Answer("decline", by_somebody=False)
 
 
@@ -138,26 +138,26 @@ def _preset_answer(question: Question, value: Any) -> Answer:
 
 
 def _only_name(schema: Mapping[str, Any]) -> str:
-    """Return the name of the only property, such as FastMCP's `value`; else "answer"."""
+    """Return the name of the only property of *schema*, such as FastMCP's `value`; else "answer"."""
     names = read(schema).names
     return names[0] if len(names) == 1 else "answer"
 
 
 class Presets:
-    """The functions that give preset answers, in place of a person; `answering` adds one."""
+    """A stack of functions that give preset answers in place of a person; `answering` adds one."""
 
     def __init__(self) -> None:
-        """Start without answers."""
+        """Make an empty stack."""
         self._askers: list[Asker] = []
 
     @property
     def asker(self) -> Asker | None:
-        """The function that answers in place of a person at the moment; None if there is none."""
+        """The newest of the functions, which answers in place of a person; None if there is none."""
         return self._askers[-1] if self._askers else None
 
     @contextmanager
     def added(self, asker: Asker) -> Iterator[None]:
-        """Let *asker* answer during the `with` block, in every thread."""
+        """In the `with` block, let *asker* answer all questions, in every thread."""
         self._askers.append(asker)
         try:
             yield
@@ -166,17 +166,17 @@ class Presets:
 
 
 presets = Presets()
-"""The preset answers of this process."""
+"""The functions with preset answers in this process."""
 
 
 @contextmanager
 def answering(*answers: Any) -> Iterator[None]:
-    """Answer the questions of runs in the `with` block with *answers*, in turn; then decline.
+    """In the `with` block, answer the questions of runs with *answers*, in turn; then decline.
 
     Args:
         *answers: A dict gives the fields of a form. Any other value answers a yes-or-no question
-            (`True` is yes), a question for one value, or a form with one field. `None` declines.
-            An `Answer` is used as it is.
+            (`True` is yes), a question for one value, or a form with one field. `None` declines. An
+            `Answer` is used as it is.
     """
     with presets.added(preset(*answers)):
         yield

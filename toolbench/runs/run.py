@@ -55,18 +55,18 @@ class Run:
         risk: SecurityRisk | None = None,
         is_plain: bool = False,
     ) -> None:
-        """Describe the run; `engine.perform` or `engine.start` starts it.
+        """Make a run that is not started; `engine.perform` or `engine.start` starts it.
 
         Args:
             tool: The tool.
             call: An action of the tool, or its arguments as a model sends them. A `security_risk`
                 that is not an argument of the tool is the rating of the call.
-            source: Where the run was started.
+            source: Where the run is started.
             action: The action, if it was made from these arguments already.
             asker: The function that answers questions.
             conversation: The second argument of the executor.
             risk: The rating of the call, if any.
-            is_plain: Whether this is a plain `tool(call)`: *call* stays unchanged, errors are raised.
+            is_plain: Whether this is a direct call: *call* stays unchanged, errors are raised.
         """
         self.id = numbers.take()
         self.tool = tool
@@ -78,16 +78,16 @@ class Run:
         self._call: Any = as_sent if action is None else action
         self._misfit: Exception | None = None
         self.action: Action | None = None
-        """The action to ask about, execute and show, once `build` has made it."""
+        """The action that is shown, asked about and executed; None until `build` has made it."""
         self.asker = asker
         self.desk: Callable[[Question], Future[Answer]] | None = None
-        """Sends questions to the thread that waits for the run, if any."""
+        """Sends a question to the thread that waits for the run; None if this is not needed."""
         self.conversation = conversation
         secrets = None if conversation is None else secrets_of(conversation)
         self.secrets = KnownSecrets(self.arguments, tool.secrecy, secrets)
         """The secrets of the run, and how to hide them."""
         self.parent: Run | None = None
-        """The run whose executor started this one."""
+        """The run whose executor started this run; None if there is none."""
         self.started = datetime.now(UTC)
         self.state: State = "new"
         self.observation: Observation | None = None
@@ -103,18 +103,18 @@ class Run:
         self.error_kind: ErrorKind | None = None  # of the error that the tool raised
         self.progress_state = Progress()
         self.is_of_a_cell = False
-        """Whether a cell waits for it: the cell that runs in the thread that made it."""
+        """Whether the run was made in the thread that then waits for it, such as the thread of a cell."""
         self._cell_progress: CellProgress | None = None
         self.done = Event()
         self.is_stuck = False
-        """Whether it was stopped but still runs, inside a call that cannot be interrupted."""
+        """Whether the run was stopped but continues inside a call that cannot be interrupted."""
         self.version = 0
-        """The number of changes so far; views of the run watch it."""
+        """The number of changes so far; a view of the run compares it to notice a change."""
         self.work = Interruptible(RunCancelled)
         self._clock = monotonic()
         self._seconds: float | None = None
         self.waited = 0.0
-        """The seconds that it waited for a person."""
+        """The seconds that the run waited for a person."""
         self._cancel_token, self._lock = CancelToken(), RLock()
         self._filter: OutputFilter | None = None
         self._output: Output | None = None
@@ -122,7 +122,7 @@ class Run:
 
     @property
     def output(self) -> Output:
-        """The printed and displayed output; most runs of a cell print to the cell instead."""
+        """The printed and displayed output of the run; most runs of a cell print to the cell instead."""
         with self._lock:
             if self._output is None:
                 self._output = Output()
@@ -130,7 +130,7 @@ class Run:
 
     @property
     def filter(self) -> OutputFilter:
-        """The filter that hides the run's secrets in the output; most runs have no secrets."""
+        """The filter that hides the run's secrets in its output."""
         with self._lock:
             if self._filter is None:
                 self._filter = OutputFilter(self.secrets, self.done)
@@ -138,7 +138,7 @@ class Run:
 
     @property
     def children(self) -> Children:
-        """The known processes that the run started."""
+        """The known processes that the run started, to kill them if needed."""
         with self._lock:
             if self._children is None:
                 self._children = Children()
@@ -155,7 +155,7 @@ class Run:
         return None
 
     def build(self) -> Action:
-        """Return the action, which is built only once; a failed build raises the same error again."""
+        """Return the action, which is made only once; if this fails, each call raises the same error."""
         __tracebackhide__ = True  # IPython leaves out such frames
         if self.action is not None:
             return self.action
@@ -191,7 +191,7 @@ class Run:
     def progress(
         self, value: float, total: float | None = None, message: str = ""
     ) -> None:
-        """Report progress: *value* of *total*, and a *message* about the present step."""
+        """Report progress: *value* of *total*, and a *message* about the present step of the work."""
         safe_message = self.secrets.redactor.text(str(message))
         self.progress_state = Progress.of(value, total, safe_message)
         self.changed()
@@ -199,7 +199,7 @@ class Run:
 
     @property
     def cell_progress(self) -> CellProgress | None:
-        """The line of progress in the cell that waits for the run; None outside a cell."""
+        """The drawer of progress in the cell that waits for the run; None outside a cell."""
         if self._cell_progress is None and self.is_of_a_cell:
             self._cell_progress = CellProgress.here(self.tool)
         return self._cell_progress
@@ -217,7 +217,7 @@ class Run:
         return self.show_progress if is_here else None
 
     def hide_progress(self) -> None:
-        """Remove the progress that `show_progress` showed."""
+        """Remove the progress that `show_progress` showed in the cell."""
         if self._cell_progress is not None:
             self._cell_progress.erase()
 
@@ -231,7 +231,7 @@ class Run:
         return self.put(Question.about(text, schema, self.tool.title))
 
     def put(self, question: Question) -> Answer:
-        """Return the answer to *question*; "no" to a yes-or-no question becomes a decline.
+        """Ask *question* and return the answer; "no" to a yes-or-no question becomes a decline.
 
         Raises:
             ToolbenchError: If called in the background loop.
@@ -245,7 +245,7 @@ class Run:
     async def ask_async(
         self, message: str, schema: Mapping[str, Any] | None = None
     ) -> Answer:
-        """Ask without blocking the running loop; see `CurrentRun.ask_async`."""
+        """Do the same as `ask`, without blocking the running loop; see `CurrentRun.ask_async`."""
         question = Question.about(
             self.secrets.redactor.text(message), schema, self.tool.title
         )
@@ -261,7 +261,7 @@ class Run:
         return await to_thread(self.answer, question)
 
     def answer(self, question: Question) -> Answer:
-        """Return the answer to *question*: a preset answer, or else the answer of the asker."""
+        """Return the answer to *question*: a preset answer, or else the answer of `asker`."""
         answer = (presets.asker or self.asker)(question)
         self.secrets.learn(answer.content or {}, Secrecy(question.schema))
         return answer
@@ -277,7 +277,7 @@ class Run:
             self._turn("waiting", "running")
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
-        """Call *callback* in another thread when the run has to stop; here if it has to already.
+        """Call *callback* in another thread when the run has to stop; in this one if it has to already.
 
         Returns:
             A function that removes the callback.
@@ -287,19 +287,19 @@ class Run:
     # --- for the engine and views -----------------------------------------------------
 
     def write(self, stream: str, text: str) -> None:
-        """Add *text* to the output."""
+        """Add *text* to the output of the run, as text of *stream*; secrets are hidden."""
         safe_text = self.filter.text(stream, text)
         if safe_text:
             self.output.write(stream, safe_text)
         self.changed()
 
     def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
-        """Add a mime bundle to the output; see `Output.show`."""
+        """Add a mime bundle to the output of the run, with secrets hidden; see `Output.show`."""
         self.output.show(self.filter.bundle(data), name)
         self.changed()
 
     def changed(self) -> None:
-        """Note that there is a change to show."""
+        """Count a change, so that the views of the run show it."""
         with self._lock:
             self.version += 1
 
@@ -316,7 +316,7 @@ class Run:
         self.changed()
 
     def begin(self) -> None:
-        """Note that the run is running now, unless it has to stop already."""
+        """Set the state "running", if the run is new."""
         self._turn("new", "running")
 
     def _turn(self, before: State, after: State) -> None:
@@ -326,17 +326,17 @@ class Run:
                 self.enter(after)
 
     def wants_cancel(self, reason: str) -> list[Callable[[], object]]:
-        """Note that the run has to stop; return the callbacks that no earlier call returned."""
+        """Mark the run as cancelled; return the callbacks that no earlier call of this method returned."""
         return self._cancel_token.request(reason)
 
     def give_up(self) -> None:
-        """Stop waiting for the run; it is recorded when it ends."""
+        """Mark the run as stuck: callers stop waiting for it. It is still recorded when it ends."""
         self.is_stuck = True
         self.changed()
 
     @property
     def outcome(self) -> Observation:
-        """The observation of the run; an empty one before the run has an observation."""
+        """The observation of the run; an empty observation before there is one."""
         # not `or`: a tool's own observation may be falsy
         return Observation() if self.observation is None else self.observation
 
@@ -350,7 +350,7 @@ class Run:
 
 
 def _arguments_of(call: Any) -> dict[str, Any]:
-    """Return the arguments of *call*. Secrets in them are not hidden: the run hides them later."""
+    """Return the arguments of *call*, an action or a mapping. Secrets in them are not hidden yet."""
     if not isinstance(call, Action):
         return dict(call) if isinstance(call, Mapping) else {}
     arguments = call.to_arguments()
@@ -372,18 +372,18 @@ def run_here(
     risk: SecurityRisk | None = None,
     is_plain: bool = False,
 ) -> Run:
-    """Return a run of *tool* for `perform` in this thread; the current run is its parent, if any.
+    """Return a run of *tool* for `perform` in this thread; the current run becomes its parent, if any.
 
-    Its questions are asked as those of the parent, or without a parent by `input()` in the cell.
+    Its questions are asked like those of its parent; without a parent, by `input()` in the cell.
 
     Args:
         tool: The tool.
         call: An action of the tool, or the arguments for it.
-        source: Where the run was started.
+        source: Where the run is started.
         conversation: The second argument of the executor.
         action: The action, if it was made from *call* already.
         risk: The rating of the call, if any.
-        is_plain: Whether this is a plain `tool(call)`; see `Run`.
+        is_plain: Whether this is a direct call `tool(call)`; see `Run`.
     """
     options: dict[str, Any] = {"conversation": conversation, "is_plain": is_plain}
     options |= {"action": action, "risk": risk, "asker": ask_in_cell}

@@ -11,5 +11,5 @@ def running_shell() -> Any:
 
 
 def has_kernel() -> bool:
-    """Return whether this process is a kernel. A terminal has a shell, but shows no widgets."""
+    """Tell whether this process is a Jupyter kernel. A terminal has a shell, but shows no widgets."""
     return hasattr(running_shell(), "kernel")

@@ -41,7 +41,7 @@ class Kinds(Generic[T]):
         self._lock = Lock()
 
     def add(self, cls: T) -> None:
-        """Register *cls*. It replaces the older class of the same place, if the place is not in a function."""
+        """Register *cls*, which replaces the class of the same place, unless a function defines both."""
         place = place_of(cls)
         with self._lock:
             key = f"{place} {next(self._numbers)}" if is_local(place) else place

@@ -34,7 +34,7 @@ def takes_kind(cls: type[Any]) -> bool:
 
 
 def by_kind(base: type[Any], own: CoreSchema) -> CoreSchema:
-    """Return *own*, the pydantic schema of *base*, extended: it also loads and saves subclasses of *base*."""
+    """Return *own*, the pydantic schema of *base*, extended for subclasses: it loads and saves them too."""
 
     def load(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         if not isinstance(value, Mapping) or "kind" not in value:

@@ -46,7 +46,7 @@ class CancelToken:
         return f"<CancelToken{' cancelled' if self.cancelled else ''}>"
 
     def on_cancel(self, callback: Callback) -> Callable[[], None]:
-        """Call *callback* in the thread that cancels, or at once if the token is cancelled already.
+        """Call *callback* in the thread that calls `cancel`; at once, if that has happened already.
 
         Returns:
             A function that removes the callback.
@@ -65,7 +65,10 @@ class CancelToken:
                 callback()
 
     def request(self, reason: str = "") -> list[Callback]:
-        """Mark the work as cancelled, and return the callbacks that no earlier call returned."""
+        """Mark the work as cancelled; return the callbacks that no earlier call of this method returned.
+
+        The caller has to call these callbacks.
+        """
         with self._lock:
             if not self.cancelled:
                 self.cancelled, self.reason = True, reason
@@ -77,9 +80,9 @@ class CancelToken:
             self._callbacks.remove(callback)
 
 
-_SOON = 100_000  # rounds of a loop; the exception comes with the first
+_SOON = 100_000  # rounds of a loop; the exception arrives in the first round
 _START = Thread.start.__code__
-_LONGEST_START = 1_000  # looks at a thread that starts another one, a millisecond apart
+_LONGEST_START = 1_000  # checks whether a thread still starts another one
 
 
 def raise_in(thread: int, error: type[BaseException]) -> None:
@@ -111,14 +114,14 @@ def _wait_for_started_threads(thread: int) -> None:
 
 
 def receive(raise_here: Callable[[], object]) -> None:
-    """Make sure that no exception of another thread can reach this thread later.
+    """Make sure that no exception sent by another thread can still arrive in this thread.
 
-    The other thread may have sent an exception already. CPython cannot take this exception back
-    without making the process slower for ever. So this function sends a second exception, which
-    replaces the first exception, and waits for the second.
+    Another thread may have sent an exception that has not arrived yet. CPython cannot take this
+    exception back without making the process slower for ever. So this function sends a second
+    exception, which replaces the first exception, and waits for the second.
 
     Args:
-        raise_here: Sends the second exception to this thread, which raises it.
+        raise_here: A function that sends the second exception to this thread.
     """
     raise_here()
     for _ in range(_SOON):
@@ -129,19 +132,19 @@ class Interruptible:
     """A piece of work in one thread that another thread may stop with an exception."""
 
     def __init__(self, error: type[BaseException]) -> None:
-        """Stop the work with *error*."""
+        """Make a piece of work that `strike` stops by raising *error*."""
         self._error = error
         self._lock = Lock()
         self._thread: int | None = None
         self._struck = False
 
     def begin(self) -> None:
-        """Allow exceptions in the calling thread from now on."""
+        """Allow `strike` to raise the exception in the calling thread from now on."""
         with self._lock:
             self._thread = get_ident()
 
     def end(self) -> None:
-        """Stop allowing exceptions; an exception that was sent already has no effect."""
+        """Stop allowing the exception; if it was sent already and has not arrived, it has no effect."""
         while self._thread is not None:
             try:
                 self._settle()
@@ -149,12 +152,12 @@ class Interruptible:
                 continue
 
     def strike(self) -> None:
-        """Raise the exception in the thread, if the work still runs."""
+        """Raise the exception in the thread of the work, if the work still runs."""
         with self._lock:
             self._strike()
 
     def _strike(self) -> None:
-        """Raise the exception; the caller holds the lock."""
+        """Do the same as `strike`; the caller holds the lock."""
         if self._thread is not None:
             self._struck = True
             self._raise_in(self._thread)
@@ -168,8 +171,8 @@ class Interruptible:
             self._thread = None
 
     def _raise_in(self, thread: int) -> None:
-        """Raise the exception in *thread*; a subclass may know a quicker way."""
+        """Raise the exception in *thread*; a subclass may have a quicker way."""
         raise_in(thread, self._error)
 
     def _disallow(self) -> None:
-        """Undo the changes that a subclass made to receive exceptions."""
+        """Called when the work ends; a subclass can undo its own preparations for the exception here."""

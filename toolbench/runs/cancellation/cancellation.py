@@ -1,9 +1,10 @@
-"""Stop a run: first ask, then use force.
+"""Stop a run: first ask the run to stop, then use force.
 
-First set the run's flag, call its callbacks (one of them cancels the future of an async run), and
-call the executor's `interrupt()`. After a grace period, kill the processes that the run started,
-and raise an exception in its thread. A call blocked in C cannot be stopped: the run is reported as
-stopping until the call returns, but callers wait only a few seconds.
+To ask means: mark the run as cancelled, call its callbacks (one of them cancels the future of an
+async run), and call the executor's `interrupt()`. Force, after a grace period, means: kill the
+processes that the run started, and raise an exception in its thread. A call blocked in C cannot be
+stopped: the run is reported as stopping until the call returns, but callers wait only a few
+seconds.
 """
 
 import threading
@@ -16,7 +17,10 @@ from toolbench.runs.run import ENDED, Run
 from toolbench.threads import daemon_thread, have_threads
 
 INTERRUPTED = "interrupted"
-"""The reason of a stop by an interrupt of the kernel, which comes also before it ends, or of an agent."""
+"""The reason of a stop that an interrupt of the kernel or of an agent caused.
+
+Jupyter also interrupts a kernel before it ends the kernel.
+"""
 GRACE = 1.0  # seconds between asking and the first use of force
 PATIENCE = 3  # uses of force before the run is given up
 CALLBACK_SECONDS = (
@@ -76,7 +80,7 @@ def _tell(run: Run, callback: Callable[[], object] | None) -> None:
 
 
 def break_off(run: Run, thread: Thread) -> None:
-    """Kill the processes *run* started and raise `RunCancelled` in its *thread*."""
+    """Kill the processes that *run* started, and raise `RunCancelled` in *thread*, the thread of *run*."""
     others = [t for t in threading.enumerate() if inherited_run(t) is run]
     run.children.kill([thread, *others])
     run.work.strike()

@@ -1,4 +1,4 @@
-"""Note the processes that a run starts, to kill them if the run must be stopped by force."""
+"""Remember the processes that a run starts, to kill them if the run must be stopped by force."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -10,22 +10,22 @@ from weakref import WeakSet
 
 
 class Children:
-    """The processes of one run.
+    """The list of the processes that one run started.
 
-    Processes that its threads started through `subprocess` are known on every system; on Linux also
-    processes started in other ways.
+    A process that a thread of the run starts through `subprocess` is known on every system. On
+    Linux, a process started in another way is known too.
     """
 
     def __init__(self) -> None:
-        """Start without processes."""
+        """Make an empty list."""
         self._started: WeakSet[Popen[Any]] = WeakSet()
 
     def add(self, process: "Popen[Any]") -> None:
-        """Note that *process* belongs to the run."""
+        """Add *process* to the list."""
         self._started.add(process)
 
     def kill(self, threads: list[Thread]) -> None:
-        """Kill the noted processes, the processes that *threads* started, and their children."""
+        """Kill the processes of this list, others that *threads* started, and all their children."""
         import psutil  # noqa: PLC0415 - only to stop something that does not stop
 
         known = [p.pid for p in list(self._started) if p.returncode is None]

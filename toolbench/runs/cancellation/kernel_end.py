@@ -1,6 +1,7 @@
 """Find out whether an interrupted kernel is shutting down, or was only interrupted.
 
-Source: jupyter_client, `KernelManager.shutdown_kernel`. A restart calls it too.
+Source: jupyter_client, `KernelManager.shutdown_kernel`, which interrupts the kernel first. A
+restart calls this method too.
 """
 
 from asyncio import sleep

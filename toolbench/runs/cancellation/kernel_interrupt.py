@@ -1,9 +1,9 @@
 """Let Kernel > Interrupt stop background runs too.
 
-ipykernel ignores SIGINT while no cell runs, and installs its own handlers around every message
-and every `await` of a cell. So the kernel's loop installs our handler over these handlers. While
-there are runs, it checks again and again that our handler is still in place. Our handler also calls
-the handler that it covers.
+ipykernel ignores SIGINT while no cell runs, and installs its own handlers of SIGINT around every
+message and every `await` of a cell. So the kernel's loop installs our handler over these handlers,
+and while there are background runs, it checks regularly that our handler is still in place. Our
+handler also calls the handler that it covers.
 """
 
 import signal
@@ -18,28 +18,28 @@ AGAIN = 0.5  # seconds until the handler is checked again
 
 
 class InterruptWatch:
-    """A watch that handles SIGINT while there are background runs."""
+    """Installs a handler of SIGINT while there are background runs."""
 
     def __init__(self, runs: Active) -> None:
-        """Stop *runs* when the kernel is interrupted."""
+        """Make a watch that stops *runs* when the kernel is interrupted."""
         self._runs = runs
         self._watching = False
 
     def look(self) -> None:
-        """Install or remove the handler as needed; from any thread. No effect outside a kernel."""
+        """Install or remove the handler as needed; any thread may call this. No effect outside a kernel."""
         loop = _kernel_loop()
         if loop is not None:
             loop.add_callback(self._switch, loop)
 
     def cell_begins(self) -> None:
-        """Prepare for a cell that awaits: an interrupt then stops the cell and the runs."""
+        """Install the handler before a cell that may `await`: an interrupt stops the cell and the runs."""
         loop = _kernel_loop()
         alone = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if loop is not None and len(self._runs) and not alone:
             self._switch(loop)
 
     def _switch(self, loop: Any) -> None:
-        """Install or remove the handler; runs in the kernel's loop."""
+        """Install or remove the handler as needed, in the kernel's loop."""
         if threading.current_thread() is not threading.main_thread():
             return
         installed: Any = signal.getsignal(signal.SIGINT)
@@ -60,7 +60,7 @@ class InterruptWatch:
 
 
 class _Cover:
-    """The handler: it stops the runs, then calls the handler it covers."""
+    """The handler of SIGINT: it stops the runs, then calls the handler that it covers."""
 
     def __init__(self, runs: Active, loop: Any, covered: Any) -> None:
         self._runs, self._loop, self.covered = runs, loop.asyncio_loop, covered

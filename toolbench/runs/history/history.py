@@ -1,4 +1,4 @@
-"""The history: a record of each run, newest last; limited in memory, on disk if wanted."""
+"""The history: a record of each run, newest last. The memory is limited; a file is optional."""
 
 import json
 from collections import deque
@@ -31,10 +31,10 @@ _WIDEST = 300  # characters of a cell
 
 
 class RunHistory(Sequence[RunRecord]):
-    """The records of a session. Any thread may add records."""
+    """The sequence of the records of a session. Any thread may add records."""
 
     def __init__(self, size: int = MAX_RECORDS, room: int = ROOM) -> None:
-        """Keep the last *size* records, or fewer if they need more than *room* bytes."""
+        """Keep the last *size* records; keep fewer if the records need more than *room* bytes."""
         self._max_records, self._room = size, room
         self._records: deque[RunRecord] = deque()
         self._size = 0
@@ -42,7 +42,7 @@ class RunHistory(Sequence[RunRecord]):
         self._journal: Journal | None = None
 
     def add(self, record: RunRecord) -> None:
-        """Append *record*, also to the file if there is one."""
+        """Append *record*, also to the file if `persist` has set one."""
         with self._lock:
             self._append(record)
             journal = self._journal
@@ -58,10 +58,10 @@ class RunHistory(Sequence[RunRecord]):
             self._size -= self._records.popleft().size
 
     def persist(self, path: str | Path) -> None:
-        """Read the records at *path*, and append every new record to it, one line of JSON each.
+        """Load the records in the file at *path*, and from now on append every new record to the file.
 
-        A line that was cut off, for example by a crash, is skipped. A run that is already in the
-        history is skipped too, so the cell can be run again.
+        Each record is one line of JSON. A line that was cut off, for example by a crash, is
+        skipped. A run that is already in the history is skipped too, so the cell can be run again.
 
         Raises:
             ToolbenchError: If *path* cannot be written.
@@ -79,14 +79,14 @@ class RunHistory(Sequence[RunRecord]):
             self._journal = journal
 
     def clear(self) -> None:
-        """Forget all records and stop writing to a file; the file stays."""
+        """Forget all records and stop writing to the file; the file itself stays."""
         with self._lock:
             self._records.clear()
             self._size = 0
             self._journal = None
 
     def find(self, number: int) -> RunRecord | None:
-        """Return the record of run *number*; the newest one if several records have this number."""
+        """Return the newest record of the run with this *number*; None if there is no such record."""
         with self._lock:
             return next((r for r in reversed(self._records) if r.id == number), None)
 
@@ -154,6 +154,6 @@ _history = RunHistory()
 def history() -> RunHistory:
     """Return the history: the runs of this session and the runs that `persist` loaded, newest last.
 
-    `history().clear()` removes all runs from it.
+    `history().clear()` removes all runs from the history.
     """
     return _history

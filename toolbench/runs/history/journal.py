@@ -18,10 +18,10 @@ _READ = 50_000_000  # bytes to read, from the end; older records stay in the fil
 
 
 class Journal:
-    """One history file. Several kernels may write to it; a crash loses only the current line."""
+    """One history file. Several kernels may write to the file; a crash loses only the newest line."""
 
     def __init__(self, path: Path) -> None:
-        """Write to *path*, which is created if it does not exist.
+        """Open the history file at *path*; the file is created if it does not exist.
 
         Raises:
             ToolbenchError: If the file cannot be read and written.
@@ -38,7 +38,7 @@ class Journal:
             raise ToolbenchError(msg) from error
 
     def read(self, most: int) -> list[RunRecord]:
-        """Return the last records, at most *most*; broken and foreign lines are skipped.
+        """Return the last records in the file, at most *most*; broken and foreign lines are skipped.
 
         Raises:
             ToolbenchError: If the file cannot be read.
@@ -63,7 +63,7 @@ class Journal:
             yield from file
 
     def write(self, record: RunRecord) -> None:
-        """Append *record*; an error, such as a full disk, is only a warning."""
+        """Append *record* to the file; an error, such as a full disk, is only a warning."""
         try:
             line = f"{self._begin}{json.dumps(record.to_dict())}\n".encode()
             self._begin = (

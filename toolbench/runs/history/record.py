@@ -47,7 +47,7 @@ class Reruns:
     """Holds the function that runs a recorded call again; the engine sets this function."""
 
     def __init__(self) -> None:
-        """Start without a function that runs records."""
+        """Set a function that only raises an error."""
         self.perform: Callable[[Run], Observation] = _no_engine
 
 
@@ -61,14 +61,14 @@ class RunRecord:
     id: int
     tool: str
     arguments: Mapping[str, Any]
-    """The arguments as they were sent, secrets hidden."""
+    """The arguments as they were sent, with a mark in place of each secret."""
     observation: Observation
     state: str
     seconds: float
     source: str
     started: datetime
     waited: float = field(default=0.0, compare=False)
-    """The part of `seconds` that it waited for a person."""
+    """The part of `seconds` in which the run waited for a person."""
     decision: str = ""
     """The decision of the policy and its reason; empty for plain Python calls."""
     traceback: str = ""
@@ -78,7 +78,7 @@ class RunRecord:
     conversation: Any = field(default=None, compare=False)
     """The conversation that the executor got."""
     cell: int | None = field(default=None, compare=False)
-    """The number of the newest cell that had begun; None outside of a notebook."""
+    """The number of the newest cell that had begun when the run ended; None outside a notebook."""
     size: int = field(default=0, compare=False)
     """About how many bytes the record takes in memory."""
 
@@ -130,7 +130,9 @@ class RunRecord:
     def again(self, source: Source, changed: Mapping[str, Any] | None = None) -> Run:
         """Return a new run of the same call, for `perform`; see `rerun`.
 
-        *source* says where the new run is started. *changed* has the arguments to change.
+        Args:
+            source: Where the new run is started.
+            changed: The arguments to change.
         """
         tool = self._tool()
         merged = {**self.arguments, **(changed or {})}
@@ -162,7 +164,7 @@ class RunRecord:
 
     @property
     def known_arguments(self) -> dict[str, Any]:
-        """The arguments that were kept; secrets and texts that were too long are left out."""
+        """The arguments that the record has; secrets and texts that were too long are left out."""
         return {k: v for k, v in self.arguments.items() if not is_lost(v)}
 
     def to_dict(self) -> dict[str, Any]:
@@ -186,7 +188,7 @@ class RunRecord:
         return f"<Run {self.id}: {self.tool} from {self.source}, {self.state}, {took}>"
 
     def to_html(self, *, limit: int = MAX_RESULT) -> Html:
-        """Return the record as HTML that needs no kernel: the call and its result.
+        """Return the record, the call and its result, as HTML that needs no kernel.
 
         Args:
             limit: The most characters to show of the result for people, and of the text for models.
@@ -200,7 +202,7 @@ class RunRecord:
         )
 
     def to_text(self, *, limit: int = MAX_RESULT) -> str:
-        """Return the same as `to_html`, as text."""
+        """Return the call and its result as plain text; *limit* is as in `to_html`."""
         return call_text(self.arguments, self.observation, limit=limit)
 
     @property
@@ -215,7 +217,7 @@ class RunRecord:
 
 
 def kept_of(observation: Observation) -> Observation:
-    """Return *observation* for a record: without Python objects, and cut if it is too large."""
+    """Return *observation* for a record: without Python objects, and shortened if it is too large."""
     if isinstance(observation, ResultObservation):
         observation = observation.model_copy(update={"result": None})
     size = _size(observation)
@@ -229,7 +231,7 @@ def kept_of(observation: Observation) -> Observation:
 
 
 def _table_of(observation: Observation) -> TableHead | None:
-    """Return the first rows of the result, for reports; None if the result is not a table."""
+    """Return the first rows of the result in *observation*; None if the result is not a table."""
     result = vars(observation).get("result")
     if type(result) in _DATA:  # as most results are
         return None

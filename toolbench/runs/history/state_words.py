@@ -18,6 +18,6 @@ STATE_WORDS: "dict[State, str]" = {
 
 
 def state_words(state: str) -> str:
-    """Return the words for *state*; an unknown state, perhaps of an old journal, stays as it is."""
+    """Return the words for *state*; an unknown state, perhaps of an old journal, is returned unchanged."""
     words: dict[str, str] = dict(STATE_WORDS.items())
     return words.get(state, state)

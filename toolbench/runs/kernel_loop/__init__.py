@@ -1,1 +1,1 @@
-"""Use the kernel's loop instead of threads, on a Python without threads."""
+"""Use the kernel's event loop instead of threads, on a Python without threads."""

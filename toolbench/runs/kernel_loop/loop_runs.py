@@ -1,6 +1,6 @@
 """Runs of async tools as tasks of the kernel's loop, for a Python without threads.
 
-Such a Python cannot block: the tool is awaited first, and then `perform` records the outcome.
+Such a Python cannot block. So the tool is awaited first, and then `perform` records its result.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _tasks = set[asyncio.Task[Any]]()  # the loop itself forgets tasks that wait
 
 
 def in_loop(work: Coroutine[Any, Any, Any]) -> None:
-    """Start *work* as a task of the running loop."""
+    """Start *work* as a task of the running event loop."""
     task = asyncio.get_running_loop().create_task(work)
     _tasks.add(task)
     task.add_done_callback(_tasks.discard)
@@ -33,7 +33,7 @@ async def outcome_of(
     timeout: float | None = None,
     stop: Callable[[Run, str], object],
 ) -> Callable[[Run], Observation]:
-    """Await the async tool of *run*; return a function that `perform` takes as *work*.
+    """Await the async tool of *run*; return a function for the parameter *work* of `perform`.
 
     The function returns the observation of the tool, or raises the error of the tool. If the
     arguments do not fit, or the policy refuses, the tool is not called: `perform` checks both
@@ -41,7 +41,7 @@ async def outcome_of(
 
     Args:
         run: The run.
-        confirm: Ask first if the policy requires it.
+        confirm: Ask the person first if the policy requires it.
         timeout: Seconds after which the run is cancelled; None means no limit.
         stop: A function that cancels a run for a reason.
     """
@@ -85,7 +85,7 @@ def _raise(error: BaseException, _: Run) -> Observation:
 
 
 def already_answered(answer: Answer) -> Asker:
-    """Return an asker that gives *answer* to the consent question, and declines other questions."""
+    """Return an asker that answers the consent question with *answer*, and declines other questions."""
     absence = f"no person could be asked during the run, since {NO_THREADS}"
 
     def ask(question: Question) -> Answer:

@@ -14,7 +14,7 @@ def later(
     """Call `act(*args)` after *seconds*; return a function that cancels the call.
 
     On a Python without threads, *act* is called when the kernel's loop is free: after the running
-    cell or plain function. Without a loop, *act* is never called.
+    cell or plain function. Without threads and without a loop, *act* is never called.
     """
     if have_threads():
         timer = Timer(seconds, act, args)

@@ -1,6 +1,6 @@
 """Hide the secrets of runs in the tracebacks that IPython shows for a cell.
 
-A traceback of IPython has colours and cuts long values.
+IPython colours a traceback, and cuts long values in it.
 """
 
 import re
@@ -36,13 +36,13 @@ class CellErrors:
     """
 
     def __init__(self, shell: Any) -> None:
-        """Prepare for *shell*; `begin` changes it."""
+        """Prepare for the IPython shell *shell*; only `begin` changes the shell."""
         self._shell = shell
         self._patches = Patches()
 
     def begin(self) -> None:
         """Hide secrets in every error that the shell shows from now on."""
-        # IPython's own place for "put the traceback on a different place"
+        # IPython's own method for subclasses that show the traceback elsewhere
         self._patches.put(self._shell, "_showtraceback", _showing)
 
     def end(self) -> None:

@@ -1,7 +1,7 @@
 """Hide the secrets of runs in output that reaches a kernel's stream through a file descriptor.
 
-A process that a tool starts writes to the descriptor it inherits, and so does C code. A thread
-of ipykernel reads this output and writes it to the stream. Which run wrote it is not known.
+A process that a tool starts writes to the descriptor it inherits, and so does C code. A thread of
+ipykernel reads this output and writes it to the stream. It is not known which run wrote it.
 """
 
 from collections.abc import Callable
@@ -10,18 +10,18 @@ from weakref import WeakSet
 
 from toolbench.redaction.remembered_secrets import remembered
 
-PAUSE = 1.0  # seconds without new output after which held back text is shown
+PAUSE = 1.0  # seconds without new output; then text that was held back is shown
 
 
 class DescriptorOutput:
-    """The output of one stream's descriptor, with the secrets of all runs hidden.
+    """The output of one stream's file descriptor, with the secrets of all runs hidden.
 
-    Text that may be the beginning of a secret is held back until more text comes, the cell
-    ends, or no text comes for a while.
+    Text that may be the beginning of a secret is held back until more text comes, the cell ends, or
+    no text comes for a while.
     """
 
     def __init__(self, write: Callable[[str], int]) -> None:
-        """Pass the text that can be shown to *write*."""
+        """Make an output that passes each text without secrets to *write*."""
         self._write = write
         self._stream = remembered.redactor.stream()
         self._timer: Timer | None = None
@@ -30,7 +30,7 @@ class DescriptorOutput:
         _outputs.add(self)
 
     def write(self, text: str) -> None:
-        """Add *text*."""
+        """Add *text*, which was read from the descriptor."""
         with self._lock:
             self._stream.redactor = remembered.redactor
             safe_text = self._stream.feed(text)
@@ -45,14 +45,14 @@ class DescriptorOutput:
                 self._timer.start()
 
     def flush(self) -> None:
-        """Show the text held back."""
+        """Show the text that is held back."""
         with self._lock:
             if rest := self._stream.flush():
                 self._write(rest)
 
 
 def flush_descriptors() -> None:
-    """At the end of a cell, show the text of all streams that is still held back."""
+    """Show the text of all streams that is still held back; to be called at the end of a cell."""
     for output in list(_outputs):
         output.flush()
 

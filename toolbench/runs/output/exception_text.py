@@ -27,7 +27,7 @@ def is_lack_of_memory(error: BaseException) -> bool:
 
 
 def sentence_of(error: BaseException) -> str:
-    """Return *error* as one sentence that helps a model, with the errors inside a group."""
+    """Return *error* as one sentence that helps a model; a group's sentence includes its errors."""
     text = _sentence(error)
     if not isinstance(error, BaseExceptionGroup):
         return text
@@ -56,7 +56,7 @@ def _sentence(error: BaseException) -> str:
 
 
 def traceback_of(error: BaseException) -> str:
-    """Return the traceback of *error* without the first frames, if these are toolbench's own."""
+    """Return the traceback of *error*; the outer frames that are toolbench's own are left out."""
     theirs = error.__traceback__
     while theirs is not None and _is_ours(theirs):
         theirs = theirs.tb_next

@@ -13,22 +13,25 @@ RICH_LIMIT = 5_000_000  # characters of markup kept of displayed objects
 
 
 class Chunk(NamedTuple):
-    """A piece of output."""
+    """One piece of the output of a run."""
 
     stream: str
     """`stdout`, `stderr`, `log` or `display`."""
     text: str
     html: Html = Html("")
-    """The HTML of a displayed object, if there is more than text."""
+    """The HTML of a displayed object; empty if there is only text."""
     name: str | None = None
-    """The display id, with which it can be replaced."""
+    """The display id; a later chunk with the same id can replace this one."""
 
 
 class Output:
     """The output of a run, in order; if it is too long, only its start and its end are kept."""
 
     def __init__(self, limit: int = LIMIT) -> None:
-        """Keep about *limit* characters; up to 50 % more, because no piece is cut."""
+        """Make an empty output that keeps about *limit* characters.
+
+        It may keep up to 50 % more, because no piece is cut.
+        """
         self._half = limit // 2
         self._head, self._tail = _End(), _End()
         self._is_flood = False  # if true, the head is complete
@@ -39,11 +42,11 @@ class Output:
         self._lock = RLock()
 
     def write(self, stream: str, text: str) -> None:
-        """Add *text*."""
+        """Add *text*, which was written to *stream*."""
         self._take_in(Chunk(stream, text))
 
     def show(self, data: Mapping[str, Any], name: str | None = None) -> None:
-        """Add a displayed mime bundle.
+        """Add a mime bundle that was displayed.
 
         Args:
             data: The bundle.
@@ -89,9 +92,9 @@ class Output:
             self._to_tail(self._affordable(chunk))
 
     def _replaced(self, chunk: Chunk) -> bool:
-        """Remove the earlier chunk with the name of *chunk*; if there is room, put *chunk* there.
+        """Remove the earlier chunk that has the name of *chunk*; if there is room, put *chunk* there.
 
-        Return True if *chunk* is in the place of the earlier chunk.
+        Return True if *chunk* is now in the place of the earlier chunk.
         """
         for end in (self._head, self._tail):
             index = end.index(chunk.name)
@@ -127,7 +130,7 @@ class Output:
 
 
 class _End:
-    """The first or the last chunks of an output.
+    """One end of an output: its first chunks, or its last chunks.
 
     `size` is the number of characters of their text, `markup` of their HTML.
     """

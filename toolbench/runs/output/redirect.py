@@ -2,7 +2,7 @@
 
 During such work, our functions replace the functions that print, display, warn, log, and start
 threads and processes. Each of our functions looks for the sink of the calling thread. If there is
-no sink, it calls the original function. Front ends lose output that threads send to them (measured
+no sink, the original function is called. Front ends lose output that threads send to them (measured
 in JupyterLab 4.6), so the output of a background run must go to a sink.
 """
 
@@ -40,7 +40,7 @@ from toolbench.runs.shell import running_shell
 
 @contextmanager
 def redirect_to(sink: Sink, shell: Any = None) -> Iterator[None]:
-    """Send the output of this thread, and of threads it starts, to *sink* in the `with` block.
+    """In the `with` block, send the output of this thread and of threads it starts to *sink*.
 
     Args:
         sink: The object that gets the output.
@@ -57,10 +57,11 @@ def redirect_to(sink: Sink, shell: Any = None) -> Iterator[None]:
 
 
 def hide_secrets(undo: ExitStack) -> None:
-    """Hide the secrets of runs in their printed and displayed output, until *undo* is closed.
+    """Hide the secrets of runs in printed and displayed output, until *undo* is closed.
 
-    A run that is a sink hides its own secrets. In the streams and displays of the process, secrets
-    stay hidden after the run too, as its threads and processes may live longer.
+    A run that is itself the sink hides its own secrets. In the streams and displays of the process,
+    secrets stay hidden also after *undo* is closed, because threads and processes of the run may
+    live longer.
     """
     undo.enter_context(_installed.needed(None))
     _installed.lasts = True
@@ -74,7 +75,7 @@ def forget_secrets() -> None:
 
 
 class _Installed:
-    """Our functions: installed for the first piece of work, removed after the last one."""
+    """Installs our functions for the first piece of work, and removes them after the last one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -82,11 +83,11 @@ class _Installed:
         self._patches = Patches()
         self._known = _KnownOutputs()
         self.lasts = False
-        """Whether the patches of the process's streams and displays stay after the last work."""
+        """Whether the functions in the process's own streams and displays stay after the last work."""
 
     @contextmanager
     def needed(self, shell: Any) -> Iterator[None]:
-        """Keep the functions in place during the `with` block."""
+        """In the `with` block, keep our functions in place; *shell* is as in `redirect_to`."""
         with self._lock:
             self._users += 1
             self._put(shell)
@@ -99,7 +100,7 @@ class _Installed:
                     self._patches.take_away(self._stays)
 
     def end(self) -> None:
-        """Remove all functions as soon as they are not needed."""
+        """Remove all our functions; if a piece of work still needs them, they go when it ends."""
         with self._lock:
             self.lasts = False
             if self._users == 0:
@@ -147,7 +148,7 @@ class _KnownOutputs:
         self.look(None)
 
     def look(self, shell: Any) -> None:
-        """Add the streams and publishers in use now, also the publisher of *shell*."""
+        """Add the streams and display publishers that are in use now, also the publisher of *shell*."""
         for name in ("stdout", "stderr"):
             _add(self._streams, name, getattr(sys, name, None))
         for one in (shell, running_shell()):  # `display` uses the second
@@ -155,7 +156,7 @@ class _KnownOutputs:
 
     @property
     def streams(self) -> list[tuple[str, Any]]:
-        """The streams that still exist, each with the name under which it was found first."""
+        """The streams that still exist, each with the name under which it was used first."""
         return _living(self._streams)
 
     @property
@@ -190,7 +191,7 @@ def _living(entries: list[tuple[str, ReferenceType[Any]]]) -> list[tuple[str, An
 
 
 def _run_here() -> Run | None:
-    """Return the run that gets the output of this code; None if the sink is not a run."""
+    """Return the run that gets the output of the calling code; None if the sink is not a run."""
     sink = sink_here()
     return sink if isinstance(sink, Run) else None
 
@@ -214,7 +215,7 @@ def _showing(show: Callable[..., None]) -> Callable[..., None]:
 
 
 class _RunLog(logging.Handler):
-    """A log handler that adds each record to the output of the run that is the sink."""
+    """A log handler that adds each record to the run that gets the output of the calling code."""
 
     def emit(self, record: logging.LogRecord) -> None:
         run = _run_here()

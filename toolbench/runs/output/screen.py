@@ -1,6 +1,6 @@
-"""Send what code prints and displays to the sink of its work, without the secrets of its runs.
+"""Send what code prints and displays to its sink, and hide the secrets of its runs.
 
-Each function here wraps an original function. `redirect` installs the wrapped functions.
+Each function here wraps an original function. The module `redirect` installs the wrapped functions.
 """
 
 import threading
@@ -19,7 +19,7 @@ Wrap = Callable[[Any], Callable[..., Any]]
 
 
 class Patches:
-    """The attributes of modules, classes and objects that are replaced by functions for a while.
+    """A list of attributes of modules, classes and objects that our functions replace for a while.
 
     Python holds a reference to a function during its call, so a function of ours can be removed at
     any time. `sys` itself is never patched: C code of CPython uses `sys.stdout` without holding a
@@ -27,7 +27,7 @@ class Patches:
     """
 
     def __init__(self) -> None:
-        """Start without patches."""
+        """Make an empty list."""
         # by the id of the owner, which is kept alive so that the id stays unique
         self._in_place: dict[tuple[int, str], tuple[Any, Any, Any, bool]] = {}
 
@@ -50,7 +50,7 @@ class Patches:
         """Restore the original functions, except where another package has replaced our function.
 
         Args:
-            stays: A function that returns True for an owner whose patches stay.
+            stays: A function that returns True for an owner whose attributes stay replaced.
         """
         patches = {}
         while self._in_place:
@@ -69,9 +69,9 @@ class Patches:
 
 
 def _runs_that_hide() -> Iterator[Run]:
-    """Yield the runs whose secrets must be hidden in this code's output before the sink gets it.
+    """Yield the runs whose secrets must be hidden in the calling code's output before a sink gets it.
 
-    The innermost run comes first. The run that is the sink, and the runs around it, are left out:
+    The innermost run comes first. A run that is the sink, and the runs around it, are left out:
     they hide their secrets later.
     """
     redirection, run = redirection_here(), active_run()
@@ -86,7 +86,7 @@ def _runs_that_hide() -> Iterator[Run]:
 
 
 def writing(write: Callable[[str], int], name: str) -> Callable[[str], int]:
-    """Wrap the `write` of the stream *name*."""
+    """Wrap *write*, the `write` of the stream *name*: the sink of the calling code gets the text."""
 
     def write_where_it_belongs(text: str) -> int:
         if not isinstance(text, str):  # the stream raises its own error
@@ -107,12 +107,13 @@ class KernelWrite:
     """The function that replaces `write` in the class of a kernel's streams.
 
     IPython replaces the `write` of a stream for each cell, and restores the earlier function at the
-    end of the cell. This would remove a function of ours from the stream while a run goes on. So
-    our function is in the class: it is always called first, and calls the function that IPython set.
+    end of the cell. This would remove a function of ours from the stream while a run continues. So
+    our function is in the class: it is always called first, and calls the function that IPython
+    set.
     """
 
     def __init__(self, real: Callable[[Any, str], int]) -> None:
-        """Wrap *real*, the function of the class."""
+        """Wrap *real*, the original `write` of the class."""
         self._real = real
         self._descriptors: WeakKeyDictionary[Any, DescriptorOutput]
         self._descriptors = WeakKeyDictionary()
@@ -130,7 +131,7 @@ class KernelWrite:
         vars(stream).pop("write", None)
 
     def __call__(self, stream: Any, text: str) -> Any:
-        """Write *text* to *stream*, or to the sink of the work that writes."""
+        """Write *text* to *stream*, or to the sink of the calling code."""
         if type(text) is _SafeText:  # the function set over `write` called ours again
             return self._real(stream, text)
         if threading.current_thread() is getattr(stream, "watch_fd_thread", None):
@@ -157,7 +158,7 @@ class _SafeText(str):
 
 @cache  # the interpreter caches attributes of a class
 def writing_to_kernel(write: Callable[[Any, str], int]) -> KernelWrite:
-    """Wrap *write*, a method of the class of a kernel's streams."""
+    """Wrap *write*, the method of a class of kernel streams."""
     return KernelWrite(write)
 
 
@@ -168,7 +169,7 @@ def is_of_kernel(thing: Any) -> bool:
 
 
 def terminal(isatty: Callable[[], bool]) -> Callable[[], bool]:
-    """Wrap the `isatty` of a stream: a sink is not a terminal."""
+    """Wrap *isatty*, the method of a stream: where there is a sink, the stream is not a terminal."""
 
     def is_terminal() -> bool:
         return sink_here() is None and isatty()
@@ -180,7 +181,7 @@ def terminal(isatty: Callable[[], bool]) -> Callable[[], bool]:
 
 
 def publishing(publish: Callable[..., None]) -> Callable[..., None]:
-    """Wrap the `publish` of a display publisher."""
+    """Wrap *publish*, the method of a display publisher: a sink gets the mime bundle."""
 
     def publish_where_it_belongs(
         data: Any, metadata: Any = None, *args: Any, **options: Any
@@ -198,7 +199,7 @@ def publishing(publish: Callable[..., None]) -> Callable[..., None]:
 
 
 def writing_result(write: Callable[..., None]) -> Callable[..., None]:
-    """Wrap the `write_format_data` of a display hook, which shows the result of a cell."""
+    """Wrap *write*, the `write_format_data` of a display hook, which shows the result of a cell."""
 
     def write_result_without_secrets(data: Any, metadata: Any = None) -> None:
         for run in _runs_that_hide():
@@ -209,7 +210,7 @@ def writing_result(write: Callable[..., None]) -> Callable[..., None]:
 
 
 def writing_payload(write: Callable[..., None]) -> Callable[..., None]:
-    """Wrap the `write_payload` of a shell, which sends for example the text of the next cell."""
+    """Wrap *write*, the `write_payload` of a shell, which sends for example the text of the next cell."""
 
     def write_without_secrets(data: Any, *args: Any, **options: Any) -> None:
         for run in _runs_that_hide():
@@ -220,7 +221,7 @@ def writing_payload(write: Callable[..., None]) -> Callable[..., None]:
 
 
 def clearing(clear: Callable[..., None]) -> Callable[..., None]:
-    """Wrap the `clear_output` of a display publisher."""
+    """Wrap *clear*, the `clear_output` of a display publisher: where there is a sink, it does nothing."""
 
     def clear_without_sink(*args: Any, **options: Any) -> None:
         if sink_here() is None:

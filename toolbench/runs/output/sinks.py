@@ -27,7 +27,7 @@ class Redirection:
         outer: "Redirection | None",
         run: CurrentRun | None = None,
     ) -> None:
-        """Send the output to *sink*; after `end`, to the sink of *outer* again.
+        """Send the output of the work to *sink*; after `end`, to the sink of *outer* again.
 
         Args:
             sink: The object that gets the output.
@@ -48,13 +48,13 @@ _INHERITED = "_toolbench_sink"  # attribute of a thread: the redirection of the 
 
 
 def sink_here() -> Sink | None:
-    """Return the sink of the work this code is part of, or None."""
+    """Return the sink that gets the output of the calling code; None if there is none."""
     redirection = redirection_here()
     return None if redirection is None else redirection.sink
 
 
 def redirection_here() -> Redirection | None:
-    """Return the innermost redirection of this code that has not ended, or None."""
+    """Return the innermost redirection of the calling code that has not ended; None if there is none."""
     redirection = innermost()
     while redirection is not None and redirection.sink is None:
         redirection = redirection.outer
@@ -62,7 +62,7 @@ def redirection_here() -> Redirection | None:
 
 
 def innermost() -> Redirection | None:
-    """Return the innermost redirection of this code, even if it has ended, or None."""
+    """Return the innermost redirection of the calling code, even if it has ended; None if none."""
     redirection = _here.get()
     if redirection is None:
         thread = threading.current_thread()
@@ -71,7 +71,7 @@ def innermost() -> Redirection | None:
 
 
 def enter(redirection: Redirection) -> Callable[[], None]:
-    """Make *redirection* the current one; return a function that undoes this."""
+    """Make *redirection* the innermost one of the calling code; return a function that undoes this."""
     token = _here.set(redirection)
     return lambda: _here.reset(token)
 

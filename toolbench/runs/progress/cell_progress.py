@@ -1,4 +1,4 @@
-"""The progress of slow runs, on one line of the cell that waits for them."""
+"""The progress of slow runs, on one line in the output of the cell that waits for them."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,32 +27,32 @@ class _Titled(Protocol):
 
 
 class CellProgress:
-    """The progress of one run. Only the thread that made this object draws it, the cell's thread.
+    """The progress of one run. Only the thread that made this object, the cell's thread, draws it.
 
     Front ends lose or misplace output that other threads display. So other threads only set the
     progress of the run, and the thread that waits for the run draws it.
     """
 
     def __init__(self, name: str) -> None:
-        """Draw the progress of the tool *name*, in this thread."""
+        """Make a drawer of progress for the tool *name*, for the calling thread."""
         self._name = name
         self._thread = current_thread()
         self._due: float | None = None
 
     @classmethod
     def here(cls, tool: _Titled) -> Self | None:
-        """Return a line of progress for *tool* in the cell of this thread; None outside a cell."""
+        """Return a drawer of progress for *tool* in this thread; None if the thread is not a cell's."""
         if getattr(running_shell(), "kernel", None) is None:
             return None
         return cls(tool.title) if current_thread() is main_thread() else None
 
     @property
     def is_here(self) -> bool:
-        """Whether this thread can draw."""
+        """Whether the calling thread is the thread that can draw."""
         return current_thread() is self._thread
 
     def draw(self, progress: Progress) -> None:
-        """Show *progress*, if there is any and it is time to draw."""
+        """Show *progress* on the line, unless it is empty or it is too early to draw again."""
         now = monotonic()
         is_early = self._due is not None and now < self._due
         if is_early or not self.is_here or not (text := progress.text):
@@ -64,16 +64,16 @@ class CellProgress:
             line.put(self, f"{self._name}: {text}")
 
     def erase(self) -> None:
-        """Remove the progress from the line."""
+        """Remove this run's progress from the line."""
         if self.is_here and self._due is not None:
             line.take(self)
 
 
 class Line:
-    """The line that all runs of a cell share; it is empty when the cell ends."""
+    """The line of text that all runs of a cell share; it is empty when the cell has ended."""
 
     def __init__(self) -> None:
-        """Start without a cell."""
+        """Make an empty line, which belongs to no cell yet."""
         self.reset()
 
     def reset(self) -> None:
@@ -92,7 +92,7 @@ class Line:
         return not self._text
 
     def put(self, key: object, text: str, page: str = "") -> None:
-        """Show *text* for *key*, beside the texts of other keys; if *page* is given, link to it."""
+        """Show *text* for the object *key*, beside other texts, with a link to *page* if it is given."""
         shell = running_shell()
         cell = _cell_of(shell)
         if not cell or cell == self._ended:
@@ -106,7 +106,7 @@ class Line:
         self._show()
 
     def take(self, key: object) -> None:
-        """Remove the text for *key*."""
+        """Remove the text that `put` showed for *key*."""
         self._pages.pop(key, None)
         if self._texts.pop(key, None) is not None:
             self._show()
@@ -139,7 +139,7 @@ class Line:
 
 
 def _cell_of(shell: Any) -> str:
-    """Return the id of the cell that *shell* runs; empty if no line can be shown in a cell.
+    """Return the message id of the cell that *shell* runs; empty if it can show no line.
 
     There is no cell after a click on a widget or in the IPython tool. If the output of the cell is
     captured, as by `%%capture`, the line would be captured as a result.

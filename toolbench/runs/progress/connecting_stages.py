@@ -1,4 +1,4 @@
-"""The stages of connecting servers, on a line of the cell that waits for them."""
+"""Show the stages of connecting servers, on a line in the cell that waits for them."""
 
 import sys
 from collections.abc import Callable, Collection, Iterator
@@ -23,11 +23,12 @@ _OVER = ("connected", "failed", "closed")
 
 @contextmanager
 def connecting_stages(sessions: Collection[Any]) -> Iterator[None]:
-    """Show the stages of connecting *sessions* in the `with` block, if connecting takes long.
+    """In the `with` block, show the stages of connecting *sessions*, if connecting takes long.
 
-    If no person watches, no stage is shown: the output of such notebooks is often compared with
-    the saved output. A page on which a person has to authorize is always shown, and at once; outside
-    a kernel its address is printed to stderr. In other threads than the main one, nothing is shown.
+    If no person watches, no stage is shown: the output of such notebooks is often compared with the
+    saved output. A page on which a person has to authorize is always shown, and at once; outside a
+    kernel the address of the page is printed to stderr. In other threads than the main one, nothing
+    is shown.
     """
     if current_thread() is not main_thread():  # only the thread of the cell may draw
         yield
@@ -64,7 +65,7 @@ def _drawer(sessions: Collection[Any]) -> Callable[[], None]:
 
 
 def stage(session: Any) -> str:
-    """Return the present stage of connecting *session*, in words."""
+    """Return in words what the connecting of *session* is doing now, such as `listing its tools`."""
     if not session.traffic:
         is_process = session.entry.transport == "stdio"
         return "starting the server" if is_process else "reaching the server"

@@ -9,7 +9,7 @@ _EXACT = 1e15  # larger floats are not exact to the unit
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a run: *value* of *total*, in any unit, and a *message* about the step."""
+    """The progress of a run: *value* of *total*, in any unit, and a *message* on the present work."""
 
     value: float = 0.0
     total: float | None = None
@@ -17,26 +17,26 @@ class Progress:
 
     @classmethod
     def of(cls, value: float, total: float | None, message: str) -> Self:
-        """Return the progress that an executor or a server reports; numbers may be of any size."""
+        """Return the progress for numbers of any size, as an executor or a server reports them."""
         return cls(_float(value), None if total is None else _float(total), message)
 
     @property
     def share(self) -> float | None:
-        """The part of the work that is done, between 0 and 1; None if unknown."""
+        """The part of the work that is done, between 0 and 1; None if this is unknown."""
         if not self.total or not isfinite(self.total) or not isfinite(self.value):
             return None
         return min(max(self.value / self.total, 0.0), 1.0)
 
     @property
     def counted(self) -> str:
-        """The numbers as a person reads them: `3 of 10`, or `3`, or nothing."""
+        """The numbers as a person reads them: `3 of 10`, or `3`, or an empty text."""
         if self.total:
             return f"{_read(self.value)} of {_read(self.total)}"
         return _read(self.value) if self.value else ""
 
     @property
     def text(self) -> str:
-        """The message and the numbers."""
+        """The message and the numbers, in one line."""
         return " · ".join(filter(None, (self.message, self.counted)))
 
 
