@@ -110,6 +110,7 @@ def test_each_call_is_edited_refused_or_answered(lab: NotebookPage, nbroot):
     expect(panel.get_by_role("button", name="Refuse", exact=True)).to_have_count(1)
 
     press(panel, "Answer by hand")
+    lab.type_into("result", "8", within=panel)
     lab.type_into("Result in place of add", "Eight, roughly.", within=panel)
     press(panel, "Give this answer")
     lab.wait_for_text("answered by hand", within=panel)

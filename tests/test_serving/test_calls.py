@@ -10,6 +10,7 @@ from test_mcp.peers import eventually
 from test_serving.calling import Caller
 from test_serving.clients import ERAS, call, client_of
 from toolbench import Observation, current_run, history, policy, tool
+from toolbench.errors import ToolbenchError
 from toolbench.runs.questions import Answer
 from toolbench.serving import serve
 
@@ -172,6 +173,25 @@ class TestPersonsHand:
         waiting(served).answer("the cat sleeps")
         assert caller.result().content[0].text == "the cat sleeps"
         assert history()[-1].decision == "answered by hand"
+
+    def test_a_call_that_has_ended_takes_no_answer(self, served):
+        """One sentence says so, and what the agent has stays."""
+        assert not call(served, "look", {"what": "cat"}).is_error
+        eventually(lambda: served.calls[-1].is_over)
+        before = served.calls[-1].observation.text
+        with pytest.raises(ToolbenchError, match=r"of look has ended \(succeeded\)\."):
+            served.calls[-1].answer("the cat sleeps")
+        assert served.calls[-1].observation.text == before
+        assert not served.calls[-1].by_hand
+
+    def test_a_second_answer_is_refused(self, served):
+        """The agent has the first one."""
+        served.pause()
+        caller = Caller(served, "look", {"what": "cat"})
+        waiting(served).answer("the cat sleeps")
+        with pytest.raises(ToolbenchError, match="of look was answered by hand"):
+            served.calls[-1].answer("the cat is awake")
+        assert caller.result().content[0].text == "the cat sleeps"
 
     def test_a_running_call_can_be_answered(self, mode):
         """It is stopped then."""

@@ -122,14 +122,41 @@ def test_the_thought_of_a_call_stands_above_its_card(opened):
 
 
 def test_a_call_is_answered_by_hand(opened):
-    """The tool does not run."""
+    """The tool does not run; the model reads what the tool would say."""
+    c, panel = two_calls(opened)
+    labelled(panel, "Answer by hand").click()
+    labelled(panel, "result").value = "7"
+    press(panel, "Give this answer")
+    [answer] = of(c, ObservationEvent)
+    assert answer.by_hand and answer.observation.text == "7"
+    assert len(history()) == 0
+
+
+def test_an_answer_by_hand_fits_the_tool(opened):
+    """What the tool never returns is not sent, unless it is a failure."""
     c, panel = two_calls(opened)
     labelled(panel, "Answer by hand").click()
     labelled(panel, "Result in place of add").value = "Seven."
+    labelled(panel, "result").value = "seven"
+    press(panel, "Give this answer")
+    assert not of(c, ObservationEvent)
+    assert len(c.pending) == 2
+    labelled(panel, "It failed").value = True
     press(panel, "Give this answer")
     [answer] = of(c, ObservationEvent)
-    assert answer.by_hand and answer.observation.text == "Seven."
-    assert len(history()) == 0
+    assert answer.observation.is_error and answer.observation.text == "Seven."
+
+
+def test_an_answer_by_hand_for_a_tool_without_a_schema_is_a_text(opened):
+    """A function that returns a text promises no structure: any text is an answer."""
+    c = talk([calls(call("fail")), "Done."])
+    panel = opened(c)
+    press(panel, "Step")
+    labelled(panel, "Answer by hand").click()
+    labelled(panel, "Result in place of fail").value = "Seven."
+    press(panel, "Give this answer")
+    [answer] = of(c, ObservationEvent)
+    assert answer.observation.text == "Seven."
 
 
 def test_a_row_opens_into_the_panel_of_its_call(opened):

@@ -15,8 +15,10 @@ from toolbench.core.coercion.coercion import masked_observation
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
+from toolbench.errors import ToolbenchError
 from toolbench.plain import sentence, whole_characters
 from toolbench.runs.engine import execute, start, stop
+from toolbench.runs.history.state_words import state_words
 from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import ENDED, Run
 from toolbench.serving.call_results import observation_by_hand, result_of
@@ -226,15 +228,24 @@ class ServedCall:
         """Give *answer* to the agent in place of the tool's result.
 
         The tool does not run; if it runs already, it is stopped. A dict is used like a value
-        that the tool returns. If the call is over, nothing happens.
+        that the tool returns.
 
         Raises:
-            ToolbenchError: If *answer* does not fit the tool's output schema. A failed
-                observation is always accepted.
+            ToolbenchError: If *answer* does not fit the tool's output schema; a failed
+                observation is always accepted. Also if the call has ended, or was answered by hand
+                before: the agent takes one answer.
         """
+        if self.is_over or self.by_hand:
+            how = (
+                "was answered by hand"
+                if self.by_hand
+                else f"has ended ({state_words(self.state)})"
+            )
+            msg = (
+                f"Call {self.id} of {self.tool} {how}. Its agent takes no other answer."
+            )
+            raise ToolbenchError(msg)
         observation = observation_by_hand(self.run.tool, answer)
-        if self.is_over:
-            return
         self._by_hand = observation
         if any(
             one.question.consent is not None

@@ -9,7 +9,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.validation.validator import validator_of
 from toolbench.plain import sendable
-from toolbench.serving.result_schema import WRAPPED, ResultSchema, result_schema
+from toolbench.serving.result_schema import ResultSchema, result_schema, unwrapped
 
 _STRUCTURED = "structuredContent"
 
@@ -116,12 +116,7 @@ def _unwrapped(tool: ToolDefinition[Any, Any], observation: Observation) -> Obse
     promised = result_schema(tool)
     if promised is None or not isinstance(observation, ResultObservation):
         return observation
-    value = observation.result
-    is_wrapped = (
-        promised.wraps and isinstance(value, Mapping) and value.keys() == {WRAPPED}
-    )
-    return (
-        observation.model_copy(update={WRAPPED: value[WRAPPED]})
-        if is_wrapped
-        else observation
-    )
+    value = unwrapped(promised.schema, observation.result)
+    if value is observation.result:
+        return observation
+    return observation.model_copy(update={"result": value})

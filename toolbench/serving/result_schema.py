@@ -45,6 +45,12 @@ class ResultSchema:
         return {WRAPPED: data} if self.wraps else data
 
 
+def unwrapped(schema: Mapping[str, Any], value: Any) -> Any:
+    """Return *value*, which fits the output schema *schema*, as the function itself returns it."""
+    is_wrapped = _WRAPS in schema and isinstance(value, Mapping)
+    return value[WRAPPED] if is_wrapped and value.keys() == {WRAPPED} else value
+
+
 def result_schema(tool: ToolDefinition[Any, Any]) -> ResultSchema | None:
     """Return the output schema of the function of *tool*; None if its annotation gives none."""
     if tool.observation_type is not None or not isinstance(tool.executor, FunctionCall):
@@ -57,9 +63,9 @@ def result_schema(tool: ToolDefinition[Any, Any]) -> ResultSchema | None:
 
 
 def _of(function: Callable[..., Any]) -> ResultSchema | None:
-    from fastmcp.tools import Tool  # noqa: PLC0415 - FastMCP takes seconds
-
     try:
+        from fastmcp.tools import Tool  # noqa: PLC0415 - FastMCP takes seconds
+
         hint = get_type_hints(innermost(function), include_extras=True).get("return")
         if hint in _PLAIN or _holds_no_data(hint):
             return None
@@ -69,7 +75,7 @@ def _of(function: Callable[..., Any]) -> ResultSchema | None:
         described.__annotations__ = {"return": hint}
         schema = Tool.from_function(described).output_schema
         return None if schema is None else ResultSchema(schema, TypeAdapter(hint))
-    except Exception:  # noqa: BLE001 - the annotation may be any type
+    except Exception:  # noqa: BLE001 - the annotation may be any type; a page has no FastMCP
         return None
 
 

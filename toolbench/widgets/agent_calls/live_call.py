@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import ipywidgets as w
@@ -36,7 +37,7 @@ class LiveCall:
             call.tool,
             answer=self._answer,
             refuse=self._refuse,
-            schema=output_schema_of(call.run.tool),
+            schema=partial(output_schema_of, call.run.tool),
         )
         self._head, self._problem = parts.html(), parts.html()
         self._printed, self._version = parts.html(), -1

@@ -5,9 +5,10 @@ from typing import Any
 
 import ipywidgets as w
 
-from toolbench.core.coercion.coercion import ResultObservation
+from toolbench.core.coercion.coercion import ResultObservation, contents_of
+from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
-from toolbench.plain import text_of
+from toolbench.serving.result_schema import unwrapped
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts
@@ -22,7 +23,7 @@ class ByHand:
         *,
         answer: Callable[[Observation], object],
         refuse: Callable[[str], object],
-        schema: Mapping[str, Any] | None = None,
+        schema: Callable[[], Mapping[str, Any] | None],
     ) -> None:
         """Show no fields yet. The call is a call of the tool *name*.
 
@@ -30,7 +31,8 @@ class ByHand:
             name: The name of the tool.
             answer: A function that gets the answer.
             refuse: A function that gets the reason, which may be empty.
-            schema: The schema of the tool's structured results; None if the tool has none.
+            schema: Returns the schema of the tool's structured results; None if the tool has none.
+                It is called when a person wants to answer.
         """
         self._name, self._answer, self._refuse = name, answer, refuse
         self._schema = schema
@@ -56,9 +58,7 @@ class ByHand:
                 form.reveal_errors(focus=True)
                 return
             else:
-                words = text.value or text_of(form.value)
-                blocks = Observation.from_text(words).content
-                result = ResultObservation(content=blocks, result=form.value)
+                result = self._result(form.value, text.value)
             self._answer(result)
 
         send_row = self._parts.row(self._button("Give this answer", send), is_error)
@@ -71,13 +71,19 @@ class ByHand:
         send = self._button(label, lambda: self._refuse(text.value.strip()))
         self._show(self._parts.row(text, send))
 
+    def _result(self, value: dict[str, Any], text: str) -> Observation:
+        """Return *value* as the tool's result, with *text*, or else its own text, for the model."""
+        plain_value = unwrapped(self._schema() or {}, value)
+        content = [TextContent(text=text)] if text else contents_of(plain_value)
+        return ResultObservation(content=content, result=value)
+
     def _result_form(self) -> SchemaForm | None:
         """Return the form for a structured result; None if the tool has no structured results.
 
         The form is made once, so it keeps the typed values.
         """
-        if self._schema is not None and self._form is None:
-            self._form = SchemaForm(dict(self._schema))
+        if self._form is None and (schema := self._schema()) is not None:
+            self._form = SchemaForm(dict(schema))
             self._form.observe(lambda _: self._debounce.edited())
         return self._form
 

@@ -1,6 +1,7 @@
 """A call that waits for a person, who can run it, edit it, answer it by hand, or refuse it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import ipywidgets as w
 
@@ -13,6 +14,7 @@ from toolbench.display.html.css import CODE_FONT, REMARK
 from toolbench.display.html.markdown import markdown_html
 from toolbench.display.page import badge, notice, short
 from toolbench.plain import clip, same_json
+from toolbench.serving.call_results import output_schema_of
 from toolbench.widgets.form.by_hand import ByHand
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.debounce import Debounce
@@ -53,7 +55,12 @@ class WaitingCall:
         self._form: SchemaForm | None = None
         self._debounce = Debounce()
         self._name = call.tool_name
-        self._by_hand = ByHand(self._name, answer=self._answer, refuse=self._refuse)
+        self._by_hand = ByHand(
+            self._name,
+            answer=self._answer,
+            refuse=self._refuse,
+            schema=self._output_schema,
+        )
         self._run = self._button("Run", self._run_it, look="primary")
         buttons = [
             self._run,
@@ -122,6 +129,11 @@ class WaitingCall:
             self._form.observe(lambda _: self._debounce.edited())
             self._run.description = "Run with these arguments"
         self._show(self._form.widget)
+
+    def _output_schema(self) -> Mapping[str, Any] | None:
+        """Return the schema that an answer in place of the tool has to fit; None without one."""
+        tool = self.call.tool_call.tool
+        return None if tool is None else output_schema_of(tool)
 
     # --- answer and refuse --------------------------------------------------------------
 
