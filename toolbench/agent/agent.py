@@ -48,14 +48,16 @@ class Agent:
                 tool object, a class of tools, a `Tool(...)` spec, the name of a registered tool, a
                 function, or another agent.
             system_prompt: The instructions for the model; none if left out.
-            max_steps: The most steps of one `run`.
+            max_steps: The most steps of one `run`. A step is one answer of the model with its
+                calls.
             max_cost: The most US dollars that a conversation may cost. After that, no request is
                 made. The cost is the sum of `usage.cost` of all answers: answers of this model,
                 answers of other models that condense, rate calls, edit or do delegated tasks, and
                 answers that a fork copied. OpenRouter reports the cost. For other providers
                 give `as_model(..., price=(read, written))`, in dollars for a million tokens. An
                 answer without a known cost counts as free; a notice reports this once.
-            filter_tools_regex: A pattern; only tools whose names begin with a match are offered.
+            filter_tools_regex: A regular expression. Only tools are offered whose names match it
+                from the first character on.
             mcp_config: MCP servers whose tools are added, as for `create_mcp_tools`; they are
                 connected when a conversation begins, and closed at its end.
             condenser: Decides when and how older turns are summarised. If left out, they are
@@ -106,11 +108,11 @@ class Agent:
         conversation: Conversation,
         callbacks: Sequence[Callable[[Event], object]] = (),
     ) -> Loop:
-        """Make the loop of *conversation*, with the tools for this conversation.
+        """Make the loop that lets this agent work in *conversation*; *callbacks* get each event.
 
         Raises:
             RegistrationError: If a tool is not valid, or two tools have the same name.
-            ToolNotFoundError: If no tool is registered under a name.
+            ToolNotFoundError: If a tool is given by a name that is not registered.
         """
         return Loop(self, conversation, callbacks)
 
@@ -127,7 +129,7 @@ class Agent:
 
     @property
     def parts(self) -> Mapping[str, Callable[[], Any]]:
-        """The parameters of a tool's `create` that this agent fills, each with a function for its value."""
+        """The parameters of a tool's `create` that the agent supplies, with a function for each value."""
         return {"llm": lambda: self.llm, "agent": self._delegate}
 
     def _delegate(self) -> "Agent":
@@ -150,7 +152,8 @@ class Agent:
 
         Args:
             name: The name of the tool.
-            description: Its description for a model: which tasks to give it, and when.
+            description: What the description of the tool says to a model: which tasks this agent
+                does, and when to use it. A general text if left out.
         """
         [tool] = DelegateTool.create(None, agent=self)
         return tool.model_copy(
@@ -158,7 +161,7 @@ class Agent:
         )
 
     def workspace_of(self, path: str | Path) -> str | None:
-        """Return the working directory of the conversation saved at *path*; None if it is gone."""
+        """Return the working directory of the conversation saved at *path*; None if it is gone now."""
         return workspace_of(Path(path))
 
 

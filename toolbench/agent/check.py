@@ -34,7 +34,7 @@ class ToolProblem:
 
 
 def check_tools(tools: Any, model: Any) -> list[ToolProblem]:
-    """Return the parts of *tools* that the provider of *model* does not accept, the worst first.
+    """Return the parts of *tools* that the provider of *model* does not accept; refused parts first.
 
     Args:
         tools: The tools: anything that `Agent` takes as tools, such as classes, specs and names.
@@ -42,7 +42,7 @@ def check_tools(tools: Any, model: Any) -> list[ToolProblem]:
 
     Raises:
         RegistrationError: If an object is not a tool.
-        ToolNotFoundError: If no tool is registered under a name.
+        ToolNotFoundError: If a tool is given by a name that is not registered.
     """
     agent = Agent(model, tools)
     making = ToolMaking(ConversationState(), agent.parts)

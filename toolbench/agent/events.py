@@ -66,7 +66,7 @@ class Event:
     """One thing that happened in a conversation."""
 
     id: int = 0
-    """Its number in the conversation, from 1."""
+    """The number of the event in the conversation, from 1."""
     at: datetime = field(default_factory=_now, compare=False)
 
     @property
@@ -113,7 +113,7 @@ class MessageEvent(Event):
 
 @dataclass(frozen=True, repr=False)
 class ActionEvent(Event):
-    """A tool call of the model; exactly one event with its answer follows."""
+    """A tool call of the model. Exactly one `AnswerEvent` for this call follows."""
 
     tool_call: ToolCall
     action: Action | None = None
@@ -163,7 +163,7 @@ class CallEdit(Event):
     tool_call: ToolCall
     """The call with the new arguments."""
     action_id: int = field(default=0, kw_only=True)
-    """The number of the `ActionEvent` it changes."""
+    """The number of the `ActionEvent` whose arguments are changed."""
 
     @property
     def shown_arguments(self) -> dict[str, Any]:
@@ -188,12 +188,12 @@ def arguments_without_secrets(call: ToolCall) -> dict[str, Any]:
 
 @dataclass(frozen=True, repr=False)
 class AnswerEvent(Event):
-    """The end of one call; each call has exactly one such event."""
+    """The base class of the events that end a call. Each call has exactly one such event."""
 
     tool_call_id: str | None
 
     action_id: int | None = field(default=None, kw_only=True)
-    """The number of the `ActionEvent` it answers."""
+    """The number of the `ActionEvent` that this event answers; None if it answers no call."""
     tool_name: str = field(default="", kw_only=True)
 
     @property
@@ -239,7 +239,7 @@ class AgentErrorEvent(AnswerEvent):
 
     @property
     def visualize(self) -> RenderableType:
-        """The sentence."""
+        """The error sentence."""
         return Text.assemble(("❌ ", "bold red"), _safe_text(self.error))
 
 
@@ -286,7 +286,7 @@ class Condensation(Event):
 
 @dataclass(frozen=True, repr=False)
 class NoticeEvent(Event):
-    """A note on an act of the loop itself: a retry, a backup tool, a text that was cut."""
+    """A note about something that the loop did itself: it tried again, used a backup tool, cut a text."""
 
     text: str
     left_out: tuple[int, ...] = field(default=(), kw_only=True)
@@ -294,7 +294,7 @@ class NoticeEvent(Event):
 
     @property
     def visualize(self) -> RenderableType:
-        """The sentence."""
+        """The text of the note."""
         return Text(_safe_text(self.text), style="dim")
 
 
@@ -322,7 +322,7 @@ def begins_answer(event: Event) -> bool:
 
 
 def final_text_of(events: Sequence[Event]) -> str:
-    """Return the model's last text, or the message of its finish call."""
+    """Return the model's last text, or the message of its finish call; "" if there is neither."""
     for event in reversed(events):
         if isinstance(event, MessageEvent) and event.source == "agent":
             return event.text

@@ -79,7 +79,7 @@ class Loop:
         spend_on = self.requests.spend
         self.calls = Calls(agent, conversation, self.toolset, self.log, spend_on)
         self.round: Round | None = None
-        """The calls of the last answer, until all are answered."""
+        """The calls of the model's last answer; None as soon as all of them are answered."""
         self.pending = Pending(self, self.close_round)
         self._inbox: deque[MessageEvent] = deque()
         self._over: StopReason | None = None
@@ -183,7 +183,7 @@ class Loop:
             return self.log.after(place)
 
     def to_html(self) -> str:
-        """Return the transcript as a page."""
+        """Return the transcript as an HTML page."""
         return transcript.to_html(self)
 
     def bundle(self) -> Mapping[str, Any]:
@@ -275,7 +275,7 @@ class Loop:
             self.end("answered")
 
     def take_over(self, event: MessageEvent, message: Json | None = None) -> None:
-        """Copy *event*, which the model read; or, if *message* is given, the model's own message."""
+        """Copy *event*: a message that the model has read or, with *message*, that the model wrote."""
         if message is None:
             self._read(event)
         else:
@@ -283,7 +283,7 @@ class Loop:
             self.end("answered")
 
     def take_over_round(self, current: Round) -> None:
-        """Copy *current*, a round of calls. The calls without an answer wait."""
+        """Copy *current*, a round of calls. Calls without an answer will wait for a decision."""
         self.end(None)
         for call in current.calls:
             self.requests.take(call.tool_call_id)
@@ -308,7 +308,7 @@ class Loop:
 
     @contextmanager
     def _stoppable(self) -> Iterator[None]:
-        """Clear the stop request after the block. A stop request from before the block counts too."""
+        """Clear the stop request at the end of the block. A request from before the block counts too."""
         try:
             yield
         finally:
@@ -335,7 +335,7 @@ class Loop:
         return None
 
     def _stops(self, reason: StopReason | None, *, again: bool = False) -> bool:
-        """Tell whether there is a *reason* to stop; log it, but not twice unless *again* is true."""
+        """Tell whether *reason* is not None, and log it; a repeated stop is logged only with *again*."""
         last = self.log[-1] if self.log else None
         is_known = isinstance(last, StopEvent) and last.reason == reason and not again
         if reason is not None and not is_known:

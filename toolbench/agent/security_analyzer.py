@@ -17,7 +17,7 @@ from toolbench.plain import clip
 from toolbench.runs.cancellation.cancel_token import Cancellable
 
 Rule = Callable[[ActionEvent], SecurityRisk | None]
-"""A function that rates a call, or returns None."""
+"""A function that rates a call, or returns None if it does not apply to the call."""
 
 _WORST = (SecurityRisk.HIGH, SecurityRisk.MEDIUM, SecurityRisk.LOW)
 _INSTRUCTIONS = (
@@ -29,14 +29,14 @@ _INSTRUCTIONS = (
 
 
 class SecurityAnalyzer(Protocol):
-    """An analyzer that rates calls."""
+    """The protocol of analyzers, which rate each call before it runs."""
 
     def security_risk(self, event: ActionEvent) -> SecurityRisk:
         """Return how dangerous the call of *event* is; UNKNOWN if the analyzer cannot say."""
 
 
 class RuleSecurityAnalyzer:
-    """An analyzer with rules; the worst of their ratings counts."""
+    """An analyzer that rates calls by rules; the worst rating counts."""
 
     def __init__(
         self, *rules: Rule, patterns: Mapping[str, SecurityRisk] | None = None
@@ -45,8 +45,9 @@ class RuleSecurityAnalyzer:
 
         Args:
             *rules: Functions of an `ActionEvent` that return a rating or None.
-            patterns: Regular expressions, searched in the tool's name and its arguments as
-                JSON, as in `{r"rm\s+-rf": SecurityRisk.HIGH}`.
+            patterns: Regular expressions with the rating for a match, as in `{r"rm\s+-rf":
+                SecurityRisk.HIGH}`. They are searched in a text: the tool's name, a space, and the
+                arguments as JSON.
         """
         self._rules = [
             *rules,
@@ -90,7 +91,7 @@ class LLMSecurityAnalyzer:
         return self._model is None
 
     def security_risk(self, event: ActionEvent) -> SecurityRisk:
-        """Return the rating; see `rate`."""
+        """Return the rating of the call of *event*; see `rate`."""
         return self.rate(event)
 
     def rate(
@@ -99,15 +100,15 @@ class LLMSecurityAnalyzer:
         cancel: Cancellable | None = None,
         spend: Callable[[Usage | None], object] = lambda usage: None,
     ) -> SecurityRisk:
-        """Return the rating.
+        """Return the rating of the call of *event*; UNKNOWN if the agent's own model sent none.
 
         Args:
             event: The call with secrets hidden, because its arguments are sent to the model.
-            cancel: Stops the request.
+            cancel: Can stop the request to the model.
             spend: Called with the tokens and cost of the rating.
 
         Raises:
-            ModelError: If another model gives no rating; the call then counts as HIGH.
+            ModelError: If the model *llm* answers without a rating; the agent then takes HIGH.
         """
         if self._model is None:
             return event.tool_call.security_risk or SecurityRisk.UNKNOWN

@@ -22,7 +22,7 @@ from toolbench.plain import clip
 AnyTool = ToolDefinition[Any, Any]
 
 CROWD = 100
-"""The most tools that are offered to a model; if there are more, it gets a tool to search them."""
+"""The most tools that are offered to a model. If there are more, the model gets a search tool."""
 
 
 def is_one_tool(value: Any) -> bool:
@@ -32,10 +32,10 @@ def is_one_tool(value: Any) -> bool:
 
 
 class ToolMaking:
-    """A maker of tools, from everything that `Agent` accepts as tools."""
+    """Makes tools from everything that `Agent` accepts as tools."""
 
     def __init__(self, state: ConversationState, parts: Mapping[str, Any]) -> None:
-        """Make tools for *state*. A parameter of `create` gets the item of *parts* with its name."""
+        """Make tools for *state*; *parts* has functions for the values of some parameters of `create`."""
         self._state, self._parts = state, parts
         self._owned: list[AnyTool] = []
 
@@ -102,9 +102,9 @@ class Toolset:
         Args:
             specs: Tools, classes of tools, `Tool` specs, names, functions, or lists of these.
             state: The state of the conversation for which the tools are made.
-            parts: Functions that make values for parameters of `create`, by parameter name.
-            pattern: A pattern; only tools whose names begin with a match are kept.
-            skips: Returns whether to leave out a tool.
+            parts: For some parameters of `create`, by name: a function that returns the value.
+            pattern: Only tools are kept whose names match the pattern from the first character on.
+            skips: Returns True for a tool to leave out.
             mcp_config: MCP servers whose tools are added.
 
         Raises:
@@ -171,8 +171,8 @@ class Toolset:
         """Return the offered tools in the format of *provider*.
 
         Args:
-            provider: The dialect.
-            security_risk: Ask for a rating with each call.
+            provider: The provider of the model.
+            security_risk: Whether the model must rate each of its calls.
         """
         return [
             self._format(tool, provider, security_risk=security_risk)

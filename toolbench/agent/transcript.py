@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
 
 _IN_A_CELL = 200  # events; the output of a cell is saved with the notebook
-_LIMIT = 20_000  # characters of a message, and of each side of a result
+_LIMIT = 20_000  # characters of a message, and of a result in each of its views
 _BRIEF = 160  # characters of a call, and of its result, in a row
 _READ = 10 * _BRIEF  # characters of a result that are read for its row
-_DEEPEST = 3  # conversations inside of each other
+_DEEPEST = 3  # how deep a conversation can be inside of others
 _BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
 
 
@@ -145,7 +145,7 @@ def head_html(loop: "Loop") -> Html:
 
 
 def foot_html(loop: "Loop", *, is_page: bool = False) -> Html:
-    """Return the last request to the model, folded.
+    """Return the last request to the model, behind a line to click.
 
     Args:
         loop: The loop of the conversation.
@@ -192,7 +192,7 @@ def call_numbers(events: Iterable[Event]) -> dict[int, int]:
 
 
 def other_html(event: Event) -> Html:
-    """Return an event that is neither a call nor an answer to a call."""
+    """Return *event*, which is neither a call nor an answer to a call, as HTML."""
     if isinstance(event, MessageEvent):
         return _message(event)
     if isinstance(event, AgentErrorEvent):
@@ -244,10 +244,10 @@ def call_html(
 
     Args:
         event: The call.
-        answer: Its answer, if there is one.
+        answer: The answer to the call, if there is one.
         edit: A person's change of the call, if there is one.
-        number: Its number among the calls of the conversation.
-        depth: The number of conversations that contain this one.
+        number: The number of the call among the calls of the conversation.
+        depth: How many conversations contain the conversation of the call.
         is_running: Whether the call runs now, if there is no answer yet.
     """
     arguments = event.shown_arguments if edit is None else edit.shown_arguments
@@ -322,7 +322,7 @@ def _result(answer: AnswerEvent, depth: int) -> Html:
 
 
 def _inner(observation: Observation, depth: int) -> str:
-    """Return the conversation of a delegated task, folded."""
+    """Return the conversation of a delegated task, behind a line to click; "" for other results."""
     if not isinstance(observation, DelegateObservation) or depth >= _DEEPEST:
         return ""
     events = [readable_event_of(data) for data in observation.transcript]

@@ -8,7 +8,7 @@ from toolbench.errors import CaseError
 
 
 def check_options(*, repeats: Any, workers: Any, executor: Any) -> None:
-    """Check the options of a user.
+    """Check the options that a user gave.
 
     Raises:
         CaseError: If an option cannot be used.

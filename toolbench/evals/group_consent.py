@@ -30,8 +30,8 @@ def ask_for_all(
         The decision, in words.
 
     Raises:
-        ConsentError: If the answer is no. Also if no person can answer, unless all reasons to ask
-            count only for a person. Then no call has run.
+        ConsentError: If the answer is no. If no person can answer: only if a reason to ask holds
+            without a person too. In both cases no call has run.
     """
     reasons = {}
     for tool in tools:

@@ -57,14 +57,14 @@ _marks: dict[int, tuple[Any, str]] = {}
 
 
 def value_text(value: Any) -> str:
-    """Return a text of *value* with the types of its parts: 1, 1.0, "1" and true differ."""
+    """Return the text that identifies *value*. Types count: 1, 1.0, "1" and true differ."""
     return _text(value)
 
 
 def tool_text(tool: ToolDefinition[Any, Any]) -> str:
-    """Return the text of *tool*: its name, its schema, and its code and state.
+    """Return the text that identifies *tool*: its name, its schema, and its code and state.
 
-    For a server's tool, the text has the server's entry in place of the code and state.
+    For a tool of an MCP server, the tool's `origin` stands in place of code and state.
     """
     origin = tool.origin
     executor: Any = tool.executor
@@ -77,7 +77,7 @@ def tool_text(tool: ToolDefinition[Any, Any]) -> str:
 
 
 def model_text(model: Model) -> str:
-    """Return the text of *model*: its name, and its function, file, address or state.
+    """Return the text that identifies *model*: its name, and its function, file, address or state.
 
     For a scripted model or a person, the text has only the name.
     """
@@ -107,7 +107,10 @@ def _text(value: Any) -> str:
 
 
 def _mark(thing: Any) -> list[str]:
-    """Return a mark for *thing*; it stays the same as long as the object exists."""
+    """Return a mark for *thing*, which no other session has.
+
+    The mark stays the same as long as *thing* exists, if weak references to *thing* are possible.
+    """
     known, mark = _marks.get(id(thing), (None, ""))
     if known is not None and known() is thing:
         return ["object", mark]
@@ -154,7 +157,7 @@ def _named(value: Any) -> Any:
 
 
 class _Reader:
-    """A reader that turns a value, and the code that belongs to it, into lists of texts."""
+    """Turns a value, and the code that belongs to it, into nested lists of texts."""
 
     def __init__(self) -> None:
         self._home: str | None = None  # the package whose code is read
@@ -291,7 +294,10 @@ def _vars_of(value: Any) -> dict[str, Any]:
 
 
 def _counts(value: Any) -> bool:
-    """Tell whether a global *value* is part of the text: only plain values and code are."""
+    """Tell whether *value* of a global variable is part of the text of a function that reads it.
+
+    Plain values, functions, classes and partials are; other objects, such as modules, are not.
+    """
     return _is_plain(value) or isinstance(value, FunctionType | type | partial)
 
 
@@ -312,11 +318,11 @@ def _tree(thing: Any) -> ast.AST | None:
     try:
         return ast.parse(dedent(getsource(thing)))
     except (OSError, TypeError, SyntaxError, ValueError):
-        return None  # then everything counts
+        return None  # without the source, no name counts as changed
 
 
 def _changed_names(function: FunctionType) -> set[str]:
-    """Return the names from outside that *function* itself changes, such as a counter or a cache."""
+    """Return the names from outside that *function* itself changes, such as that of a counter."""
     tree = _tree(function)
     names: set[str] = set()
     for node in ast.walk(tree) if tree is not None else ():

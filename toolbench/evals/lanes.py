@@ -1,4 +1,4 @@
-"""Let executors do many tasks, a few at a time, and yield results as they arrive."""
+"""Let executors do many tasks, each executor a few at a time, and yield results as they arrive."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -32,7 +32,7 @@ class InThisThread(Executor):
 def submitted(
     executor: Executor, function: Callable[..., Any], *args: Any
 ) -> "Future[Any]":
-    """Submit the work; if *executor* does not accept work any more, the future has the error."""
+    """Submit `function(*args)` to *executor*. If it is refused, the returned future has the error."""
     try:
         return executor.submit(function, *args)
     except Exception as error:  # noqa: BLE001 - each kind of executor has its own error
@@ -43,7 +43,7 @@ def submitted(
 
 @dataclass
 class Lane(Generic[Task]):
-    """The tasks of one executor."""
+    """The tasks for one executor: those that run, and those that it gets later."""
 
     executor: Executor
     tasks: Iterator[Task]
@@ -59,7 +59,10 @@ class Lane(Generic[Task]):
         on_end: Callable[[tuple["Lane[Task]", Task]], object],
         may_begin: Callable[[Task], bool],
     ) -> None:
-        """Give tasks to the executor, until it has as many as allowed or a task may not begin."""
+        """Give tasks to the executor, until it has as many as allowed or a task may not begin.
+
+        *on_end* gets this lane and the task when a task has ended.
+        """
         while len(self.running) < self.width:
             if self.next_task is None:
                 self.next_task = next(self.tasks, None)
@@ -84,7 +87,7 @@ def completed(
     """Yield each task of *lanes* with its future, when it has finished.
 
     Args:
-        lanes: The tasks, by executor.
+        lanes: The tasks, in one lane for each executor.
         may_begin: Called with each task before it begins; if it returns False, the task waits until another
             one has finished.
         draw: Called repeatedly in this thread while no task finishes.
@@ -101,7 +104,7 @@ def completed(
 
 
 def ended(lanes: list[Lane[Task]]) -> "Iterator[tuple[Task, Future[Any]]]":
-    """Yield finished tasks that were not yielded yet, so that an interrupt loses none."""
+    """Yield tasks that finished but that `completed` did not yield, because of an interrupt."""
     for lane in lanes:
         for task, future in list(lane.running.items()):
             if not future.done() or future.cancelled():

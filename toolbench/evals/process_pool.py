@@ -13,7 +13,8 @@ from toolbench.errors import CaseError
 from toolbench.runs.output.exception_text import sentence_of
 
 _IN_A_ROW = 20
-"""How often pools may break without a finished call. After that, the calls are not the cause."""
+"""How often pools may break one after another, without a finished call in between. If they break
+more often, the cause is not a single call."""
 
 _WIDTH = 64  # requests given to a cluster at once
 
@@ -45,7 +46,7 @@ def is_process_pool(executor: Executor) -> bool:
 
 
 def for_processes(tool: ToolDefinition[Any, Any]) -> Any:
-    """Return *tool* in the form that is sent to a pool of processes.
+    """Return *tool* as an object that can be sent to another process.
 
     Raises:
         CaseError: If the tool cannot be sent.
@@ -69,7 +70,7 @@ def for_processes(tool: ToolDefinition[Any, Any]) -> Any:
 
 
 def room(executor: Executor) -> int:
-    """Return how many requests *executor* gets at the same time.
+    """Return how many requests *executor* gets at a time.
 
     The number is small: if a pool breaks, all requests in it fail.
     """

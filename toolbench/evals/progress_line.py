@@ -10,7 +10,7 @@ OnProgress = Callable[[str], object]
 
 
 QUIET = 60.0
-"""After so many seconds without a finished task, the line reports this."""
+"""Seconds without a finished task after which the line says so."""
 SOON = 3.0
 """Seconds until the line appears; shorter work shows no line."""
 
@@ -75,7 +75,7 @@ class ProgressLine:
         return self._clock() - self._last
 
     def show(self, text: str) -> None:
-        """Pass *text* to *on_progress*; show it in the cell if the work already takes long."""
+        """Pass *text* to *on_progress*. Show it in the cell too, if the work began `SOON` seconds ago."""
         if self._clock() - self._began >= SOON:
             line.put(self, text)
         if self._on_progress is not None:

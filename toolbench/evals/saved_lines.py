@@ -35,7 +35,7 @@ class SavedLines:
             ToolbenchError: If the file cannot be read and written.
         """
         self.path = path
-        self._damaged: dict[str, str] = {}  # their texts by key
+        self._damaged: dict[str, str] = {}  # what is wrong in a line, by its key
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)
@@ -55,7 +55,7 @@ class SavedLines:
         return f"{self._salt}:{sha256(text.encode()).hexdigest()[:32]}"
 
     def stretched(self, *parts: Any) -> str:
-        """Return a slow hash of *parts*, so that a secret in them cannot be guessed.
+        """Return a slow hash of *parts*: a secret in *parts* cannot be found by trying many values.
 
         Raises:
             ToolbenchError: If this Python has no such hash, such as Pyodide's.
@@ -75,7 +75,9 @@ class SavedLines:
     def fitting(
         self, shape: type[BaseModel], is_wanted: Callable[[Json], bool]
     ) -> Iterator[Json]:
-        """Yield the wanted objects of the file that fit *shape*; `notes` names the other lines.
+        """Yield the JSON objects of the file that *is_wanted* accepts and that fit *shape*.
+
+        `notes` then names the lines that are wanted but do not fit.
 
         Raises:
             ToolbenchError: If the file cannot be read.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ClientFeatures:
-    """The roots and extensions of one session, over all its connections."""
+    """The roots and protocol extensions that one session offers to its server, on each connection."""
 
     def __init__(
         self, roots: Iterable[str | Path] = (), extensions: Iterable[Any] = ()
@@ -44,7 +44,7 @@ class ClientFeatures:
             raise ToolbenchError(msg)
 
     def declared(self, own: Iterable[Any]) -> list[Any]:
-        """Return all extensions to declare: *own*, which are ours, and the user's.
+        """Return all extensions to declare: those of toolbench, which are *own*, and those of the user.
 
         An extension of *own* is left out if the user has an extension with the same identifier.
         """

@@ -16,19 +16,26 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 
 class _Bus(InMemorySubscriptionBus):
-    """A bus that also notifies each new listener, because it may have missed an earlier change."""
+    """Notifies the clients of the newer protocol, which listen. An earlier change is reported too.
+
+    A client that starts to listen may have missed a change: it is notified at once.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._has_news = False
 
     async def publish(self, event: ServerEvent) -> None:
-        """Notify all present listeners, and each later listener when it subscribes."""
+        """Notify all present listeners; from now on, notify each new listener when it subscribes."""
         self._has_news = True
         await super().publish(event)
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """Register *listener*, and notify it if there was a change before."""
+        """Register *listener*, and notify it at once if there was a change before.
+
+        Returns:
+            A function that removes the listener.
+        """
         unsubscribe = super().subscribe(listener)
         if self._has_news:
             listener(ToolsListChanged())
@@ -36,10 +43,13 @@ class _Bus(InMemorySubscriptionBus):
 
 
 class Announcements:
-    """The clients to notify; all methods run in the loop of the server."""
+    """The connected clients, to notify of changes.
+
+    All methods run in the event loop of the server.
+    """
 
     def __init__(self) -> None:
-        """Begin without clients."""
+        """Make an empty collection of clients."""
         self._bus = _Bus()
         self.listen = ListenHandler(self._bus)
         """The handler of `subscriptions/listen` in the newer protocol."""
@@ -48,7 +58,11 @@ class Announcements:
         self._is_due = False
 
     def add(self, ctx: ServerRequestContext[Any, Any]) -> None:
-        """Add the client of *ctx* if it uses the older protocol, until the client disconnects."""
+        """Add the client that sent the request of *ctx*, until the client disconnects.
+
+        Only a client with the older protocol is added: one with the newer protocol listens by
+        itself.
+        """
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return
         connection = ctx.session._connection
@@ -74,5 +88,5 @@ class Announcements:
             self._task = None
 
     def close(self) -> None:
-        """End the streams of the listeners."""
+        """End the requests `subscriptions/listen` of all clients."""
         self.listen.close()

@@ -23,7 +23,7 @@ from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import ENDED, Run
 from toolbench.serving.call_results import observation_by_hand, result_of
 
-CLIENT_PATIENCE = 600.0  # seconds that an agent's person has for a question
+CLIENT_PATIENCE = 600.0  # seconds for an answer of the person who uses the agent
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class LogEvent:
 
 @dataclass(frozen=True)
 class QuestionEvent:
-    """A question of the run to the agent's person; the run waits for `reply`."""
+    """A question of the run to the person who uses the agent; the run waits for `reply`."""
 
     question: Question
     reply: "Future[Answer]"
@@ -53,7 +53,7 @@ class QuestionEvent:
 
 @dataclass(frozen=True)
 class EndEvent:
-    """The result of `tools/call`: the run has ended, or a person answered in place of the run."""
+    """The end of the call, with the result of `tools/call`: of the run, or of a person in its place."""
 
     result: Mapping[str, Any]
 
@@ -67,7 +67,7 @@ class ServedRun(Run):
     def __init__(
         self, tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any], call: Any
     ) -> None:
-        """Make the run of *tool* for *call*."""
+        """Make the run of *tool* for *call*, the `ServedCall` that gets its progress and questions."""
         self._call_of_agent = call
         super().__init__(tool, arguments, source="agent", asker=call.ask)
 
@@ -110,7 +110,7 @@ class _OpenQuestion:
 
 
 class ServedCall:
-    """A call from its arrival to its end; any thread may read it and decide about it."""
+    """A call that an agent makes, from its arrival to its end. Any thread may use it."""
 
     def __init__(
         self,
@@ -130,8 +130,8 @@ class ServedCall:
             arguments: The arguments, as the agent sent them.
             client: The name of the agent's program.
             answer_within: The seconds that a person has for a question in the notebook.
-            loop: The loop that waits for the events of the call.
-            asks_client: Returns whether to send a question to the agent's person.
+            loop: The event loop of the server, which waits for the events of the call.
+            asks_client: Returns True for a question to the person who uses the agent.
             changed: Called from any thread after a change that views should show.
         """
         self.client = client
@@ -193,7 +193,7 @@ class ServedCall:
 
     @property
     def questions(self) -> list[Question]:
-        """The open questions to the person at the notebook: for consent, or from the tool."""
+        """The open questions to the person at the notebook: whether the call may run, or of the tool."""
         return [one.question for one in list(self._open_questions)]
 
     @property
@@ -203,7 +203,7 @@ class ServedCall:
 
     @property
     def patience(self) -> float | None:
-        """The seconds left to answer the oldest question; None without a question."""
+        """The seconds left to answer the oldest of `questions`; None if there is no question."""
         return next(
             (max(0.0, one.until - monotonic()) for one in list(self._open_questions)),
             None,
@@ -215,11 +215,18 @@ class ServedCall:
     # --- what a person decides --------------------------------------------------------
 
     def accept(self, content: Mapping[str, Any] | None = None) -> None:
-        """Accept the oldest question with *content*. For a question of consent this means yes."""
+        """Accept the oldest of `questions`, with *content* as the answer.
+
+        Without *content*, the answer is yes: this lets a call run that waits for consent.
+        """
         self._reply(Answer("accept", {"answer": True} if content is None else content))
 
     def refuse(self, reason: str = "") -> None:
-        """Refuse the call; if it already runs, stop it. The agent gets the *reason*."""
+        """Decline the oldest of `questions`, with *reason*; without a question, stop the run.
+
+        If the question was whether the call may run, the call does not run, and the agent gets
+        *reason*.
+        """
         if not self._reply(Answer("decline", {"reason": reason})):
             words = f": {reason}" if reason else ""
             self.stop(f"stopped by the person{words}")
@@ -257,18 +264,18 @@ class ServedCall:
         self.stop("answered by hand")
 
     def reply(self, question: Question, answer: Answer) -> bool:
-        """Give *answer* to *question*, one of `questions`; return False if it has an answer."""
+        """Give *answer* to *question*; return False if *question* is not open any more."""
         return any(
             one.question is question and settle(one.reply, answer)
             for one in list(self._open_questions)
         )
 
     def stop(self, reason: str = "cancelled") -> None:
-        """Stop the run."""
+        """Stop the run; *reason* says in the history why."""
         stop(self.run, reason)
 
     def _reply(self, answer: Answer) -> bool:
-        """Give *answer* to the oldest question; return False if there is no open question."""
+        """Give *answer* to the oldest of `questions`; return False if there is no question."""
         return any(settle(one.reply, answer) for one in list(self._open_questions))
 
     # --- what the run and the server do -----------------------------------------------
@@ -284,7 +291,7 @@ class ServedCall:
         start(self.run, confirm=confirm, work=self._work, then=self._end)
 
     def accept_if(self, asks_because: str) -> None:
-        """Let the call run, if *asks_because* is the reason why it waits for a person."""
+        """Let the call run, if it waits for a person only for the reason *asks_because*."""
         if self.run.asks_because == asks_because:
             self.run.asks_because = ""
             self.accept()
@@ -314,12 +321,12 @@ class ServedCall:
         self._changed(self)
 
     def post(self, event: Event) -> None:
-        """Send *event* to the loop that answers the agent."""
+        """Send *event* to the event loop of the server, which answers the agent."""
         with suppress(RuntimeError):  # the server was closed: no agent waits
             self._loop.call_soon_threadsafe(self.events.put_nowait, event)
 
     def ask(self, question: Question) -> Answer:
-        """Get an answer to *question* from the agent's person or from a person at the notebook."""
+        """Return the answer of the person who uses the agent, or of the person at the notebook."""
         reply: Future[Answer] = Future()
         forget = self.run.on_cancel(lambda: settle(reply, Answer("cancel")))
         try:

@@ -19,7 +19,8 @@ def result_of(
 ) -> dict[str, Any]:
     """Return *observation* as the result of `tools/call`, in the form of *tool*'s output schema."""
     result = observation.to_mcp_result()
-    # The output schema of another server's tool fits what this server sends: add nothing.
+    # A tool of another MCP server brings its own output schema, which fits its own results: add
+    # nothing to them.
     is_own = tool.source == ToolDefinition.source and tool.observation_type is not None
     is_promised = is_own and not observation.is_error
     if is_promised and _STRUCTURED not in result:
@@ -33,7 +34,7 @@ def result_of(
 def _add_promised(
     result: dict[str, Any], promised: ResultSchema, observation: Observation
 ) -> None:
-    """Add structured content to *result*, as the schema *promised* by a function requires it."""
+    """Add structured content to *result*, in the form of *promised*, the output schema of a function."""
     if isinstance(observation, ResultObservation):
         result[_STRUCTURED] = promised.structured(observation.result)
     if promised.wraps:
@@ -79,7 +80,7 @@ def output_schema_of(tool: ToolDefinition[Any, Any]) -> Mapping[str, Any] | None
 def observation_by_hand(
     tool: ToolDefinition[Any, Any], answer: Observation | Mapping[str, Any] | str
 ) -> Observation:
-    """Return a person's *answer* in place of *tool*, in the form of the tool's own results.
+    """Return *answer*, which replaces the result of *tool*, as an observation like those of the tool.
 
     Raises:
         ToolbenchError: If *answer* is not a failure and does not fit the tool's output schema.
@@ -109,9 +110,9 @@ def observation_by_hand(
 
 
 def _unwrapped(tool: ToolDefinition[Any, Any], observation: Observation) -> Observation:
-    """Return *observation*, a person's answer, with `value` in place of `{"result": value}`.
+    """Return a person's answer as the function of *tool* would return it.
 
-    This is what the function itself would return.
+    If the output schema wraps results, `{"result": value}` in *observation* becomes `value`.
     """
     promised = result_schema(tool)
     if promised is None or not isinstance(observation, ResultObservation):

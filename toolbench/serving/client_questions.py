@@ -1,4 +1,4 @@
-"""Ask the agent's person the questions of a run, by MCP's elicitation."""
+"""Ask the questions of a run to the person who uses the agent, by MCP's elicitation."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,7 +28,7 @@ def can_ask(ctx: ServerRequestContext[Any, Any], question: Question) -> bool:
         return False
     if question.url:
         return elicitation.url is not None
-    # the first clients with forms declared an empty object
+    # a client of the first version with forms declares an empty object
     has_forms = elicitation.form is not None or elicitation.url is None
     return has_forms and is_flat(question.schema)
 
@@ -68,7 +68,10 @@ def request_for(question: Question) -> types.ElicitRequest:
 
 
 def answer_of(reply: Any, question: Question) -> Answer:
-    """Return the answer in *reply* to *question*; a cancel if it does not fit the schema."""
+    """Return the answer to *question* that *reply* contains.
+
+    If the content does not fit the question's schema, return a cancel.
+    """
     if not isinstance(reply, types.ElicitResult):
         return Answer("cancel", by_somebody=False)
     if reply.action != "accept":

@@ -36,16 +36,19 @@ Begin = Callable[
 ]
 """A function that makes a call of a tool for a client, and starts the call."""
 MOST_QUESTIONS = 32
-"""The most questions that may wait for agents' persons. One more cancels the oldest question."""
+"""The most questions that may wait for persons at agents; one more, and the oldest is cancelled."""
 _QUESTION = "question"
 _LEVELS = {"warn": "warning", "exception": "error", "fatal": "critical"}
 
 
 class Handlers:
-    """The handlers of requests; all methods run in the loop of the server."""
+    """The functions that answer clients' requests. They run in the event loop of the server."""
 
     def __init__(self, offer: Offer, news: Announcements, begin: Begin) -> None:
-        """Serve the tools of *offer*; *begin* starts a call."""
+        """Serve the tools of *offer*; call *begin* for each new call.
+
+        *news* gets the clients to notify when the tools change.
+        """
         self._offer = offer
         self._news = news
         self._begin = begin
@@ -72,7 +75,7 @@ class Handlers:
             raise
 
     def _call_of(self, ctx: Context, params: types.CallToolRequestParams) -> ServedCall:
-        """Return the call: a new call, or the waiting call that *params* answer.
+        """Return the call of a request: a new call, or the waiting call whose question *params* answer.
 
         Raises:
             MCPError: If there is no such tool, or the waiting call has ended.
@@ -99,7 +102,10 @@ class Handlers:
     async def _follow(
         self, ctx: Context, call: ServedCall
     ) -> types.CallToolResult | types.InputRequiredResult:
-        """Send the events of the run to the agent; return the result, or a question to answer."""
+        """Send the events of the run to the agent, and return the result.
+
+        In the newer protocol, return a question of the run as soon as there is one.
+        """
         asking: set[asyncio.Task[None]] = set()
         try:
             while True:
@@ -148,7 +154,7 @@ class Handlers:
 
 
 async def _elicit(ctx: Context, event: QuestionEvent) -> None:
-    """Ask the agent's person by a request of the server, as in the older protocol."""
+    """Send the question of *event* to the client as a request (older protocol), and set the answer."""
     answer = Answer("decline", by_somebody=False)
     try:
         params = request_for(event.question).params

@@ -47,7 +47,7 @@ class HttpThread:
     """The thread that serves one web application."""
 
     def __init__(self, name: str, port: int) -> None:
-        """Bind the socket and make the loop.
+        """Bind the socket to *port* of this machine, and make the event loop.
 
         Raises:
             ServerError: If *port* is taken, or cannot be used.
@@ -71,7 +71,7 @@ class HttpThread:
         _threads.add(self)
 
     def start(self, app: Any) -> None:
-        """Serve *app*; return when clients can reach it.
+        """Serve *app*, an ASGI application; return when clients can reach it.
 
         Raises:
             ServerError: If the server does not start.
@@ -135,7 +135,7 @@ class HttpThread:
             self.loop.call_soon_threadsafe(function, *args)
 
     def leave_behind(self) -> None:
-        """Close the copies of the sockets in a forked process: they would keep clients waiting."""
+        """Close the sockets that a forked process has got: while they are open, clients would wait."""
         connections = (
             () if self._server is None else self._server.server_state.connections
         )
@@ -146,7 +146,7 @@ class HttpThread:
         self.socket.close()
 
     def close(self) -> None:
-        """Stop serving; return when the thread has ended."""
+        """Stop serving; wait for the end of the thread, at most ten seconds."""
         if self._thread is None:
             self.socket.close()
             self.loop.close()

@@ -1,4 +1,4 @@
-"""The MCP server: FastMCP's web application with our guard and our own answers."""
+"""The MCP server: FastMCP's web application, with our check of the token and our handlers."""
 
 from asyncio import AbstractEventLoop
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _PATH = "/mcp"
 
 
 class Server:
-    """A server of the tools of an offer; it runs until it is closed."""
+    """A running MCP server for the tools of an `Offer`. It runs until it is closed."""
 
     def __init__(
         self,
@@ -33,12 +33,12 @@ class Server:
         """Start to serve *offer*.
 
         Args:
-            offer: The tools.
+            offer: The tools to serve.
             name: The name of the server for clients.
             token: The token that clients must send.
             port: The port on 127.0.0.1; 0 takes a free port.
             allowed_hosts: The other host names that clients may use.
-            begin: Starts a call.
+            begin: A function that starts a call.
 
         Raises:
             ServerError: If the port cannot be used, or the server does not start.
@@ -62,7 +62,7 @@ class Server:
 
     @property
     def loop(self) -> AbstractEventLoop:
-        """The loop in which requests are answered."""
+        """The event loop in which requests are answered."""
         return self._thread.loop
 
     def _made(self, name: str, token: str, begin: Begin) -> FastMCP[Any]:

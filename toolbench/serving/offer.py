@@ -24,14 +24,14 @@ Source = Callable[[], Iterable[AnyTool]]
 
 
 class Offer:
-    """The served tools by name. They are looked up again after a tool is defined."""
+    """The served tools by name. After a definition of any tool, they are looked up again."""
 
     def __init__(self, specs: Any) -> None:
         """Offer the tools of *specs*; tools that are not for models are left out.
 
         Args:
-            specs: A tool, a class of tools, a `Tool` spec, a name, or a function that returns
-                tools and is called at each look-up; or a list of these.
+            specs: A tool, a class of tools, a `Tool` spec, the name of a tool, or a function that
+                returns tools and is called at each look-up; or a list of these.
 
         Raises:
             RegistrationError: If something is not a tool, or two tools have the same name.
@@ -73,11 +73,11 @@ class Offer:
         return self._described
 
     def outdate(self) -> None:
-        """Look up the tools again before their next use."""
+        """Note that the tools may have changed, so that the next use looks them up again."""
         self._is_stale = True
 
     def renew(self) -> None:
-        """Look up the tools if they may have changed."""
+        """Look up the tools, if `outdate` was called since the last time."""
         if not self._is_stale:
             return
         with self._lock:
@@ -92,7 +92,7 @@ class Offer:
             self._tools, self._described = tools, described
 
     def close(self) -> None:
-        """Close the tools that were made for this offer."""
+        """Close the tools that were made for this offer, from names, specs or classes."""
         for tool in self._owned:
             if tool.executor is not None:
                 tool.executor.close()
@@ -128,7 +128,10 @@ class Offer:
 
 
 class _Name:
-    """A source that looks a tool up by its name, as `%tool` does, or else in the registry."""
+    """A source (`Source`) that looks up one tool by its name: in the notebook, as `%tool` does.
+
+    Without a notebook, it looks in the registry.
+    """
 
     def __init__(
         self, name: str, keep: Callable[[Iterable[AnyTool]], list[AnyTool]]

@@ -16,7 +16,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.plain import plain
 
 WRAPPED = "result"
-"""The key under which a result is wrapped that is not an object."""
+"""The key for a result that is not an object, in the object that MCP requires."""
 _WRAPS = "x-fastmcp-wrap-result"
 _NO_DATA = (Schema, TextContent, ImageContent, Iterator, AsyncIterator, Awaitable)
 _PLAIN = (None, type(None), str, object, Any)
@@ -52,7 +52,10 @@ def unwrapped(schema: Mapping[str, Any], value: Any) -> Any:
 
 
 def result_schema(tool: ToolDefinition[Any, Any]) -> ResultSchema | None:
-    """Return the output schema of the function of *tool*; None if its annotation gives none."""
+    """Return the output schema for the function of *tool*.
+
+    Return None if *tool* was not made of a function, or the return annotation gives no schema.
+    """
     if tool.observation_type is not None or not isinstance(tool.executor, FunctionCall):
         return None
     function = tool.executor.function

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 Answerer = Literal["agent", "notebook"]
 Listener = Callable[[ServedCall | None], object]
-"""A function that gets a call that changed, or None after another change."""
+"""A function that gets a call that has changed, or None if something else has changed."""
 KEPT_CALLS = 1_000
-"""The number of calls in `Served.calls`; earlier calls are in `history()`."""
+"""How many calls `Served.calls` keeps, if fewer are running; earlier calls are in `history()`."""
 _PAUSED = "calls are paused"
 _EACH = "each call of this server is asked about"
 
@@ -46,7 +46,7 @@ class Served:
         answer_within: float,
         allowed_hosts: Sequence[str],
     ) -> None:
-        """Start to serve; see `serve`."""
+        """Start the server. `serve` describes the arguments."""
         allowed_hosts = check_settings(
             name=name,
             port=port,
@@ -58,10 +58,10 @@ class Served:
         self.require = require
         """When to ask a person before a call: "policy" asks as the policy says, "always", or "never"."""
         self.answer_within = answer_within
-        """The seconds that a person has to answer here; after that the call is refused."""
+        """The seconds that a person at the notebook has to answer; after that a call is refused."""
         self.questions_to: Answerer = "agent"
-        """The person who answers the questions of a running tool: at the agent, if its program can
-        ask, or at this notebook."""
+        """Who answers the questions of a running tool: "agent", the person who uses the agent (if
+        its program can ask), or "notebook", the person at this notebook."""
         self._lock = RLock()
         self._calls: deque[ServedCall] = deque()
         self._count = 0
@@ -81,7 +81,7 @@ class Served:
         self.url: str = self._server.url
         """The URL of the server, for streamable HTTP."""
         self.proxy_hint = proxy_hint(self.url, allowed_hosts)
-        """A text: how a client on another machine reaches the server through a hub; may be ""."""
+        """How a client on another machine reaches the server through JupyterHub or Binder; else ""."""
         self._file = ConnectionFile(name, self.url, self.token)
         try:
             self._file.write()
@@ -142,12 +142,15 @@ class Served:
     # --- what a person does -------------------------------------------------------------
 
     def pause(self) -> None:
-        """Let new calls wait for a person. After `answer_within` seconds, a call is refused."""
+        """Make each new call wait until a person accepts it.
+
+        After `answer_within` seconds it is refused.
+        """
         self._is_paused = True
         self._tell()
 
     def resume(self) -> None:
-        """Let calls run again, also the calls that wait only because of `pause`."""
+        """Let new calls run again, and accept the calls that wait only because of `pause`."""
         self._is_paused = False
         for call in self.calls:
             call.accept_if(_PAUSED)

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from toolbench.serving.served_tools import Served
 
 IN_A_CELL = 50
-"""The number of calls that a saved notebook shows."""
+"""How many of the last calls a saved notebook shows."""
 _NAME = 40  # characters of the name of a client
 _BRIEF = 160  # characters of the arguments, and of the result, in a row
-_LIMIT = 5_000  # characters of each side of a result
+_LIMIT = 5_000  # characters of a result in each of its views, and of the printed output
 _TONES: dict[str, Tone] = {"ok": "success", "error": "danger", "denied": "warning"}
 _BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
 
@@ -77,14 +77,17 @@ def head_html(served: "Served") -> Html:
 
 
 def served_state(served: "Served") -> tuple[str, Tone]:
-    """Return the state of *served* in a word, and its colour."""
+    """Return the state of *served* in one word, and the colour for the word."""
     if served.is_closed:
         return "stopped", "neutral"
     return ("paused", "warning") if served.is_paused else ("serving", "success")
 
 
 def clients_html(served: "Served") -> Html:
-    """Return the configurations to paste, folded; they have no secrets."""
+    """Return the configuration of each client, to paste, behind a line to click.
+
+    None has a secret.
+    """
     style = f"{CODE_FONT};margin:0;white-space:pre-wrap;overflow-wrap:anywhere"
     cards = []
     for client in CLIENTS:
@@ -104,7 +107,10 @@ _rows: WeakKeyDictionary[ServedCall, Html] = WeakKeyDictionary()
 
 
 def subject(call: ServedCall) -> str:
-    """Return *call* on one line: caller, tool, arguments. The line is made only once."""
+    """Return *call* on one line: the client, the tool and the arguments.
+
+    The line is made only once.
+    """
     if call not in _subjects:
         _subjects[call] = _subject(call)
     return _subjects[call]
@@ -119,7 +125,7 @@ def _subject(call: ServedCall) -> str:
 
 
 def words(call: ServedCall) -> str:
-    """Return the state of *call*, in a few words."""
+    """Return the state of *call* in a few words."""
     if call.by_hand:
         return "answered by hand"
     return "waits for you" if call.questions else state_words(call.state)

@@ -1,1 +1,1 @@
-"""The messages for the model, in its provider's dialect: condensed, and with secrets hidden."""
+"""The conversation as messages for a model: in its provider's format, condensed, secrets hidden."""

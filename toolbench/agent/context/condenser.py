@@ -13,7 +13,7 @@ from toolbench.llm.models import Model, Usage, as_model
 from toolbench.llm.prompt_messages import system_message, user_message
 from toolbench.runs.cancellation.cancel_token import Cancellable
 
-_LONGEST = 400_000  # characters of the old part that are sent to be summarised
+_LONGEST = 400_000  # characters of the older turns that a model gets to summarise
 _INSTRUCTIONS = (
     "You are given the older part of a conversation between a user and an agent that calls "
     "tools, as JSON. Summarise it for the agent, which goes on without it. Keep: what the user "
@@ -32,14 +32,14 @@ class Summary:
     """The text that replaces the older turns for the model."""
     forgotten: Sequence[Turn]
     usage: Usage | None = None
-    """The tokens and the cost of the summary."""
+    """The tokens and the cost of the request for the summary."""
 
 
 class Condenser(Protocol):
-    """A condenser: before each request it checks whether to summarise older turns."""
+    """The protocol of condensers. Before each request, a conversation asks its condenser."""
 
     def wants(self, turns: Sequence[Turn], tokens: int) -> bool:
-        """Tell whether *turns*, with about *tokens* in all, are too long."""
+        """Return True to summarise some of *turns* now. All messages have about *tokens* tokens."""
 
     def condense(
         self, turns: Sequence[Turn], model: Model, cancel: Cancellable | None = None
@@ -49,7 +49,7 @@ class Condenser(Protocol):
         Args:
             turns: All turns, oldest first. Calls and their answers are one turn.
             model: The agent's model, for a condenser without its own model.
-            cancel: Stops the request.
+            cancel: Can stop the request to the model.
 
         Raises:
             ModelError: If the model gives no summary.
@@ -71,11 +71,11 @@ class LLMSummarizingCondenser:
 
         Args:
             llm: The model that summarises, as for `as_model`; the agent's model if left out.
-            max_tokens: The most tokens of all messages together, estimated.
+            max_tokens: The most tokens of all messages together; beyond this, older turns are
+                summarised. Numbers of tokens are estimates.
             keep_tokens: The most tokens of the newest turns, which stay unchanged; a third of
                 *max_tokens* if left out. The last turn is always kept.
-            keep_first: The number of turns that are kept at the beginning. The first turn is the
-                task.
+            keep_first: How many turns at the beginning stay unchanged. The first turn is the task.
 
         Raises:
             ValueError: If *keep_tokens* is not below *max_tokens*, or if *keep_tokens* or *keep_first*
@@ -97,7 +97,7 @@ class LLMSummarizingCondenser:
         return f"LLMSummarizingCondenser(max_tokens={self.max_tokens})"
 
     def wants(self, turns: Sequence[Turn], tokens: int) -> bool:
-        """Tell whether there are too many *tokens*, and a summary of *turns* would save enough tokens."""
+        """Return True if *tokens* are too many, and a summary of *turns* would save enough of them."""
         middle = turns[self.keep_first : self._tail_of(turns)]
         enough = max((self.max_tokens - self.keep_tokens) // 2, self.max_tokens // 10)
         is_worth_it = sum(turn.tokens for turn in middle) >= enough
@@ -106,7 +106,7 @@ class LLMSummarizingCondenser:
     def condense(
         self, turns: Sequence[Turn], model: Model, cancel: Cancellable | None = None
     ) -> Summary | None:
-        """Return a summary of the turns between the beginning and the end; see `Condenser.condense`."""
+        """Return a summary of the turns between the first and the newest; see `Condenser.condense`."""
         middle = turns[self.keep_first : self._tail_of(turns)]
         if not middle:
             return None
@@ -129,7 +129,7 @@ class LLMSummarizingCondenser:
         return Summary(_HEAD + answer.text.strip(), middle, answer.usage)
 
     def _tail_of(self, turns: Sequence[Turn]) -> int:
-        """Return the index of the first turn to keep at the end; the last turn is always kept."""
+        """Return the index of the first of the newest turns that stay; the last turn always stays."""
         room, place = self.keep_tokens, len(turns) - 1
         room -= turns[-1].tokens if turns else 0
         while place > 0 and (room := room - turns[place - 1].tokens) >= 0:

@@ -1,4 +1,4 @@
-"""The messages for the model: its view of the conversation, in its provider's dialect."""
+"""The conversation as messages for the model, in the format (dialect) of the model's provider."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -68,7 +68,7 @@ class Turn:
 
     messages: tuple[Json, ...]
     event_ids: tuple[int, ...] = ()
-    """The numbers of its events."""
+    """The numbers of the events of the turn."""
 
     @cached_property
     def tokens(self) -> int:
@@ -87,17 +87,17 @@ class Turn:
 
 
 class Context:
-    """The turns so far, with the conversation's secrets hidden."""
+    """All turns of a conversation so far, as messages for the model. Secrets are hidden."""
 
     def __init__(
         self, provider: Provider, system_prompt: str | None, hide: Hide
     ) -> None:
-        """Start with the instructions, if there are any.
+        """Make a context without turns. Its only message is *system_prompt*, if there is one.
 
         Args:
-            provider: The dialect of the messages.
-            system_prompt: The instructions.
-            hide: Hides the secrets in a message.
+            provider: The provider in whose format the messages are written.
+            system_prompt: The instructions for the model.
+            hide: Returns a message with its secrets hidden.
         """
         self.provider = provider
         self._hide = hide
@@ -106,7 +106,7 @@ class Context:
         )
         self._messages = list(self._head)
         self.turns: list[Turn] = []
-        """The turns, oldest first: a list that only grows, until a new list replaces it."""
+        """The turns, oldest first. A new turn is appended; any other change makes a new list."""
         self._counted, self._tokens = 0, 0
         self._counted_of: list[Turn] | None = None
 
@@ -117,7 +117,10 @@ class Context:
 
     @property
     def growing(self) -> list[Json]:
-        """The list that `messages` copies: it only grows, until a new list replaces it."""
+        """The list behind `messages`, not a copy.
+
+        New messages are appended; other changes make a new list.
+        """
         return self._messages
 
     @property
@@ -132,7 +135,7 @@ class Context:
         return self._tokens
 
     def add(self, messages: Iterable[Json], event_ids: Iterable[int] = ()) -> None:
-        """Add a turn."""
+        """Add *messages* as one turn; *event_ids* are the numbers of the turn's events."""
         turn = Turn(
             tuple(self._hide(message) for message in messages), tuple(event_ids)
         )
@@ -141,11 +144,11 @@ class Context:
 
     @property
     def is_answered(self) -> bool:
-        """Whether the last message is a text of the model, without calls."""
+        """Whether the last message is from the model, so that nothing waits for an answer."""
         return bool(self.turns) and not self.turns[-1].is_open
 
     def mend(self) -> None:
-        """Rebuild the messages from the turns, if an interrupt left too many or too few messages."""
+        """Make the messages from the turns again, if an interrupt left too many or too few messages."""
         messages = [*self._head, *_messages(self.turns)]
         if len(messages) != len(self._messages):
             self._messages = messages
@@ -176,7 +179,10 @@ class Context:
         return tuple(id_ for turn in new for id_ in turn.event_ids)
 
     def leave_out_images(self, event_ids: Iterable[int]) -> int:
-        """Replace the images of the events *event_ids* by a text; return the number of images."""
+        """Put a text in place of each image of the events *event_ids*; return the number of images.
+
+        Images in a message of the model stay.
+        """
         ids, turns, total = frozenset(event_ids), list(self.turns), 0
         for place, turn in enumerate(turns):
             if ids.isdisjoint(turn.event_ids):

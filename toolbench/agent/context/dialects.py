@@ -1,4 +1,4 @@
-"""Write a model's messages in another provider's dialect, and add missing ids."""
+"""Write messages of a model in the format (dialect) of another provider, and set the ids of calls."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,9 +11,9 @@ from toolbench.llm.providers import Provider
 
 
 def assistant_message(text: str, calls: Sequence[ToolCall], provider: Provider) -> Json:
-    """Rebuild a message of the model from its text and its calls.
+    """Make the message, in *provider*'s format, with which a model gives *text* and *calls*.
 
-    So a conversation can go on with a model of another provider.
+    With it, a conversation can go on with a model of another provider.
     """
     sent = [_call(call, provider) for call in calls]
     match provider:
@@ -41,9 +41,9 @@ def _call(call: ToolCall, provider: Provider) -> Json:
 
 
 def with_ids(message: Json, ids: Sequence[str], provider: Provider) -> Json:
-    """Return *message* with *ids* for its calls, in order.
+    """Return *message*, but its calls have the ids *ids*, in order.
 
-    Some servers send no id, or number the calls of every message from 0.
+    This is needed because some servers send no ids, or count the calls of each message from 0.
     """
     places = {
         "openai": ("tool_calls", "id", None),

@@ -2,7 +2,7 @@
 
 A secret may be a common word or a PIN. So only text that a person, a model or a tool wrote is
 searched: texts, values of arguments, results. Keys, roles, types, ids and names of tools stay
-    unchanged.
+unchanged.
 """
 
 import json
@@ -39,13 +39,13 @@ _PROTOCOL = frozenset(
         "type",
     ]
 )
-"""Keys of a message whose values a program wrote, in all providers' dialects."""
+"""Keys of a message, in all providers' formats, whose values are no person's or model's text."""
 _WORKLOAD = frozenset({"args", "arguments", "input", "response"})
 """Keys of a message with the arguments or the result of a call."""
 _BY_NAME = frozenset(
     ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"]
 )
-"""Keywords of a schema whose values are schemas by name."""
+"""Keywords of a schema whose value is an object of schemas; the keys of the object are names."""
 _STRUCTURE = frozenset(
     [
         "$anchor",
@@ -62,16 +62,16 @@ _STRUCTURE = frozenset(
 )
 """Keys of a schema, and of its tool, whose values are names or words of JSON Schema."""
 _LIMITS = frozenset({"const", "enum", "pattern"})
-"""Keywords that limit the values of a call. A mark of a secret would make the schema wrong."""
+"""Keywords that limit a value. With a mark in place of a secret, they would allow a wrong value."""
 _REMARK = "One of the allowed values is secret, and is not listed."
 _SAMPLES = frozenset({"default", "example", "examples"})
 _TEXTS = frozenset({"detail", "error", "reason", "summary", "text", "thought"})
-"""Keys of a saved event with text."""
+"""Keys of a saved event whose values are texts."""
 _LONG = 8  # characters: a shorter secret can be in the base64 of an image by chance
 
 
 class Masking:
-    """A mask for the secrets that a redactor knows."""
+    """Hides the secrets that a redactor knows, in messages, tools and saved events."""
 
     def __init__(self, redactor: Redactor) -> None:
         """Hide the secrets that *redactor* knows."""
@@ -89,7 +89,8 @@ class Masking:
     def offered(self, tool: Json) -> Json:
         """Return *tool*, in a provider's format, with secrets hidden in its texts and samples.
 
-        If an `enum` has a value with a secret, the value is left out, and the description says so.
+        A value of `enum`, `const` or `pattern` that contains a secret is left out, and the
+        description says so.
         """
         masked: Json = self._offered(tool) if self._redactor else tool
         return masked
@@ -136,7 +137,7 @@ class Masking:
         return self._message(value)
 
     def _json_text(self, arguments: Any) -> Any:
-        """Return *arguments* with secrets hidden; JSON stays JSON."""
+        """Return *arguments* of a call with secrets hidden; a text that is JSON stays JSON."""
         if not isinstance(arguments, str):
             return self.values(arguments)
         try:

@@ -121,14 +121,15 @@ class SentRequests(Sequence[SentRequest]):
     """The requests of one conversation, oldest first.
 
     Each request begins with the messages of the request before it, until older messages are
-    condensed. So requests share one growing list; a request stores only how many messages it has.
+    condensed. So the requests share one list of messages, and of each request only the number of
+    its messages is stored.
     """
 
     def __init__(self, hide: Callable[[Json], Json] = lambda message: message) -> None:
-        """Start without requests.
+        """Make an empty list of requests.
 
         Args:
-            hide: Hides the secrets in a message before a person sees it.
+            hide: Returns a message with its secrets hidden, before a person sees it.
         """
         self._hide = hide
         self._requests: list[tuple[list[Json], int, SentRequest]] = []
@@ -140,7 +141,7 @@ class SentRequests(Sequence[SentRequest]):
         return view
 
     def add(self, messages: list[Json], request: SentRequest) -> None:
-        """Add *request*, whose messages are all present items of the growing list *messages*."""
+        """Add *request*. Its messages are all items that *messages* has now; the list may grow later."""
         known = self._requests[-1][2].tools if self._requests else ()
         tools = known if list(known) == list(request.tools) else request.tools
         entry = replace(request, messages=(), tools=tools)

@@ -1,4 +1,4 @@
-"""Save and load a conversation as a JSONL file: a head, then a line for each event."""
+"""Save a conversation as a JSONL file, and load it. The first line is not an event, but a head."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -66,7 +66,7 @@ _DAMAGE = (
     TypeError,
     ValueError,
 )
-"""The exceptions that readers raise for damaged data."""
+"""The exceptions that the functions here raise when they read damaged data."""
 _text_or_none: TypeAdapter[str | None] = TypeAdapter(str | None)
 _contents: TypeAdapter[list[Content]] = TypeAdapter(list[Content])
 
@@ -145,7 +145,7 @@ def _plain(value: Any) -> Any:
 
 
 def workspace_of(path: Path) -> str | None:
-    """Return the working directory of the conversation at *path*, or None if the directory is gone.
+    """Return the working directory of the conversation at *path*; None if it does not exist now.
 
     Raises:
         ToolbenchError: If the file at *path* is not a conversation.
@@ -214,7 +214,7 @@ def restore(loop: "Loop", path: Path) -> None:
 
 
 def _spending(head: Mapping[str, Any]) -> Spending:
-    """Return the spending in *head*, the first line of a file; in old files this is only a sum."""
+    """Return the spending in *head*, the first line of a file. Old files have only the sum."""
     if "spent" in head:
         return Spending.of(head["spent"])
     usage = Usage(**head.get("usage", {}))
@@ -230,7 +230,10 @@ def readable_event_of(data: Any) -> Event:
 
 
 def event_of(data: Mapping[str, Any]) -> Event:
-    """Return the event in *data*, which `written` made. Its call is not parsed again."""
+    """Return the event in *data*, which `written` made. The event's tool call is not parsed again.
+
+    If the kind is unknown, return a notice.
+    """
     kind = _KINDS.get(str(data.get("kind")))
     if kind is None:
         return NoticeEvent(f"An event of kind {data.get('kind')!r} was left out.")

@@ -14,24 +14,22 @@ E = TypeVar("E", bound=Event)
 
 
 class EventLog(Sequence[Event]):
-    """A list of events that only grows; any thread may read it. Listeners get each event."""
+    """The events of a conversation, oldest first. Any thread may read; listeners get each new event."""
 
     def __init__(
         self,
         listeners: Sequence[Callable[[Event], object]] = (),
         redactor: Redactor = NO_SECRETS,
     ) -> None:
-        """Start without events.
+        """Make an empty log.
 
         Args:
             listeners: Called with each event, in the thread that adds it. If a listener
                 fails, a notice is added as an event, and the work goes on.
-            redactor: Hides the secrets in such a notice.
+            redactor: Hides the secrets in the notice.
         """
         self._redactor = redactor
-        remembered.add(
-            redactor.secrets
-        )  # an event that is shown alone hides only these
+        remembered.add(redactor.secrets)  # hides them in events without the log
         self._events: list[Event] = []
         self._listeners = list(listeners)
         self._lock = RLock()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def fork(loop: "Loop", other: "Loop", last: Event | int | None) -> None:
-    """Copy the events of *other* into *loop*, up to the event *last*.
+    """Copy the events of *other* into *loop*, up to the event *last*; all events if *last* is None.
 
     An answer of the model is copied with all its calls. Calls without an answer among the copied
     events wait for a decision, as in `Conversation.pending`.
@@ -34,7 +34,7 @@ def fork(loop: "Loop", other: "Loop", last: Event | int | None) -> None:
 
 
 def _end_of(events: Sequence[Event], last: Event | int | None) -> int:
-    """Return how many of *events* to copy."""
+    """Return the number of *events* to copy; *last* is the last event to copy, or the event's number."""
     if last is None:
         return len(events)
     number = last.id if isinstance(last, Event) else last

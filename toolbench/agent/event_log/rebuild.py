@@ -1,4 +1,4 @@
-"""Rebuild a loop from events of a file or of a forked conversation."""
+"""Rebuild the state of a loop from the events of a file, or of another conversation."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -34,7 +34,7 @@ NOT_ANSWERED = "The call was interrupted; whether it did anything is not known."
 
 
 class Rebuild:
-    """A builder that copies events into a loop and rebuilds the model's messages.
+    """Copies events into a loop, one by one, and makes the messages for the model again.
 
     The calls are parsed again with the present tools, so that waiting calls can run.
     """
@@ -47,11 +47,12 @@ class Rebuild:
         unread: Iterable[int] = (),
         is_saved: bool = False,
     ) -> None:
-        """Copy events into *loop*.
+        """Prepare to copy events into *loop*; the caller calls `take` for each event, then `end`.
 
         Args:
             loop: A loop without events.
-            is_same: Whether the model of the events has the same dialect as the loop's model.
+            is_same: Whether the model of the events has the same message format as the loop's
+                model.
             unread: The numbers of the messages that the model has not read.
             is_saved: Whether the events come from a file, which has marks in place of secrets.
         """
@@ -103,7 +104,7 @@ class Rebuild:
                 self._loop.context.condense(frozenset(event.forgotten), event.summary)
 
     def end(self) -> None:
-        """Complete the log and the last round. The calls of this round without an answer wait."""
+        """Add the last round of calls, whose calls without an answer wait, and complete the log."""
         self.close()
         self._loop.log.append_all(
             answer
@@ -121,7 +122,7 @@ class Rebuild:
         self.close()
 
     def close(self) -> None:
-        """Add the round's calls, their answers, and the messages that came between them."""
+        """Add the calls of the current round to the loop, with the answers and the messages between."""
         calls, self._calls = self._calls, []
         if calls:
             called = [call.tool_call for call in calls]

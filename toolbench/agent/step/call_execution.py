@@ -1,4 +1,7 @@
-"""Run the calls of one answer, in parallel if their resources allow it; answer each once."""
+"""Run the calls of one answer of the model, in parallel if their resources allow it.
+
+Each call is answered once.
+"""
 
 import json
 from collections.abc import Callable, Sequence
@@ -43,10 +46,10 @@ _LIMIT = 3
 
 
 class Repeats:
-    """A count of how often the same call was made in a row."""
+    """Counts how often the same call was made in a row."""
 
     def __init__(self) -> None:
-        """Start without calls."""
+        """Make a counter that has counted no call."""
         self._last = ""
         self._times = 0
         self.is_stuck = False
@@ -83,7 +86,7 @@ PATIENCE = 0.5  # seconds that stopped calls have to end before they are left al
 
 
 class Calls:
-    """The calls of one conversation, run and answered."""
+    """Runs the calls of one conversation, and logs an answer to each call."""
 
     def __init__(
         self,
@@ -106,13 +109,15 @@ class Calls:
         self._reflected: set[str] = set()
         self._running: list[Run] = []
         self._counted: set[int] = set()
-        """The calls that `repeats` has counted: a waiting call must not be counted again."""
+        """The numbers of the calls that `repeats` has counted: a waiting call is not counted
+        again."""
         self._in_hand: dict[int, Run | None] = {}
-        """The running calls, with their runs, until each call is answered or waits again."""
+        """The running calls by number, each with its run (None as long as the run is not made)."""
         self._token: CancelToken | None = None
         self._stopped_at: float | None = None
         self.asker: Asker | None = None
-        """Answers questions of the calls and the policy; if None, the cell's own asker answers."""
+        """Gets the questions of the tools and of the policy; if None, they are asked in the
+        cell."""
 
     def interrupt(self) -> None:
         """Stop the running calls, and answer them as interrupted; stop the rating of calls."""
@@ -129,8 +134,8 @@ class Calls:
 
         Args:
             current: The round with the calls.
-            stopping: Set when the person stops the work. Then there are no more retries.
-            chosen: The only call to run; all if left out.
+            stopping: A flag that is set when the person stops the work. Then nothing is retried.
+            chosen: The only call to run; all waiting calls if left out.
         """
         self._token, self._stopped_at = CancelToken(), None
         try:
@@ -147,8 +152,12 @@ class Calls:
         self._in_hand = {call.id: None for call in chosen_of(current, chosen)}
 
     def break_off(self, current: Round) -> None:
-        """Answer each running call of the round *current* that has no answer: it was interrupted."""
-        # after an interrupt the round may lack answers that the log has
+        """Answer each call of the round *current* that was running and has no answer yet.
+
+        If the run has ended, the answer is its result; if not, the answer is that the call was
+        interrupted.
+        """
+        # after an interrupt, the log may have answers that the round has not
         for event in self._log:
             if isinstance(event, AnswerEvent):
                 current.answer(event)
@@ -182,7 +191,7 @@ class Calls:
             self.answer(current, _with_edit(answer, call) if is_edited else answer)
 
     def answer(self, current: Round, *answers: AnswerEvent) -> None:
-        """Log all *answers*, then call the listeners, because a listener may raise any error."""
+        """Log all *answers* first, and call the listeners then, because a listener may raise an error."""
         added = self._log.append_all(answers)
         for answer in added:
             current.answer(answer)
@@ -299,7 +308,7 @@ class Calls:
         return answer
 
     def _instead(self, run: Run, tool: AnyTool) -> Run:
-        """Carry out a run of *tool* with the same arguments, in place of *run*."""
+        """Run *tool* with the arguments of *run*, which failed, and return the new run."""
         again = run_here(
             tool,
             run.arguments,
@@ -314,7 +323,7 @@ class Calls:
         return again
 
     def _reflection(self, call: ActionEvent) -> str:
-        """Return a text that asks the model to think, after the first failure of the tool."""
+        """Return a text that asks the model to think; only for the first failure of a tool, else ""."""
         if not self._agent.recovery.reflect or call.tool_name in self._reflected:
             return ""
         self._reflected.add(call.tool_name)
@@ -364,7 +373,7 @@ def _with_edit(answer: AnswerEvent, call: ActionEvent) -> AnswerEvent:
 
 
 def _with_note(answer: ObservationEvent, note: str) -> ObservationEvent:
-    """Return *answer* with *note* added to its content for the model."""
+    """Return *answer* with *note* at the end of the content for the model."""
     if not note:
         return answer
     observation = answer.observation

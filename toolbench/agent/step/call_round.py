@@ -19,10 +19,10 @@ from toolbench.llm.models.transport.text_answers import answerable
 
 
 class Round:
-    """The calls of one message, with their answers."""
+    """The calls of one message of the model, and the answers so far."""
 
     def __init__(self, message: Json, calls: Sequence[ActionEvent]) -> None:
-        """Start with *calls*, all calls of *message*; each call waits."""
+        """Make a round of *calls*, which are all calls of *message*. Each call waits for an answer."""
         self.message = message
         self.calls = list(calls)
         self._ids = frozenset(call.id for call in calls)
@@ -67,11 +67,11 @@ class Round:
         """The event numbers of the calls and answers in this round."""
         return [
             *(call.id for call in self.calls),
-            *(a.id for a in self.answers.values() if a.id),  # see `Rebuild`
+            *(a.id for a in self.answers.values() if a.id),  # 0: not logged yet
         ]
 
     def messages(self) -> list[Json]:
-        """Return the model's message, and an answer to each of its calls.
+        """Return the messages of the round: the model's message, and the answers to its calls.
 
         If the model wrote a call as text, the answer is a text of the user.
         """

@@ -45,7 +45,7 @@ IMAGE_WORDS = re.compile(
 )
 """Words in the errors of providers that take no images, with any status: llama.cpp sends 500,
 OpenRouter 404."""
-_GROWTH = 1.1  # growth of a conversation until a failed condensation is repeated
+_GROWTH = 1.1  # growth of the conversation before a failed condensation is tried again
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Outcome:
 
 
 class Requests:
-    """The requests to the model of one conversation."""
+    """Sends the requests of one conversation to the model, and logs what comes back."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Requests:
         return self.spending.total
 
     def interrupt(self) -> None:
-        """Close the running request."""
+        """Stop the running request, if there is one."""
         if (token := self._token) is not None:
             token.cancel("the conversation was interrupted")
 
@@ -177,7 +177,7 @@ class Requests:
 
         Args:
             unread: The messages that were not sent to the model yet.
-            masking: Hides secrets from the person.
+            masking: Hides the secrets in the messages.
         """
         messages = [*map(masking.message, [*self._context.messages, *unread])]
         return replace(self._of(self.offered), messages=messages)
@@ -234,7 +234,10 @@ class Requests:
         return replace(outcome, news=(*outcome.news, *unknown))
 
     def _unknown_cost(self, usage: Usage | None) -> str | None:
-        """Return a notice, only once, if there is a limit but an answer has no known cost."""
+        """Return a notice if there is a limit, but *usage* has no cost.
+
+        It is returned only once, else None.
+        """
         limit, cost = self._agent.max_cost, usage and usage.checked().cost
         if limit is None or cost is not None or self._is_cost_unknown:
             return None
@@ -304,5 +307,5 @@ class Requests:
         return new
 
     def take(self, id_: str) -> None:
-        """Reserve the id *id_* for a call, so that no other call gets it."""
+        """Reserve *id_* for a call of the conversation, so that no other call gets this id."""
         self._ids.setdefault(id_, 1)

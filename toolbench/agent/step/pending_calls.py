@@ -89,7 +89,7 @@ class Pending:
     """The calls of one loop that wait for a person's decision."""
 
     def __init__(self, loop: "Loop", closed: Callable[[], object]) -> None:
-        """Manage the waiting calls of *loop*; *closed* is called after an answer or a refusal."""
+        """Let a person decide about the calls of *loop*; call *closed* after each answer or refusal."""
         self._loop, self._closed = loop, closed
 
     @property
@@ -110,7 +110,7 @@ class Pending:
         self._answer(answer_by_hand(call, result))
 
     def refuse(self, chosen: Chosen, reason: str) -> None:
-        """Refuse the *chosen* call, or all waiting calls, with *reason* as the answer."""
+        """Refuse the *chosen* call (None: all waiting calls), with *reason* as the answer."""
         calls = chosen_of(self._loop.round, chosen)
         self._answer(*(refusal_of(call, reason) for call in calls))
 

@@ -49,7 +49,7 @@ class Recovery:
     def backup_of(
         self, run: Run, tools: Mapping[str, ToolDefinition[Any, Any]]
     ) -> ToolDefinition[Any, Any] | None:
-        """Return the backup in *tools* for *run*, if *run* failed and its tool names a backup."""
+        """Return the tool of *tools* that is the backup for the failed *run*; None if there is none."""
         if not self.degrade or error_class(run) in (
             None,
             "arguments",

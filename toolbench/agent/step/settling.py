@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Work:
-    """The right to work on a conversation, which only one thread has at a time."""
+    """A lock, so that only one thread at a time works on a conversation."""
 
     def __init__(self, settle: Callable[[], object]) -> None:
-        """Call *settle* after work that ended with an exception."""
+        """Make the lock; it calls *settle* after work that ended with an exception."""
         self._settle = settle
         self._worker: dict[str, object] = {}
         self._is_whole = True
@@ -33,7 +33,7 @@ class Work:
     def alone(self) -> Iterator[None]:
         """Let only this thread work on the conversation during the block.
 
-        An interrupt can also hit the cleanup itself, so the cleanup is written twice.
+        The cleanup is written twice, because an interrupt can also hit the cleanup itself.
 
         Raises:
             ToolbenchError: If another thread is at work.
@@ -86,9 +86,10 @@ def settle(loop: "Loop") -> None:
 
 
 def note_interrupt(loop: "Loop", place: int) -> None:
-    """Repair *loop* after an interrupt.
+    """Repair *loop* after an interrupt, and log that the work stopped.
 
-    Add a stop event, unless the events after the first *place* events contain one.
+    The first *place* events are older than the interrupted work. If a later event is a stop
+    already, no stop is logged.
     """
     settle(loop)
     if not any(isinstance(event, StopEvent) for event in loop.log.after(place)):

@@ -16,7 +16,7 @@ class Spending:
     """
 
     def __init__(self) -> None:
-        """Start with a sum of zero."""
+        """Make a record without answers; the sum is zero."""
         self._entries: list[tuple[int, Usage]] = []
         self._lock = Lock()
         self.total = Usage()
@@ -29,7 +29,7 @@ class Spending:
             self.total += usage
 
     def before(self, event: int) -> "Spending":
-        """Return the spending before the event with the number *event*."""
+        """Return the part of the spending that came before the event with the number *event*."""
         past = Spending()
         for after, usage in tuple(self._entries):
             if after < event:
@@ -37,7 +37,7 @@ class Spending:
         return past
 
     def rows(self) -> list[Row]:
-        """Return a row for each answer: the number of the event before it, tokens in and out, dollars."""
+        """Return a row for each answer: the number of the event before, tokens in and out, dollars."""
         entries = tuple(self._entries)
         return [(n, u.input_tokens, u.output_tokens, u.cost) for n, u in entries]
 

@@ -21,29 +21,32 @@ _DECLINED = "No person agreed to restore the saved version; `with answering(True
 
 @runtime_checkable
 class Undoing(Protocol):
-    """An executor that can undo its own edits."""
+    """The protocol of executors that can undo their own edits."""
 
     def undoes(self, action: Any) -> bool:
         """Tell whether *action* is an edit that can be undone."""
 
     def undo(self, action: Any) -> Observation:
-        """Undo *action*, if it was the last change of its object."""
+        """Undo the edit *action*, if its object, such as a file, was not changed later.
+
+        Return the result.
+        """
 
 
 @runtime_checkable
 class UndoingRecorded(Undoing, Protocol):
-    """An executor that can also undo another executor's edits, in a loaded or forked conversation."""
+    """The protocol of executors that can also undo edits of a loaded or forked conversation."""
 
     def remembers(self, action: Any) -> bool:
-        """Tell whether this executor made the edit *action* itself and can undo it."""
+        """Tell whether this executor itself made the edit *action*, so that `undo` can undo it."""
 
     def undo_recorded(self, action: Any, observation: Any) -> Observation:
-        """Undo *action*, using its *observation*."""
+        """Undo the edit *action* of another executor, with the data in *observation*, its result."""
 
 
 @dataclass(frozen=True)
 class Edit:
-    """A call that changed something, with its answer."""
+    """A call that changed something, and the answer to the call."""
 
     call: ActionEvent
     answer: ObservationEvent

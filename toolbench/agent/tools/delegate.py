@@ -17,7 +17,7 @@ from toolbench.errors import ToolbenchError
 from toolbench.runs.current_run import active_run, current_run
 from toolbench.runs.run import Run
 
-_DEEPEST = 5  # conversations inside of each other
+_DEEPEST = 5  # how deep a conversation can be inside of others
 _DONE = ("answered", "finished")
 
 
@@ -48,7 +48,7 @@ class DelegateObservation(Observation):
 
 
 class DelegateExecutor(ToolExecutor[DelegateAction, DelegateObservation]):
-    """The executor; it has a conversation for each task."""
+    """Gives each task to another agent, in a new conversation."""
 
     def __init__(self, agent: Any, conv_state: Any = None) -> None:
         """Give tasks to *agent*, in the workspace of the caller's conversation.
@@ -62,7 +62,7 @@ class DelegateExecutor(ToolExecutor[DelegateAction, DelegateObservation]):
     def __call__(
         self, action: DelegateAction, conversation: Any = None
     ) -> DelegateObservation:
-        """Let the agent do the task, and return its last message; an error if it did not finish."""
+        """Let the agent do the task; return the agent's last text, as an error if it did not finish."""
         state = getattr(conversation, "state", None) or self._state
         depth = getattr(conversation, "depth", 0) + 1
         if depth > _DEEPEST:
@@ -102,7 +102,7 @@ class DelegateTool(ToolDefinition[DelegateAction, DelegateObservation]):
         """Return the tool.
 
         Args:
-            conv_state: Its workspace is used for a call that comes from no conversation.
+            conv_state: The state whose workspace is used for a call outside of a conversation.
             agent: The agent that gets the tasks. If the tool belongs to an agent, this may be left
                 out: a copy of that agent gets the tasks, and cannot delegate to itself.
 

@@ -37,7 +37,7 @@ class SearchToolsObservation(Observation):
 
 
 class SearchToolsExecutor(ToolExecutor[SearchToolsAction, SearchToolsObservation]):
-    """The executor; it searches names and descriptions."""
+    """Searches the names, titles and descriptions of tools."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class SearchToolsExecutor(ToolExecutor[SearchToolsAction, SearchToolsObservation
     def __call__(
         self, action: SearchToolsAction, conversation: Any = None
     ) -> SearchToolsObservation:
-        """Return the tools with the most words of the query; a word in a name counts three times."""
+        """Return the tools that have the most words of the query; a word in a name counts three times."""
         query_words = set(words_of(action.query.replace(" ", "_")))
         ranked = sorted(
             ((_score(tool, query_words), tool) for tool in self._tools),

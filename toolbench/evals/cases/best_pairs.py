@@ -38,7 +38,8 @@ def _reach(
 ) -> int | None:
     """Return a free column that fits the row *want*; None if no free column fits.
 
-    In that case add to *todo* the rows that own a fitting column.
+    In that case, add to *todo* the rows that own a fitting column. *through* is the column that
+    leads to *want*.
     """
     owned: list[int] = []
     for column in range(columns):

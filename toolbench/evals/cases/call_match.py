@@ -11,7 +11,7 @@ from toolbench.evals.cases.field_rules import EQUAL, FieldRule
 from toolbench.plain import clip
 from toolbench.redaction.detection.secrecy import BY_NAMES
 
-_MOST = 5  # for up to so many calls of one tool, every order is tried
+_MOST = 5  # up to this number of calls of one tool, every order is tried
 
 _ABSENT: Any = object()
 
@@ -54,7 +54,7 @@ def misfits(
         sent: The call of the same tool that the model sent.
         rules: How fields are compared, by their paths: `total`, `guest.name`, `items[0]`,
             and `items[]` for every item. A field without a rule must be equal JSON. A field that
-            is missing has its default.
+            was not sent counts as the default of the argument.
     """
     problems: list[Problem] = []
     names = dict.fromkeys([*expected.arguments, *sent.arguments])
@@ -98,7 +98,10 @@ def _differences(
 def _inside(
     value: Any, actual: Any, path: Path, rules: Mapping[str, FieldRule]
 ) -> list[Problem] | None:
-    """Return the differences inside two objects, or inside two lists of equal length; else None."""
+    """Return the differences inside two objects, or inside two lists of equal length.
+
+    Return None if *value* and *actual* are neither.
+    """
     steps: list[Any]
     if isinstance(value, Mapping) and isinstance(actual, Mapping):
         steps = list(dict.fromkeys([*value, *actual]))
@@ -174,10 +177,11 @@ def paired(
 def _best(
     rows: int, columns: int, table: Mapping[tuple[int, int], list[Problem]]
 ) -> list[tuple[int, int]]:
-    """Return the pairs with the fewest differences.
+    """Return the pairs (row, column) with the fewest differences, which *table* has for each pair.
 
-    For many calls, first make as many pairs without a difference as possible. Then pair each
-    remaining call with the most similar call that is still free.
+    Rows are expected calls, and columns are sent calls. If there are many calls, first make as many
+    pairs without a difference as possible. Then pair each remaining call with the most similar call
+    that is still free.
     """
     if max(rows, columns) > _MOST:
         return _most_right(rows, columns, table)

@@ -85,7 +85,7 @@ class Case:
             raise CaseError(msg)
 
     def _check_patterns(self, field_name: str) -> None:
-        """Check that the expected values of the argument *field_name* are patterns."""
+        """Check that the expected values of the argument *field_name* are regular expressions."""
         for call in self.calls:
             if field_name in call.arguments:
                 FieldRule.of({"regex": call.arguments[field_name]})
@@ -97,7 +97,7 @@ class Case:
 
     @cached_property
     def rules(self) -> dict[str, FieldRule]:
-        """The rules of `match` as objects."""
+        """The rules of `match` as `FieldRule` objects, by the path of the field."""
         return rules_of(self.match)
 
     @property
@@ -112,7 +112,7 @@ class Case:
 
     @cached_property
     def _redactor(self) -> Redactor:
-        """The redactor for expected arguments that have the name of a secret."""
+        """The redactor for expected arguments that are named like a secret, such as `password`."""
         secrets = [
             s for call in self.calls for s in BY_NAMES.secrets_in(call.arguments)
         ]
@@ -131,7 +131,7 @@ class Case:
         return PROPOSAL in self.tags
 
     def confirmed(self) -> "Case":
-        """Return the case as confirmed: a person has read it and agrees."""
+        """Return a copy without the tag "proposal": a person has read the case and agrees."""
         return replace(self, tags=tuple(t for t in self.tags if t != PROPOSAL))
 
     def to_dict(self) -> dict[str, Any]:

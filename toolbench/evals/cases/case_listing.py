@@ -31,7 +31,7 @@ def _arguments(arguments: dict[str, object]) -> str:
 
 
 def cases_html(cases: Sequence[Case]) -> Html:
-    """Return *cases* as a table that needs no kernel."""
+    """Return *cases* as a table, which needs no kernel; up to 200 cases."""
     if not cases:
         return Html("<div>There are no cases yet.</div>")
     rows = [_row(case) for case in islice(cases, _LINES)]
@@ -39,7 +39,7 @@ def cases_html(cases: Sequence[Case]) -> Html:
 
 
 def cases_text(cases: Sequence[Case]) -> str:
-    """Return *cases* as lines."""
+    """Return *cases* as text: a line for each case, up to 200 cases."""
     lines = [f"{case.title}: {expected_text(case)}" for case in islice(cases, _LINES)]
     return "\n".join([*lines, *_rest(cases)])
 

@@ -20,7 +20,7 @@ from toolbench.wording import counted
 
 
 class Cases(MutableSequence[Case]):
-    """A list of the cases of an evaluation; adding two lists gives the cases of both.
+    """A list of the cases of an evaluation. `+` joins two lists.
 
     As the last value of a cell it is shown as a form, to add, change and remove cases.
     """
@@ -40,7 +40,7 @@ class Cases(MutableSequence[Case]):
         *,
         history: Sequence[RunRecord] | None = None,
     ) -> "Cases":
-        """Return a case for each chosen run: its call is expected as the answer to a prompt.
+        """Return a case for each chosen run: a prompt, and the call of the run as the expected call.
 
         Arguments that are not in the history (secrets, very long texts) match any value.
 
@@ -95,8 +95,8 @@ class Cases(MutableSequence[Case]):
 
         Args:
             tools: The tools, or the names of registered tools.
-            each: The most cases for each tool; fewer if its schema allows fewer different calls. At
-                the end, one case without a call is added.
+            each: The most cases for each tool; there are fewer if the tool's schema allows fewer
+                different calls. After all tools, one case without a call is added.
             seed: Another number gives other values.
         """
         tool_list = [

@@ -21,11 +21,12 @@ class FieldRule:
 
     kind: str
     value: Any = None
-    """The value of the rule, such as a pattern or a tolerance; None for its default."""
+    """The value that belongs to the rule, such as a pattern or a tolerance; None means the
+    default."""
 
     @classmethod
     def of(cls, rule: Any) -> "FieldRule":
-        """Return the rule for a word, `"approx"`, or for a word with a value, `{"approx": 0.01}`.
+        """Return the rule that a case has as `"approx"` (a word) or `{"approx": 0.01}` (with a value).
 
         Raises:
             CaseError: If *rule* is not a rule.
@@ -60,7 +61,7 @@ class FieldRule:
 
     @property
     def needs_expected(self) -> bool:
-        """Whether the rule needs an expected value."""
+        """Whether the rule compares with an expected value. "any" and a regex with a pattern do not."""
         return self.kind != "any" and not (self.kind == "regex" and self.value)
 
     @property
@@ -111,7 +112,7 @@ def _any(_: Any, expected: Any, actual: Any) -> bool:
 
 
 def _approx(tolerance: Any, expected: Any, actual: Any) -> bool:
-    """Compare numbers, alone or inside lists and objects, within a tolerance."""
+    """Tell whether numbers, alone or inside lists and objects, are equal within *tolerance*."""
     if _is_number(expected) and _is_number(actual):
         if not (isfinite(expected) and isfinite(actual)):
             return bool(expected == actual)
@@ -152,7 +153,10 @@ def _tolerances(value: Any) -> tuple[float, float]:
 
 
 def _regex(pattern: Any, expected: Any, actual: Any) -> bool:
-    """Search a text, or a number as JSON text, for a pattern."""
+    """Tell whether *actual*, a text or a number as JSON text, has a match of the pattern.
+
+    The pattern is *pattern*, the rule's own value, or else *expected*.
+    """
     compiled = _compiled(expected if pattern is None else pattern)
     text = actual if isinstance(actual, str) else None
     if text is None and isinstance(actual, int | float):
@@ -190,7 +194,7 @@ def _contains(_: Any, expected: Any, actual: Any) -> bool:
 
 
 def _subset(_: Any, expected: Any, actual: Any) -> bool:
-    """Tell whether *actual* has all keys and items of *expected*, at any depth; more are allowed."""
+    """Tell whether *actual* has all keys and items of *expected*, at any depth; it may have more."""
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return all(
             key in actual and _subset(_, value, actual[key])

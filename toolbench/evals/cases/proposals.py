@@ -1,6 +1,6 @@
-"""Propose cases from schemas: valid calls of a tool, with a prompt that lists their values.
+"""Propose cases from schemas: valid calls of a tool, each with a prompt that lists the values.
 
-They are made without a model. A person then writes the prompts in natural words.
+No model is needed. A person then writes the prompts in natural words.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

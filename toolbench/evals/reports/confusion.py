@@ -9,7 +9,7 @@ NO_CALL = "(no call)"
 
 
 class Confusion(Mapping[str, Mapping[str, int]]):
-    """The counts of called tools for each expected tool, or for no expected call.
+    """For each expected tool (`NO_CALL` if no call was expected): how often each tool was called.
 
     `confusion["split_bill"]["get_weather"]`: split_bill was expected, get_weather was called.
     """

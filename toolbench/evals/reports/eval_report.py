@@ -91,7 +91,7 @@ class EvalReport(ReportEntries[Trial]):
 
     @cached_property
     def findings(self) -> dict[str, list[Finding]]:
-        """The findings of lint, by tool."""
+        """What `lint_tools` reports about the offered tools, by the name of the tool."""
         by_tool: dict[str, list[Finding]] = {}
         for finding in lint_tools(self.tools.values()):
             by_tool.setdefault(finding.tool, []).append(finding)

@@ -12,7 +12,7 @@ _WIDEST = 300  # characters of a cell
 def text_table(
     heads: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = ""
 ) -> Html:
-    """Return *rows* of texts with the column names *heads*; the first cell of a row is its name."""
+    """Return *rows* of texts as HTML, below the column names *heads*; the first cell names the row."""
     head = "".join(
         f'<th scope="col" style="{CELL};font-weight:600">{short(text)}</th>'
         if text

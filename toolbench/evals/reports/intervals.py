@@ -78,13 +78,14 @@ class Stratum:
 
 
 def p_value(strata: Iterable[Stratum]) -> float:
-    """Return the two-sided p-value: the probability of such a difference by chance alone.
+    """Return the two-sided p-value: the probability that chance alone makes a difference so large.
 
-    It is the exact conditional test of 2 x 2 tables in strata: within each case the answers are
-    shuffled between before and after. With one answer to each case it is McNemar's exact
-    test. For very many answers the p-value is an approximation.
+    Each item of *strata* is one case. The test is the exact conditional test of 2 x 2 tables in
+    strata: within each case the answers are shuffled between before and after. With one answer to
+    each case it is McNemar's exact test. For very many answers the p-value is an approximation.
     Source: N. Mantel and W. Haenszel, Journal of the National Cancer Institute 22 (1959), 719-748;
-    Q. McNemar, Psychometrika 12 (1947), 153-157; A. Agresti, Categorical Data Analysis, 6.3 and 6.6.
+    Q. McNemar, Psychometrika 12 (1947), 153-157; A. Agresti, Categorical Data Analysis, 6.3 and
+    6.6.
     """
     informative = [s for s in strata if _can_differ(s)]
     if not informative:
@@ -110,7 +111,7 @@ def _can_differ(stratum: Stratum) -> bool:
 
 
 def _range(stratum: Stratum) -> tuple[int, int]:
-    """Return the smallest and the largest possible `after_hits`; the sum of hits is fixed."""
+    """Return the smallest and the largest possible `after_hits` of *stratum*, if all hits stay as many."""
     hits = stratum.before_hits + stratum.after_hits
     return max(0, hits - stratum.before_total), min(hits, stratum.after_total)
 

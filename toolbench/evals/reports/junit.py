@@ -73,5 +73,5 @@ def _attribute(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return *text* with characters that XML 1.0 does not allow written as escapes."""
+    """Return *text*; characters that XML 1.0 does not allow are written as escapes."""
     return visible(text)

@@ -35,11 +35,11 @@ class CaseChange:
 
 @dataclass(frozen=True)
 class ModelChange:
-    """The changes for one model."""
+    """The changes of one model between two reports."""
 
     model: str
     before: Rate
-    """The rate of passed answers, in the cases that are in both reports."""
+    """The rate of passed answers in the earlier report, of the cases that are in both reports."""
     after: Rate
     p_value: float
     """The probability of such a difference by chance; see `intervals.p_value`."""

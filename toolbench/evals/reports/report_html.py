@@ -35,7 +35,7 @@ class AnswerTable:
     )
 
     def __init__(self, trials: Sequence[Trial]) -> None:
-        """Show *trials*."""
+        """Make a table with a row for each of *trials*."""
         self._trials = trials
 
     @property
@@ -48,7 +48,7 @@ class AnswerTable:
         index: bool = True,  # noqa: FBT001, FBT002 - pandas' signature
         name: None = None,
     ) -> Iterator[tuple[Any, ...]]:
-        """Return the rows like pandas, with the number of the answer first."""
+        """Return the rows as a DataFrame does; with *index*, each row begins with its number, from 1."""
         rows = map(_row, self._trials)
         return ((n, *row) if index else row for n, row in enumerate(rows, 1))
 
@@ -81,7 +81,7 @@ _TEXT = 5_000  # characters of an answer
 
 
 def report_html(report: "EvalReport", *, most: int | None = IN_A_CELL) -> Html:
-    """Return the report as HTML: the summary, confused tools, and each failure, folded.
+    """Return the report as HTML: the summary, the confused tools, and the failures, each behind a line.
 
     Args:
         report: The report.
@@ -120,7 +120,7 @@ def _overview(report: "EvalReport") -> list[str]:
 
 
 def _answers(report: "EvalReport", most: int | None, *, later: int = 0) -> Html:
-    """Return a folded table with a row for each answer.
+    """Return a table with a row for each answer, behind a line to click.
 
     At first the table has *most* rows, or `LATER` rows for None. The page draws *later* more rows
     during scrolling.
@@ -214,7 +214,7 @@ def _answer(trial: Trial) -> str:
 
 
 def answer_text(trial: Trial) -> str:
-    """Return the text of the answer without its calls, if its message is kept."""
+    """Return the text of the answer without its calls; "" if the message of the answer was not kept."""
     if trial.message is None:
         return ""
     return "".join(read_message(trial.message).text).strip()[:_TEXT]
@@ -231,7 +231,7 @@ def _result_text(result: Json) -> str:
 
 
 def lint_html(trial: Trial, report: "EvalReport") -> Html:
-    """Return the findings of lint about the tools of a failure, which may explain the failure."""
+    """Return what lint says about the tools of *trial*, a failure: this may explain the failure."""
     findings = report.findings
     tools = dict.fromkeys([*(c.name for c in trial.case.calls), *trial.called])
     tool_findings = [finding for name in tools for finding in findings.get(name, ())]

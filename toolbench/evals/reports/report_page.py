@@ -1,4 +1,4 @@
-"""The frame of every report: in a cell, as a page, in a file."""
+"""What all reports share when they are shown or written: the page, the frame, the file."""
 
 from collections.abc import Iterable
 from html import escape as escape_text
@@ -26,14 +26,14 @@ def framed(parts: Iterable[str]) -> Html:
 
 
 def scrolled(table: Html) -> Html:
-    """Return *table* in a frame of some height that scrolls."""
+    """Return *table* in a frame of limited height, in which a person can scroll."""
     return Html(
         f'<div data-toolbench-frame style="max-height:32em;overflow:auto">{table}</div>'
     )
 
 
 def written(text: str, path: str | PathLike[str] | None) -> str:
-    """Return *text*, and write it to the file *path* if there is one."""
+    """Return *text*. If *path* is not None, also write *text* to the file *path*."""
     if path is not None:
         Path(path).write_text(text, encoding="utf-8")
     return text

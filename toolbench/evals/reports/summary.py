@@ -64,7 +64,10 @@ def _rate(trials: list[Trial], name: str) -> Rate:
 
 
 class Summary(Mapping[str, ModelSummary]):
-    """The summaries by model name; with only one model, its rates are attributes too."""
+    """A `ModelSummary` for each model, by name.
+
+    If there is only one model, its rates are attributes of this object too.
+    """
 
     def __init__(self, trials: Iterable[Trial], models: Iterable[str]) -> None:
         """Summarise *trials* of *models*."""

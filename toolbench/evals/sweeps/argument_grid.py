@@ -15,14 +15,14 @@ _SINGLE = (str, bytes, Mapping)  # one value, although it is iterable
 
 
 class Calls:
-    """The sets of arguments of a sweep. The combinations of a grid are made one by one."""
+    """The sets of arguments of a sweep. Each combination of a grid is made only when it is needed."""
 
     def __init__(self, tool: ToolDefinition[Any, Any], inputs: Any) -> None:
         """Read *inputs* for *tool*.
 
         Raises:
-            CaseError: If *inputs* is not a grid, a list or a table. Also if the grid, or every row,
-                has an argument that the tool does not have.
+            CaseError: If *inputs* is not a grid, a list or a table. Also if the tool does not have
+                an argument that the grid, or every row, has.
         """
         self._axes: dict[str, list[Any]] | None = None
         self._rows: Sequence[Any] = ()
@@ -51,7 +51,10 @@ class Calls:
                 raise CaseError(msg)
 
     def _shared_names(self) -> set[str]:
-        """Return the names that all rows have: a wrong name in one row is an error of this row only."""
+        """Return the names that all rows have.
+
+        A wrong name in only some rows is an error of these rows.
+        """
         return set.intersection(*map(set, self._rows)) if self._rows else set()
 
     def __len__(self) -> int:

@@ -111,9 +111,10 @@ def sweep(
             are taken only in the session that made them.
         repeats: How often each call is made.
         workers: The number of threads.
-        retry_errors: Repeat calls for which the file has an error.
-        confirm: Ask for consent if the policy requires it; False if the caller has asked.
-        on_progress: Gets a line of text from time to time.
+        retry_errors: Whether to make a call again if the file has an error for it.
+        confirm: Whether to ask for consent if the policy requires it; False if the caller has asked
+            already.
+        on_progress: A function that gets a line of text from time to time.
 
     Raises:
         CaseError: If *inputs* are not calls of the tool, or an option cannot be used.
@@ -142,7 +143,7 @@ class _Sweep:
 
     def __init__(self, tool: AnyTool, calls: Calls, repeats: int) -> None:
         self._tool, self._inputs, self._repeats = tool, calls, repeats
-        self._digest = ""  # of the tool, if there is a file
+        self._digest = ""  # identifies the tool in the file; "" without a file
         self._stretched: dict[str, str] = {}
         self._lines: SavedLines | None = None
         self._rows: dict[int, Row] = {}
@@ -299,7 +300,10 @@ class _Sweep:
             yield _Batch(tuple(waiting))
 
     def _work(self, lane: Lane[_Batch], line: ProgressLine) -> str | None:
-        """Make all calls, and repeat calls of failed workers; return why the work ended early."""
+        """Make all calls, and make the calls of failed workers again.
+
+        Return why the work ended early; None if it did not.
+        """
         width = lane.width
         while True:
             for batch, future in completed([lane], draw=line.draw):
@@ -347,10 +351,12 @@ class _Sweep:
         *,
         is_alone: bool,
     ) -> None:
-        """Repeat each call of a failed worker alone; record calls that keep failing as errors.
+        """Let each call of the *batch* whose worker failed be made again, alone.
 
-        A try counts only if one call ran alone: with several calls, it is not known which one
-        ended the worker.
+        A call that keeps failing becomes a row with an error.
+
+        A try counts only if one call ran alone: with several calls, it is not known which one ended
+        the worker.
         """
         is_alone = is_alone and len(batch.calls) == 1
         if batch.tries < _TRIES or not is_alone:

@@ -47,7 +47,7 @@ class SweepReport(ReportEntries[Row]):
         """The name of the tool."""
         self._arguments = arguments
         self.axes = tuple(axes)
-        """The arguments with more than one value."""
+        """The arguments of the grid that have more than one value."""
 
     @cached_property
     def argument_columns(self) -> dict[str, str]:

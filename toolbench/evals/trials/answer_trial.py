@@ -39,7 +39,7 @@ def trial_of(
         run_calls: Runs the calls of a scored answer, and returns their results.
         name: The name of the model.
         case: The case with the prompt.
-        repeat: The number of the answer.
+        repeat: The number of the answer among the answers of this model to this case, from 1.
     """
     try:
         answer, seconds = future.result()
@@ -81,7 +81,7 @@ def trial_of(
 
 
 def _word(reason: Any, redactor: Redactor) -> str | None:
-    """Return the reason for the end of an answer as a short text; a model may give any value."""
+    """Return *reason*, why the model ended its answer, as a short text; it may be any value."""
     return None if reason is None else shorten(redactor.text(str_of(reason)), _WORD)
 
 

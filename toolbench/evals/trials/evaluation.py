@@ -87,14 +87,14 @@ def evaluate(
         repeats: The number of answers of each model to each case.
         execute: Whether to run the calls of the answers, one after another in this thread. The
             policy must allow the calls; one question is asked for all of them.
-        executor: Makes the requests: any `concurrent.futures.Executor`, for example a cluster's;
-            model and messages are sent to it. Threads if left out. Scripted, recorded and
-                local models answer in this process, one request at a time. A person answers in the
-                calling thread.
-        save: A JSONL file with one trial per line. Trials in it with the same model, case,
-            tools and prompt are not repeated: use the same file after an interrupt. A
-                model is the same if it has the same name, and the same code, address, file or
-                attributes. For a `ScriptedModel`, the name is enough.
+        executor: Makes the requests: any `concurrent.futures.Executor`, for example a cluster's; it
+            gets the model and the messages. Threads if left out. Scripted, recorded and local
+            models answer in this process, one request at a time. A person answers in the calling
+            thread.
+        save: A JSONL file with one trial per line. A trial that the file has with the same model,
+            case, tools and prompt is not repeated: use the same file after an interrupt. A model is
+            the same if it has the same name, and the same code, address, file or attributes. For a
+            `ScriptedModel`, the name is enough.
         max_cost: The limit in US dollars. The answers in *save* count too. A request that may
             exceed the limit is not made, if its cost is known from the model's price or from
             the model's most expensive answer so far. Running requests are still paid for.
@@ -133,7 +133,7 @@ def _ask(
     tools: Sequence[Json],
     cancel_token: CancelToken | None = None,
 ) -> tuple[Answer, float]:
-    """Ask for one answer, here or in an executor's worker; return it with its seconds."""
+    """Ask *model* for one answer, here or in an executor's worker; return it with the seconds it took."""
     began = perf_counter()
     answer = model.complete(messages, tools, cancel=cancel_token)
     return answer, perf_counter() - began
@@ -315,7 +315,8 @@ class _Evaluation:
             there = LastingExecutor(executor, undo.callback)
             lanes.append(self._lane(together, there, room(executor), is_near=is_near))
         elif together:
-            width = workers if is_limited else 2 * workers  # then no paid request waits
+            # with a limit, no request waits in the pool: the limit is checked before
+            width = workers if is_limited else 2 * workers
             lanes.append(self._lane(together, _threads(workers, undo), width))
         return lanes
 

@@ -22,10 +22,10 @@ def at_most(case: Case) -> int:
 
 
 class CallRunner:
-    """A runner of calls, one after another, that stops after an interrupt."""
+    """Runs the calls of answers one after another; after an interrupt it runs none any more."""
 
     def __init__(self) -> None:
-        """Start without an interrupt."""
+        """Make a runner; no calls are agreed to yet."""
         self._asked_about: frozenset[str] = frozenset()
         self.is_interrupted = False
         """Whether a person interrupted the evaluation. Then no call runs any more."""

@@ -76,7 +76,7 @@ def _sent(call: ToolCall) -> SentCall:
 
 
 def defaults_of(tool: AnyTool | None) -> Mapping[str, Any]:
-    """Return the defaults of the arguments in the schema of *tool*."""
+    """Return the default values in the schema of *tool*, by argument; empty if *tool* is None."""
     properties = {} if tool is None else tool.input_node.properties
     return {name: node.default for name, node in properties.items() if node.has_default}
 

@@ -25,7 +25,10 @@ class TrialKeys:
         system_prompt: str | None,
         is_run: bool,
     ) -> None:
-        """Make the parts of the keys. If *is_run* is true (calls run), the tools' code is a part too."""
+        """Make the parts of the keys.
+
+        If *is_run* is true, the calls run, so the tools' code is a part too.
+        """
         self._lines = lines
         work = [tool_text(tool) for tool in tools.values()] if is_run else None
         self._models = {

@@ -39,7 +39,7 @@ returns True: then the run is cancelled."""
 
 
 class AppBridge:
-    """The kernel's end of the bridge to one app; any thread may use it."""
+    """Answers the requests of one app in the kernel. Any thread may use it."""
 
     def __init__(
         self,
@@ -84,7 +84,11 @@ class AppBridge:
     # --- messages ---------------------------------------------------------------------
 
     def receive(self, text: Any, reply: Callable[[str], object]) -> None:
-        """Handle a message and return at once. *reply* gets the answer to a request, as JSON."""
+        """Handle *text*, a message of the app, and return at once.
+
+        *reply* gets the answer, as JSON. A message that is not a request is dropped, and so is one
+        too many.
+        """
         if self._is_closed or not self._may_speak() or not isinstance(text, str):
             return
         message = _request_in(text)
@@ -221,7 +225,7 @@ class AppBridge:
             self._leave_slot()
 
     def _note(self, parameters: Mapping[str, Any], answer: Any) -> None:
-        """Keep the text of `ui/message` for the person."""
+        """Keep the text of a `ui/message` request, to show it to the person."""
         content = parameters.get("content")
         blocks = content if isinstance(content, list) else [content]
         texts = [

@@ -24,9 +24,9 @@ class AppNetwork:
     """The addresses in the `_meta.ui.csp` of an app."""
 
     connect: tuple[str, ...] = ()
-    """Origins that its code may send requests to."""
+    """Origins to which the app's code may send requests."""
     resources: tuple[str, ...] = ()
-    """Origins of its scripts, styles, images, media and fonts."""
+    """Origins of the app's scripts, styles, images, media and fonts."""
     refused: tuple[str, ...] = ()
     """Other sources that the app asks for, which are never allowed."""
 
@@ -62,7 +62,7 @@ def network_in(csp: Any) -> AppNetwork:
 
 
 def origin_of(address: str) -> str | None:
-    """Return *address* as a source for the policy; None if *address* is not allowed.
+    """Return *address* as an origin for the Content-Security-Policy; None if it is not allowed.
 
     A star is allowed only in place of the subdomains of a host with two or more labels.
     """

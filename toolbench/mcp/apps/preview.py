@@ -50,7 +50,8 @@ window.trustedTypes?.createPolicy("default", {
 document.currentScript.remove();
 </script>"""
 )
-"""Code that runs before the app: every page the app makes goes through its policy."""
+"""Code that runs before the app. Every HTML text that the app turns into a page goes through the
+policy in this code."""
 
 _REFUSED = "This is a preview: an app can only read the call and its result."
 
@@ -76,7 +77,7 @@ class AppAddress:
 
 
 def app_uri(tool: ToolDefinition[Any, Any]) -> str | None:
-    """Return the URI of the app of *tool*, or None."""
+    """Return the URI of the app of *tool*; None if *tool* has no app."""
     meta = tool.meta or {}
     ui = meta.get("ui")
     uri = ui.get("resourceUri") if isinstance(ui, Mapping) else None
@@ -85,7 +86,7 @@ def app_uri(tool: ToolDefinition[Any, Any]) -> str | None:
 
 
 def app_in(resource: MCPResourceObservation) -> App | None:
-    """Return the app in *resource*, or None."""
+    """Return the app in *resource*; None if *resource* has no HTML of an app."""
     for block in resource.blocks:
         part = block.get("resource")
         if isinstance(part, Mapping) and _is_app(part):

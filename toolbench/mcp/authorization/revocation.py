@@ -22,7 +22,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True)
 class Registration:
-    """The registration of the client at the issuer of its tokens."""
+    """How this client is registered at the issuer, the authorization server that gave the tokens."""
 
     issuer: str
     client_id: str

@@ -30,7 +30,7 @@ class TokenStore(AsyncKeyValue):
     async def get(
         self, key: str, *, collection: str | None = None
     ) -> dict[str, Any] | None:
-        """Return the item *key*, or None."""
+        """Return the item *key*; None if there is no such item."""
         items = await _in_thread(self._vault.items, self._server)
         item: dict[str, Any] | None = items.get(f"{collection} {key}")
         self._hide(item)

@@ -36,7 +36,8 @@ class TokenVault:
     def items(self, server: str) -> Items:
         """Return the kept items of *server*; empty if there are none, or if they cannot be read.
 
-        If there is a file, it is newer than what the keyring has: the keyring refused its items.
+        If a file exists, it is used and not the keyring: the file is written when the keyring takes
+        no items.
         """
         with self._lock:
             text, keyring = self._read(server), keyring_here()
@@ -99,7 +100,7 @@ class TokenVault:
 
 
 def registered_port(items: Items) -> int | None:
-    """Return the port with which the client of *items* was registered; None without a port."""
+    """Return the port of the address with which the client of *items* was registered; None if none."""
     for item in items.values():
         uris = item.get("redirect_uris")
         if isinstance(uris, list) and uris:

@@ -123,7 +123,7 @@ def _plain(data: Any, here: Path) -> Mapping[str, Any]:
 
 
 def _claude_code(data: Any, here: Path) -> Mapping[str, Any]:
-    """Return the servers of the user and of the project *here*."""
+    """Return the servers in Claude Code's file: those of the user, and those of the project *here*."""
     projects = data.get("projects") if isinstance(data, Mapping) else None
     project = projects.get(str(here)) if isinstance(projects, Mapping) else None
     return {**_plain(data, here), **_plain(project or {}, here)}

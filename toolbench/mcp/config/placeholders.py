@@ -1,4 +1,4 @@
-"""Replace `${NAME}`: in a configuration by a variable, in a call by a secret."""
+"""Replace `${NAME}`: in a configuration by a variable's value, in the arguments of a call by a secret."""
 
 import re
 from collections.abc import Callable, Mapping

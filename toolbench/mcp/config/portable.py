@@ -1,4 +1,4 @@
-"""Settle the entry of a connected server, so that it can be connected from any folder."""
+"""Complete the configuration of a connected server, so that any folder can connect it again."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -52,7 +52,7 @@ def _directory(entry: ServerEntry, folder: Path) -> str | None:
 
 
 def _file_of_module(entry: ServerEntry) -> Any:
-    """Return the server in this process; a relative path of a Python file becomes absolute."""
+    """Return `entry.server`; if it is a Python file, with the absolute path of the file."""
     server = entry.server
     if not isinstance(server, str):
         return server
@@ -63,7 +63,7 @@ def _file_of_module(entry: ServerEntry) -> Any:
 
 
 def _with_key_file(entry: ServerEntry) -> Any:
-    """Return the settings that authorize; a relative path of a key's file becomes absolute."""
+    """Return `entry.auth`; if it names the file of a key, with the absolute path of the file."""
     auth = entry.auth
     if not isinstance(auth, Mapping) or not isinstance(auth.get(_KEY_FILE), str):
         return auth

@@ -1,4 +1,4 @@
-"""Find the program that a server's configuration names, and whether it needs its directory."""
+"""Find the program that a server's configuration names, and tell whether its folder matters."""
 
 import os
 import shutil

@@ -1,1 +1,1 @@
-"""How clients reach served tools: address, token, configuration, bridge."""
+"""How MCP clients reach the served tools: the URL, the token, configurations, `toolbench connect`."""

@@ -23,12 +23,12 @@ _LARGEST = 256 * 1024 * 1024  # bytes of one result
 
 
 def connect(name: str) -> None:
-    """Pass messages between stdio and the server *name*, until one side ends.
+    """Pass messages between stdio and the server *name*, until the client or the server ends.
 
-    When the server ends, the whole process ends, because it cannot stop waiting for the client.
+    When the server ends, this process ends at once, because its read of stdin cannot be stopped.
 
     Raises:
-        ServerError: If there is no server of that name, or it has ended.
+        ServerError: If there is no server called *name*, or the server has ended.
     """
     connection, *others = connections(name)
     if others:
@@ -52,7 +52,7 @@ def _end_with(connection: ConnectionFile) -> None:
     """End the process when the server of *connection* has ended, even if the client sends nothing."""
     while connection.is_current:
         sleep(_LOOK)
-    sleep(_LOOK)  # running requests report the end first
+    sleep(_LOOK)  # first let running requests report the end
     _say(gone(connection.name))
     os._exit(1)
 
@@ -84,7 +84,7 @@ async def _pass_on(connection: ConnectionFile) -> None:
             if isinstance(message, SessionMessage):
                 await to_server.send(_with_headers(message))
         both.cancel_scope.cancel()
-        to_client.close()  # else the writer of stdio waits for more
+        to_client.close()  # else the task that writes to stdio waits for more messages
 
 
 def _with_headers(message: SessionMessage) -> SessionMessage:

@@ -1,4 +1,4 @@
-"""The configuration that a client needs to reach a served notebook; it has no secret."""
+"""The configuration with which a client reaches a served notebook; it contains no secret."""
 
 import json
 import os
@@ -23,7 +23,7 @@ _PASSED_ON = ("XDG_STATE_HOME",)  # the folder of the file with the token, if it
 
 
 class ClientConfig(dict[str, Any]):
-    """A configuration: a dict for programs, and a text that a person pastes.
+    """The configuration of one client: a dict for programs; `str()` gives the text to paste.
 
     With this configuration, a client starts `toolbench connect NAME`. That program reads the URL
     and the token from a file that only its owner can read. So the configuration has no secret, and
@@ -31,7 +31,7 @@ class ClientConfig(dict[str, Any]):
     """
 
     def __init__(self, client: Client, name: str) -> None:
-        """Make the configuration of *client* for the server *name*.
+        """Make the configuration of *client*, such as "cursor", for the server *name*.
 
         Raises:
             ToolbenchError: If there is no such client.
@@ -53,7 +53,7 @@ class ClientConfig(dict[str, Any]):
 
     @property
     def place(self) -> str:
-        """The place where the text is pasted."""
+        """The name of the file, or of the client, into which a person pastes the text."""
         return _PLACES[self.client]
 
     def __str__(self) -> str:
@@ -73,7 +73,10 @@ def _entry(name: str) -> dict[str, Any]:
 
 
 def program() -> str:
-    """Return the path of this environment's `toolbench`, because clients have another PATH."""
+    """Return the full path of this environment's `toolbench`, because a client may have another PATH.
+
+    If the environment has no such program, return "toolbench".
+    """
     beside = str(Path(sys.executable).parent)
     return shutil.which("toolbench", path=beside) or "toolbench"
 

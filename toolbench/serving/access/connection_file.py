@@ -25,9 +25,9 @@ _DAMAGED = (OSError, ValueError, TypeError, LookupError, OverflowError, Recursio
 
 @dataclass(frozen=True)
 class ConnectionFile:
-    """The content of the file: one server, its process and its machine. `toolbench connect` reads it.
+    """What `toolbench connect` reads about one server: its URL, token, process and machine.
 
-    Each server has a separate file, so several servers may have the same name.
+    Each server writes a separate file, so several servers may have the same name.
     """
 
     name: str
@@ -47,7 +47,9 @@ class ConnectionFile:
         return folder() / f"{self.name}~{self.id}.json"
 
     def write(self) -> None:
-        """Write the file, and remove the files of processes that were killed.
+        """Write the file. Also remove the files of servers that have ended, for example by a kill.
+
+        Also remove the files of other servers that have ended, such as by a kill.
 
         Raises:
             ServerError: If the file cannot be written.
@@ -93,7 +95,7 @@ class ConnectionFile:
 
 
 def is_running(process: int) -> bool:
-    """Tell whether the process with this number runs; true if the system cannot tell."""
+    """Return True if the process with the id *process* runs, or if the system cannot tell."""
     if os.name != "posix":  # on Windows os.kill(process, 0) would end the process
         return True
     try:
@@ -106,9 +108,9 @@ def is_running(process: int) -> bool:
 
 
 def _is_open(url: str) -> bool:
-    """Tell whether a server listens at *url*.
+    """Return False if no server listens at *url*; True if one does, or if this is not certain.
 
-    The process number alone does not show this: another process may have got the number later.
+    The id of a server's process does not show this: another process may have got the same id later.
     """
     try:
         parts = urlsplit(url)
@@ -142,7 +144,12 @@ def check_name(name: Any) -> None:
 
 
 def connections(name: str) -> list[ConnectionFile]:
-    """Return the servers called *name* on this machine, newest first; there is at least one.
+    """Return the files of the servers called *name* that run on this machine, newest first.
+
+    The list is never empty.
+
+    Raises:
+        ServerError: If there is no such server; the message names the servers that exist.
 
     Raises:
         ServerError: If there is no such server; the message names the servers that exist.
@@ -176,7 +183,10 @@ def gone(name: str) -> str:
 
 
 def _files(name: str) -> Iterator[ConnectionFile]:
-    """Read the files of the servers called *name* ("*": all); some may have ended already."""
+    """Read the files of all servers called *name*; "*" means all names.
+
+    Some of the servers may have ended. Damaged files are left out.
+    """
     for path in folder().glob(f"{name}~*.json"):
         own_name, _, id_ = path.stem.partition("~")
         with suppress(*_DAMAGED):

@@ -1,4 +1,4 @@
-"""Let in only callers with the right token."""
+"""Refuse the requests of callers without the right token."""
 
 from hashlib import sha256
 from hmac import compare_digest
@@ -28,14 +28,14 @@ class OneToken(TokenVerifier):
 
 
 class OwnHeader:
-    """A wrapper of a server. It accepts the token in `OWN_HEADER`, not only in the usual header."""
+    """An ASGI application before the server: it also accepts the token in the header `OWN_HEADER`."""
 
     def __init__(self, app: Any) -> None:
-        """Pass requests on to *app*."""
+        """Pass requests on to *app*, the ASGI application of the server."""
         self._app = app
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request."""
+        """Move the token from `OWN_HEADER` to `Authorization`, if it is there; pass the request on."""
         own, usual = OWN_HEADER.lower().encode(), b"authorization"
         headers: list[tuple[bytes, bytes]] = [*scope.get("headers", ())]
         tokens = [value for name, value in headers if name == own]

@@ -1,4 +1,4 @@
-"""A hint for kernels behind JupyterHub or Binder: clients must use the host name of its proxy."""
+"""A hint for a kernel on JupyterHub or Binder: how an agent on the user's machine reaches a server."""
 
 import os
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _BINDER = ("BINDER_LAUNCH_HOST", "BINDER_REPO_URL")
 
 
 def proxy_hint(url: str, allowed_hosts: Sequence[str]) -> str:
-    """Explain how a client on another machine reaches *url* through the hub; "" without a hub.
+    """Return a text: how a client elsewhere reaches *url* through the hub; "" if there is no hub.
 
     Args:
         url: The URL of the server on this machine.

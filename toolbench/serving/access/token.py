@@ -8,7 +8,7 @@ OWN_HEADER = "X-Toolbench-Token"
 
 
 class Token(str):
-    """A random text; its repr and its view in a cell are only a mark."""
+    """A random text. Its repr, which a cell shows, is only `<token>`."""
 
     __slots__ = ()
 
