@@ -1,4 +1,4 @@
-"""Tools for models: provider formats, the calls models send, answers to them, and models."""
+"""Tools in the formats of providers, the calls that models send, the answers to calls, and models."""
 
 from typing import TYPE_CHECKING
 

@@ -25,7 +25,10 @@ _TAIL = re.compile(r"[\s<(].*", re.DOTALL)
 def meant_by(
     name: str, known: Collection[str], aliases: Mapping[str, str] = ALIASES
 ) -> str | None:
-    """Return the name in *known* that *name* means, by alias or spelling; None if none is clear."""
+    """Return the name in *known* that *name* means, by alias or by spelling.
+
+    Return None if no name fits, or more than one.
+    """
     bare = _TAIL.sub("", _PREFIX.sub("", name.strip()))
     folded = _folded(bare)
     stems = (folded, folded.removesuffix("_tool"))  # `BashTool` is `bash`

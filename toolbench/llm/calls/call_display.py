@@ -93,7 +93,7 @@ def _remarks(call: ToolCall) -> list[tuple[str, Tone]]:
 
 
 def _arguments_without_secrets(call: ToolCall) -> dict[str, Any]:
-    """Return the arguments with their secrets hidden."""
+    """Return the arguments of *call* with their secrets hidden."""
     masked: dict[str, Any] = hide(
         call.arguments, call.tool.input_schema if call.tool else {}
     )

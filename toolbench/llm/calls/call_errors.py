@@ -19,7 +19,7 @@ class FunctionCallValidationError(ArgumentsError):
     """
 
     def __init__(self, tool: str, problems: Sequence[Problem]) -> None:
-        """Make the error; *tool* is the name the model used."""
+        """Make the error. *tool* is the name that the model used, and *problems* are the faults."""
         super().__init__(tool, problems)
 
     def __str__(self) -> str:

@@ -68,7 +68,11 @@ def read_message(message: Any) -> Message:
 
 
 def _from_text(text: str | bytes) -> tuple[Any, str, list[str]]:
-    """Return the JSON value of *text*, the words around the JSON, and the repairs."""
+    """Return the JSON value in *text*, the words around the JSON, and the repairs of the JSON.
+
+    Raises:
+        BodyError: If *text* has no JSON.
+    """
     try:
         text = text if isinstance(text, str) else text.decode()
     except UnicodeDecodeError as error:

@@ -49,12 +49,12 @@ Tools = Iterable[AnyTool] | Mapping[str, AnyTool]
 
 
 class Offer:
-    """The tools offered to a model, which are found by every name that the model may use."""
+    """The tools that were offered to a model. `find` knows every name that the model may use for them."""
 
     def __init__(
         self, tools: Tools, provider: Provider, aliases: Mapping[str, str] = ALIASES
     ) -> None:
-        """Offer *tools* under *provider*'s names; of tools with the same name, only the first."""
+        """Offer *tools* under *provider*'s names. If tools have the same name, only the first is offered."""
         all_tools = [*(tools.values() if isinstance(tools, Mapping) else tools)]
         self._tools = {tool.name: tool for tool in reversed(all_tools)}
         self._provider, self._aliases = provider, aliases
@@ -66,7 +66,7 @@ class Offer:
         return [*reversed(self._by_sent_name())]
 
     def find(self, name: str) -> tuple[AnyTool | None, str | None]:
-        """Return the tool that *name* means, and a note if *name* is not its exact name.
+        """Return the tool that *name* means, and a note if *name* is not the exact name of the tool.
 
         The tool is None if *name* means no tool.
         """
@@ -97,18 +97,19 @@ def parse_tool_calls(
 ) -> list[ToolCall]:
     """Return the calls in *message*, in their order; an empty list if there are none.
 
-    A call of an unknown tool, or with wrong arguments, is returned with an `error`; no error is
-    raised. If a message has no calls, calls that the model wrote into its text are read. The JSON
-    of these calls must be the whole text (bare or in a code fence), or follow a mark such as
-    `<tool_call>` with no words after it. JSON in the middle of words is an example, not a call.
+    A call of an unknown tool, or with wrong arguments, is returned with an `error`; no
+    error is raised. If a message has no calls, calls that the model wrote into its text
+    are read. The JSON of these calls must be the whole text (bare or in a code fence),
+    or follow a mark such as `<tool_call>` with no words after it. JSON in the middle of
+    words is an example, not a call.
 
     Args:
         message: The response, its message, or the call alone, from a model of OpenAI (chat or
             Responses), Anthropic, Gemini or MCP; as dict, JSON text or SDK object.
         tools: The tools that were offered to the model.
         aliases: Other names for tools, each with the tool's real name.
-        provider: The provider of the message; if left out, the form of the message shows
-            it. A bare name with arguments then counts as MCP.
+        provider: The provider of the message. If it is left out, the keys of the message show the
+            provider; a message that is only a name and arguments counts as MCP.
 
     Raises:
         BodyError: If no known provider sends such a *message*.
@@ -123,7 +124,7 @@ def parse_tool_calls(
 
 
 def _take_written(read: Message) -> None:
-    """Move the calls that the model wrote into its text to `read.calls`."""
+    """Read the calls that the model wrote into its text, and move them from the text to `read.calls`."""
     calls, words = written_calls("".join(read.text))
     if not calls:
         return
@@ -177,7 +178,11 @@ def _call(sent: Sent, read: Message, index: int, offer: Offer) -> ToolCall:
 
 
 def _arguments(sent: Sent, name: str, repairs: list[Repair]) -> dict[str, Any]:
-    """Return the arguments of a call as an object."""
+    """Return the arguments of the call *sent* as a dict, and add the repairs to *repairs*.
+
+    Raises:
+        FunctionCallValidationError: If the arguments cannot be read as a JSON object.
+    """
     value = sent.arguments
     if isinstance(value, str) and not value.strip():
         value = None
@@ -235,7 +240,9 @@ def _checked(
 def _asides(
     arguments: dict[str, Any], own: Mapping[str, Any], repairs: list[Repair]
 ) -> tuple[list[Problem], dict[str, Any]]:
-    """Remove `summary` and `security_risk`, unless they are in *own*, the tool's own arguments.
+    """Remove `summary` and `security_risk` from *arguments*, unless they are names in *own*.
+
+    *own* has the arguments that the tool itself declares.
 
     Returns:
         The problems with the removed values, and the removed values by name.
@@ -266,7 +273,10 @@ def _accepted(path: tuple[str | int, ...], value: Any) -> Repair:
 
 
 def _with_sent_names(problem: Problem, names: Mapping[str, str]) -> Problem:
-    """Return *problem* with the argument names that the model got, which are in *names*."""
+    """Return *problem* with the argument names that the model got.
+
+    *names* has the names that were changed for the provider, each with the name that was sent.
+    """
     if not names:
         return problem
     path = tuple(names.get(str(part), part) for part in problem.path)

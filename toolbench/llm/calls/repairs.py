@@ -31,7 +31,7 @@ class Repair(Problem):
 
 
 class Mending:
-    """One pass over the arguments of a call, with the list of its `repairs`."""
+    """Repairs the arguments of one call, and lists the repairs in `repairs`."""
 
     def __init__(self) -> None:
         """Start with empty lists."""
@@ -40,7 +40,10 @@ class Mending:
         """Unchanged values whose type the schema does not allow."""
 
     def mended(self, value: Any, node: Node, path: Path = ()) -> Any:
-        """Return *value* with all repairs; the same object if there are none."""
+        """Return *value* with all repairs made; the same object if it needs no repair.
+
+        *node* is the schema of the value, and *path* is the place of the value in the arguments.
+        """
         if node.classes is not None and type(value) not in node.classes:
             value = self._read(value, node.classes, path)
         kind = type(value)

@@ -18,10 +18,10 @@ class _Joiner(Protocol):
 
 
 class ToolCallAccumulator:
-    """The chunks of one streamed message of any provider, joined in their order.
+    """Joins the chunks of one streamed message of any provider.
 
-    `parse_tool_calls(accumulator.message, tools)` reads the message so far; arguments that
-    are not complete yet are an error, never a guess.
+    `parse_tool_calls(accumulator.message, tools)` reads the message so far; arguments
+    that are not complete yet are an error, never a guess.
     """
 
     def __init__(self) -> None:
@@ -32,8 +32,8 @@ class ToolCallAccumulator:
         """Add the next chunk or event: a dict, or an object of the provider's SDK.
 
         Raises:
-            BodyError: If the chunk cannot be read as one of a known provider; earlier chunks are
-                kept. An event with an unknown `type` is ignored.
+            BodyError: If *chunk* is not a chunk of a known provider; earlier chunks are kept. An event
+                with an unknown `type` is ignored.
         """
         data = plain(chunk)
         joiner = self._joiner or _joiner_of(data)
@@ -92,7 +92,7 @@ def _texts(value: Any) -> Any:
 
 
 class _Chat:
-    """Chunks of chat completions: names and ids arrive once, arguments in pieces."""
+    """Joins the chunks of chat completions: names and ids arrive once, arguments in pieces."""
 
     def __init__(self) -> None:
         self._head: Json = {}
@@ -149,7 +149,7 @@ class _Chat:
 
 
 class _Responses:
-    """The events of the Responses API; a finished item or response replaces its pieces."""
+    """Joins the events of the Responses API; a finished item or response replaces its pieces."""
 
     def __init__(self) -> None:
         self._response: Json = {}
@@ -200,7 +200,7 @@ _RESPONSE_TEXTS = {
 
 
 class _Anthropic:
-    """The events of the Messages API; the input of a tool arrives as pieces of JSON."""
+    """Joins the events of the Messages API; the input of a tool arrives as pieces of JSON."""
 
     def __init__(self) -> None:
         self._message: Json = {"type": "message"}
@@ -243,7 +243,7 @@ _CLAUDE_PIECES = (
 
 
 class _Gemini:
-    """Chunks of `generateContent`: whole parts, or calls whose values arrive one by one."""
+    """Joins the chunks of `generateContent`: whole parts, or calls whose values arrive one by one."""
 
     def __init__(self) -> None:
         self._head: Json = {}

@@ -62,7 +62,7 @@ def written_calls(text: str) -> tuple[list[WrittenCall], str]:
 
 
 def _before_end(text: str) -> str:
-    """Return *text* without the marks at the end of a turn, and all text after them."""
+    """Return the part of *text* before the marks that end a turn, and before an invented answer."""
     invented = _INVENTED.search(text)
     text = (text[: invented.start()] if invented else text).rstrip()
     while text.endswith(_OVER):
@@ -123,7 +123,7 @@ def _unclear(body: str) -> list[WrittenCall]:
 
 
 def _whole(text: str) -> list[WrittenCall]:
-    """Return the calls in *text*; none if *text* also has words."""
+    """Return the calls in *text*; none if there are words around the calls."""
     try:
         return _calls(read_json(text)[0])
     except NotJsonError:

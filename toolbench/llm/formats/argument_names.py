@@ -17,7 +17,7 @@ _of_tool: WeakKeyDictionary[AnyTool, dict[Provider, Names]] = WeakKeyDictionary(
 
 
 def sent_names(tool: AnyTool, provider: Provider) -> Names:
-    """Return the argument names that *provider* refuses, each with its valid name."""
+    """Return the argument names that *provider* refuses, each with the name that is sent instead."""
     known = _of_tool.setdefault(tool, {})
     if provider not in known:
         known[provider] = _sent_names(tool, provider)

@@ -25,7 +25,7 @@ class Change:
 
 @dataclass(frozen=True)
 class FormatReport:
-    """A tool in the format of one provider: all changes, and whether strict mode is on."""
+    """A report on a tool in the format of one provider: all changes, and whether strict mode is on."""
 
     provider: Provider
     tool: str
