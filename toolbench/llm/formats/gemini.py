@@ -82,7 +82,7 @@ class _Writer:
         self._open: list[str] = []  # the references that are being followed
 
     def write(self, node: Any, where: str) -> Json:
-        """Return *node* in Gemini's format."""
+        """Return *node*, the schema at the path *where*, in Gemini's format."""
         self._written += 1
         if not isinstance(node, Mapping):
             return self._anything({}, where)
@@ -181,7 +181,8 @@ class _Writer:
     ) -> Json:
         """Return a choice of *branches*; the description of *outer* goes to the first branch.
 
-        `nullable`, and notes about the default and the examples, go there too.
+        `nullable`, and notes about the default and the examples, go to the first branch
+        too.
         """
         notes: list[str] = []
         for key in ("default", "examples"):
@@ -315,7 +316,7 @@ class _Writer:
 
 
 def _implied(node: Mapping[str, Any]) -> list[str]:
-    """Return the types that follow from the other keywords of a node without `type`."""
+    """Return the types that follow from the keywords of *node*, a schema without `type`."""
     if node.keys() & {"properties", "additionalProperties", "required"}:
         return ["object"]
     if node.keys() & {"items", "prefixItems"}:

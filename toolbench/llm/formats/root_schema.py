@@ -15,10 +15,10 @@ from toolbench.llm.formats.format_changes import Changes
 
 
 def plain_root(schema: Json, changes: Changes) -> Json:
-    """Return *schema* as an object with properties, without alternatives at its top.
+    """Return *schema* as an object with properties, without alternatives at its outermost level.
 
-    Alternatives are merged as far as an object can express them. The description names properties
-    that are needed together. The tool itself still checks all arguments.
+    Alternatives are merged as far as an object can express them. The description names
+    properties that are needed together. The tool itself still checks all arguments.
     """
     root = _resolved(schema, changes)
     parts, beside = conjunction_in(root)

@@ -1,8 +1,9 @@
-"""A tool in the format of each provider, with a report of the changes.
+"""Write a tool in the format of each provider, and report what this changes.
 
-Every function returns a dict that `json.dumps` accepts. For OpenAI and MCP, the function changes
-the tool's own export (`to_openai_tool`, `to_responses_tool`, `to_mcp_tool`). Parts that a provider
-cannot take are removed or rewritten; `format_report` lists them. The tool still checks every call.
+Every function returns a dict that `json.dumps` accepts. For OpenAI and MCP, the
+function changes the tool's own export (`to_openai_tool`, `to_responses_tool`,
+`to_mcp_tool`). Parts that a provider cannot take are removed or rewritten;
+`format_report` lists them. The tool still checks every call.
 """
 
 import re
@@ -104,7 +105,7 @@ FORMATS: Mapping[Provider, Callable[..., Json]] = {
     "gemini": to_gemini,
     "mcp": to_mcp,
 }
-"""The function for each provider."""
+"""The function that writes a tool for each provider."""
 
 
 def format_report(
@@ -114,7 +115,7 @@ def format_report(
     security_risk: bool = False,
     summary: bool = False,
 ) -> FormatReport:
-    """Return the changes to *tool* for *provider*, and the reasons against strict mode.
+    """Return a report: the changes to *tool* for *provider*, and the reasons against strict mode.
 
     Raises:
         ValueError: If there is no such provider.
@@ -144,7 +145,7 @@ def format_report(
 def _fitted(
     function: Json, provider: Provider, longest: int
 ) -> tuple[Json, FormatReport]:
-    """Return *function*, a tool, with the changes that OpenAI's limits require, and a report.
+    """Return *function*, a tool in OpenAI's format, changed to fit OpenAI's limits, and a report.
 
     *longest* is the most characters of the description.
     """
@@ -220,7 +221,7 @@ def _itemed(changes: Changes) -> Callable[[Json, str], Json]:
 
 
 def _modern(changes: Changes) -> Callable[[Json, str], Json]:
-    """Return a function that rewrites older drafts: Anthropic reads only draft 2020-12."""
+    """Return a function that rewrites schemas of older drafts: Anthropic reads only draft 2020-12."""
 
     def change(node: Json, where: str) -> Json:
         if isinstance(node.get("items"), list):

@@ -50,7 +50,8 @@ def hints(subject: Subject) -> Iterator[Finding]:
 def _destroys(action: str, subject: Subject) -> bool:
     """Return whether the verb *action* in the tool's name means that the tool destroys data.
 
-    The first word of the name can prove this alone; for other verbs the description is read too.
+    A verb such as "delete" at the start of the name is enough. In other cases the
+    description must say so too.
     """
     description = subject.description
     if action in _DELETES:

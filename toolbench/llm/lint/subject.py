@@ -55,7 +55,7 @@ class Subject:
 
     @cached_property
     def view(self) -> SchemaView:
-        """The schema as nodes, each read once."""
+        """The schema of the arguments as nodes, each read once."""
         return SchemaView(self.schema)
 
     @property
@@ -65,7 +65,7 @@ class Subject:
 
     @cached_property
     def words(self) -> list[str]:
-        """The words of the name, in lower case."""
+        """The words of the tool's name, in lower case."""
         return words_of(self.name)
 
     @cached_property
@@ -83,7 +83,7 @@ class Subject:
     def _inside(self, node: Node, path: str, depth: int) -> Iterator[Argument]:
         if depth > _DEEPEST:
             return
-        # below the top, properties of alternatives are left out: a model chooses one
+        # inside arguments, properties of alternatives are left out: a model chooses one of them
         required = node.required
         inside = chain(node.properties, node.conditional)
         for name in node.names if depth == 0 else inside:

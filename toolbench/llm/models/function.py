@@ -107,7 +107,10 @@ class FunctionModel:
         return value
 
     def _start(self, arguments: tuple[Any, ...], send: Send) -> Callable[[], object]:
-        """Call the function in its own thread; the thread goes on if the caller stops waiting."""
+        """Call the function in a new thread. The thread goes on if the caller stops waiting.
+
+        *send* gets the result, or the error.
+        """
 
         def work() -> None:
             try:

@@ -12,8 +12,9 @@ IMAGE = "[an image]"
 def images_in(message: Mapping[str, Any]) -> list[str]:
     """Return the images of *message* as `data:` or `https:` URLs, in their order.
 
-    Sources: Gemini's `inlineData` parts, the Responses API's `image_generation_call` items, and the
-    `images` of a chat message, as OpenRouter sends them; `image_url` blocks of its content.
+    An image is an `inlineData` part of Gemini, an `image_generation_call` item of the
+    Responses API, one of the `images` of a chat message (from OpenRouter), or an
+    `image_url` block in its content.
     """
     parts = [plain(part) for part in message.get("parts") or ()]
     items = [plain(item) for item in message.get("output") or ()]

@@ -89,7 +89,7 @@ _asking_here: ContextVar[Answerer | None] = ContextVar("asking_here", default=No
 def asked_by(answerer: Answerer) -> Iterator[None]:
     """Let *answerer* ask the person during the `with` block, also in runs that this thread starts.
 
-    A model with its own answerer keeps this answerer.
+    A model that has its own answerer does not use *answerer*.
     """
     token = _asking_here.set(answerer)
     try:

@@ -40,16 +40,17 @@ _WIDEST = 160  # characters of such a line
 
 
 class RecordedModel:
-    """A model that replays the answers in a file; an inner model can record missing ones.
+    """A model that replays the answers in a file; an inner model can answer and record new requests.
 
-    An answer belongs to one exact request: the messages and the tools. Without an inner model a
-    request that was not recorded is an error, which shows the difference to the most similar
-    recorded request. If a request comes again, it gets the next answer recorded for it. Without an
-    inner model, the answers begin again after the last answer.
+    An answer belongs to one exact request: the messages and the tools. Without an inner
+    model a request that was not recorded is an error, which shows the difference to the
+    most similar recorded request. If a request comes again, it gets the next answer
+    recorded for it. Without an inner model, the answers begin again after the last
+    answer.
 
-    The file has one JSON object per line, `{"request": ..., "answer": ...}`. It contains neither
-    the inner model's key nor secrets of calls: marks replace these secrets. In a later request,
-    any value fits a mark.
+    The file has one JSON object per line, `{"request": ..., "answer": ...}`. It
+    contains neither the inner model's key nor secrets of calls: marks replace these
+    secrets. In a later request, any value fits a mark.
 
     Args:
         path: The file; it may be missing if there is an inner model.
@@ -88,7 +89,7 @@ class RecordedModel:
 
     @property
     def secrets(self) -> Secrets:
-        """The key of the inner model."""
+        """The secrets of the inner model, such as its API key; empty if there are none."""
         secrets: Secrets = getattr(self._inner, "secrets", None) or Secrets()
         return secrets
 
@@ -140,9 +141,9 @@ class RecordedModel:
         return self.secrets.redactor
 
     def _recorded_key(self, request: Json) -> str:
-        """Return the key of the recorded request that equals *request*.
+        """Return the dict key of the recorded request that equals *request*.
 
-        If there is none, return the key of *request* itself.
+        If there is none, return the dict key of *request* itself.
         """
         own = _key(request)
         if own in self._answers:
@@ -156,7 +157,7 @@ class RecordedModel:
     ) -> None:
         """Write *request* and *answer* to the file, with all known secrets hidden.
 
-        *secret_name* is the key of *request* before the secrets of *answer* were known.
+        *secret_name* is the dict key of *request*, made before the secrets of *answer* were known.
         """
         redactor = redactor.including(remembered.redactor.secrets)
         request = redactor.value(request)

@@ -91,7 +91,7 @@ class LocalModel:
         return f"<LocalModel {self.name}>"
 
     def sent(self, messages: Messages, tools: OfferedTools = ()) -> list[Json]:
-        """Return the messages that are sent: plain turns, with the tools as text."""
+        """Return the messages that are sent to llama.cpp: turns of plain text, with the tools as text."""
         return local_messages(messages, offered(tools, self.provider))
 
     def complete(
@@ -171,7 +171,7 @@ def _format(schema: Json) -> Json:
 
 
 def _read(answer: Answer) -> Answer:
-    """Return *answer* with the model's raw text read as a call or as text."""
+    """Return *answer* with its raw text, the model's output, read as a call or as text."""
     message = written_message("".join(read_message(answer.message).text))
     finish = answer.finish_reason
     if finish == "stop" and message.get("tool_calls"):

@@ -23,7 +23,7 @@ _LINES = 40  # lines of the log that are kept
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of the process."""
+    """The settings of llama.cpp: the file, the context in tokens, the threads and the seed."""
 
     path: Path
     context: int
@@ -131,7 +131,7 @@ class LlamaProcess:
         return lambda: None
 
     def _last_words(self) -> str:
-        """Return the first error in the log, in brackets; empty if there is none."""
+        """Return the first error in the log of the process, in brackets; empty if there is none."""
         lines = [" ".join(line.split()) for line in self._log]
         errors = [line for line in lines if "error" in line.lower()]
         return f" ({errors[0][:200].rstrip('.')})" if errors else ""

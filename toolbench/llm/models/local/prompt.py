@@ -34,7 +34,7 @@ _DEEPEST = 8  # levels that the grammar knows
 
 
 def local_messages(messages: Messages, tools: Sequence[Json]) -> list[Json]:
-    """Return the conversation and its tools as plain turns for the model."""
+    """Return the conversation as turns of plain text for the model; the first turn has the tools."""
     turns: list[Json] = []
     if tools:
         tool_lines = "\n".join(json.dumps(tool["function"]) for tool in tools)
@@ -164,7 +164,7 @@ _HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 
 
 class Written:
-    """The model's output, collected from pieces; the text of an answer is passed on at once."""
+    """Collects the model's output from chunks, and passes on the text of an answer at once."""
 
     def __init__(self, on_chunk: OnChunk | None) -> None:
         self._on_chunk = on_chunk
@@ -172,7 +172,7 @@ class Written:
         self._at: int | None = None  # where the rest of the answer's text begins
 
     def add(self, chunk: Chunk) -> None:
-        """Add the next piece."""
+        """Add the next chunk of the output. A chunk that is not text is passed on unchanged."""
         if chunk.kind != "text":
             if self._on_chunk is not None:
                 self._on_chunk(chunk)
