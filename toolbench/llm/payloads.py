@@ -1,4 +1,4 @@
-"""Write arguments as a call in each provider's format, ready to paste or replay."""
+"""Write a call of a tool in each provider's format, ready to paste or replay."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -87,7 +87,7 @@ PAYLOADS: Mapping[Provider, Callable[..., Json]] = {
     "gemini": as_gemini_call,
     "mcp": as_mcp_call,
 }
-"""The function for each provider."""
+"""The function that writes a call for each provider."""
 
 
 def _text(arguments: Any) -> str:

@@ -1,1 +1,1 @@
-"""The magics: each magic parses a line, calls a plain object, and returns the result."""
+"""The magics. A magic only parses its line, calls other parts of toolbench, and returns a result."""

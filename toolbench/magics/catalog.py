@@ -27,14 +27,20 @@ _SENTENCE_END = re.compile(r"""(?<=[\w)`'"]{2}[.!?])\s+(?=[^\W\d_a-z]|[`'"])""")
 
 
 class Entry(NamedTuple):
-    """A named tool. `make` returns the tool; the first call of `make` creates a registered tool."""
+    """An entry of the catalog: facts about one tool. `make` returns the tool.
+
+    If the tool is registered, the first call of `make` creates it.
+    """
 
     name: str
     source: str
-    """Where it is from: `notebook`, `registry`, or `mcp:` and the name of a server."""
+    """Where the tool is from: `notebook`, `registry`, or `mcp:` and the name of a server."""
     description: str
     kind: str
-    """Its kind: `function`, the name of its class, or `mcp:` and a server; empty if unknown."""
+    """The kind of the tool: `function`, the name of its class, or `mcp:` and a server.
+
+    Empty if it is not known.
+    """
     make: Callable[[], AnyTool]
 
     @property
@@ -80,7 +86,7 @@ class Catalog:
         ]
 
     def clashes(self, entries: Iterable[Entry]) -> list[str]:
-        """Return a sentence for each of *entries* that shares its name with another kind of tool."""
+        """Return a sentence for each of *entries* whose name is also the name of another kind of tool."""
         by_name: dict[str, list[Entry]] = {}
         for entry in self._all():
             by_name.setdefault(entry.name, []).append(entry)
@@ -265,10 +271,10 @@ def _holds_tools(value: Any) -> bool:
 
 
 def matching(pattern: str) -> Callable[[str], bool]:
-    """Return a function that tests a text.
+    """Return a function that tells whether a text matches *pattern*.
 
-    A *pattern* with `*`, `?` or `[` must match the whole text. Any other *pattern* must be a part
-    of the text; then upper case equals lower case.
+    A *pattern* with `*`, `?` or `[` must match the whole text. Any other *pattern* must
+    be a part of the text; then upper case equals lower case.
     """
     if any(c in pattern for c in "*?["):
         return lambda text: fnmatchcase(text, pattern)

@@ -101,7 +101,11 @@ def _with_one_line(error: KeyboardInterrupt, name: str) -> KeyboardInterrupt:
 
 
 def _check_nothing_waits(conversation: Conversation, name: str) -> None:
-    """Refuse a new message while calls wait for a person, because these calls must come first."""
+    """Refuse a new message while calls of *conversation* wait for a person, who must decide them first.
+
+    Raises:
+        UsageError: If a call waits.
+    """
     if waiting := len(conversation.pending):
         msg = (
             f"{counted(waiting, 'call')} of {name} must be decided first: {name}.run_pending() runs all, "
@@ -125,15 +129,15 @@ class NamedModel:
 
     model: "Model"
     expression: str
-    """The text of the line that made it."""
+    """The Python expression or the URL that made the model."""
 
 
 @magics_class
 class ChatMagics(Magics):
-    """The magics of models and conversations."""
+    """The magics `%model` and `%%chat`."""
 
     def __init__(self, shell: Any, catalog: Catalog) -> None:
-        """Offer the tools of *catalog* in *shell*."""
+        """Prepare the magics for *shell*; *catalog* has the tools that a model can use."""
         super().__init__(shell)
         self.catalog = catalog
         self.models: dict[str, NamedModel] = {}
@@ -181,7 +185,11 @@ class ChatMagics(Magics):
             raise UsageError(str(error)) from None
 
     def _value_of(self, expression: str) -> Any:
-        """Evaluate *expression* in the notebook; the names of `toolbench.llm.models` need no import."""
+        """Evaluate *expression* in the notebook; the names of `toolbench.llm.models` need no import.
+
+        Raises:
+            UsageError: If *expression* raises an error.
+        """
         from toolbench.llm import models  # noqa: PLC0415 - as above
 
         try:

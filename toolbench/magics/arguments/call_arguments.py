@@ -21,7 +21,10 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
-    """Read `key=value` words: a value is text if *accepted* takes text, else JSON if it is valid JSON.
+    """Read `key=value` words as the arguments of a call; *accepted* is the schema of the arguments.
+
+    A value is text if the schema takes text there. Else it is read as JSON if it is
+    valid JSON.
 
     Raises:
         UsageError: If a word has no `=`, an argument is given twice, or a list is not written as JSON.
@@ -64,9 +67,10 @@ def from_text(
     namespace: Mapping[str, Any],
     schema: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Read the body of a cell. Without *form*, text that starts with `{` is JSON, else YAML.
+    """Return the arguments in *text*, the body of a cell. *form* is the format of the body.
 
-    In YAML, a text needs no quotes: *schema* decides which values are texts.
+    Without *form*, text that starts with `{` is JSON, else YAML. In YAML, a text needs no quotes:
+    *schema* decides which values are texts. Python code can use the variables in *namespace*.
 
     Raises:
         BodyError: If the text cannot be read, or is not an object.
@@ -107,7 +111,7 @@ def _json(text: str) -> Any:
 
 
 def _python(text: str, namespace: Mapping[str, Any]) -> Any:
-    """Run *text*; return the dict on its last line, else the variables it assigns.
+    """Run *text*, which is Python. Return the dict on its last line, else the variables it assigns.
 
     Imported names, functions, classes, and names that begin with `_` are not arguments.
     """
@@ -130,7 +134,10 @@ def _python(text: str, namespace: Mapping[str, Any]) -> Any:
 
 
 def _run(text: str, scope: dict[str, Any]) -> Any:
-    """Run *text* in *scope*; return its last expression, as a cell does."""
+    """Run *text* in *scope*. Return the value of its last expression, as a cell shows it.
+
+    Return `_NOTHING` if *text* does not end with an expression.
+    """
     tree = ast.parse(text)
     last = tree.body[-1] if tree.body else None
     if isinstance(last, ast.Expr):

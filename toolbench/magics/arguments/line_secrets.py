@@ -1,4 +1,4 @@
-"""Hide the secrets of a line in the error about it."""
+"""Hide the secrets of a magic's line in the error that the magic raises about the line."""
 
 import re
 import shlex
@@ -19,10 +19,10 @@ _MEMBER = re.compile(
 
 
 def hides_secrets(magic: _Magic) -> _Magic:
-    """Hide the secrets of line and cell in the usage errors of *magic*.
+    """A decorator: hide the secrets of the line and the cell in the usage errors of *magic*.
 
-    Examples: a token in a command, the password of a URL, an argument called `password`.
-    The error is saved with the notebook, even if the line is not.
+    Examples: a token in a command, the password of a URL, an argument called
+    `password`. The error is saved with the notebook, even if the line is not.
     """
 
     @wraps(magic)
@@ -47,7 +47,7 @@ def _secrets_in(line: str) -> Iterator[str]:
 
 
 def _members(text: str) -> Iterator[str]:
-    """Yield the secrets in *text*, which may be broken JSON."""
+    """Yield the values in *text*, which may be broken JSON, whose names say that they are secrets."""
     for match in _MEMBER.finditer(text):
         if is_secret_argument(match["name"]):
             yield match["value"]

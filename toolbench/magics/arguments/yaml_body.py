@@ -67,7 +67,10 @@ def read_yaml(text: str, schema: Any) -> Any:
 
 
 def _keep_text(whole: yaml.Node, schema_node: Node) -> None:
-    """Make all keys text, except `<<`; make plain scalars text where *schema_node* takes text."""
+    """Make all keys in *whole* text, except `<<`. Make values text where *schema_node* takes text.
+
+    Only values without quotes are changed; other values are text already.
+    """
     todo, visited = [(whole, schema_node)], set[int]()
     while todo:
         node, schema_node = todo.pop()

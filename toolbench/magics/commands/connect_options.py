@@ -93,12 +93,12 @@ def take_file(options: Namespace, command: list[str] | None) -> None:
 
 
 def given(options: Namespace) -> list[str]:
-    """Return the names of the options that are on the line."""
+    """Return the names in `OPTIONS` that are on the line."""
     return [name for name in OPTIONS if getattr(options, name[2:]) is not None]
 
 
 def entry_with(entry: Any, options: Namespace, names: Mapping[str, Any]) -> Any:
-    """Return *entry* with the headers, the token and the folder of the line.
+    """Return *entry* with the headers, the token and the folder that are on the line.
 
     Args:
         entry: A URL, a mapping, or an object.
@@ -214,9 +214,9 @@ def _is_there(name: str, names: Mapping[str, Any]) -> bool:
 
 
 def _value(option: str, name: str, names: Mapping[str, Any]) -> str:
-    """Return a reference to the environment variable *name*.
+    """Return a reference to the environment variable *name*, which is needed for *option*.
 
-    If it is not set, return the text in the variable *name* of the notebook.
+    If the variable is not set, return the text in the variable *name* of the notebook.
     """
     if os.environ.get(name):
         return f"${{env:{name}}}"

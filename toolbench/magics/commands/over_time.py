@@ -1,4 +1,4 @@
-"""%mcp snapshot, diff, approve, record: save and compare the tools and resources of a server."""
+"""%mcp snapshot, diff, stubs, approve, record: save and compare what a server offers."""
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping

@@ -15,10 +15,10 @@ OPTIONS = ("--stop",)
 
 
 class ServingCommand:
-    """The server of `%mcp serve`; a notebook has one, and a new one replaces it."""
+    """The sub-command `%mcp serve`. A notebook has one server of its tools; a new server replaces it."""
 
     def __init__(self, catalog: Catalog) -> None:
-        """Serve the tools in *catalog*."""
+        """Prepare to serve the tools in *catalog*."""
         self._catalog = catalog
         self._served: Served | None = None
 

@@ -55,7 +55,7 @@ def _tasks(options: Namespace, server: "Callable[[str], MCPServerSession]") -> A
 
 
 def listing(session: "MCPServerSession", tasks: "list[MCPTask]") -> Listing:
-    """List *tasks* of a server."""
+    """Return a table of *tasks*, which are tasks of the server *session*."""
     rows = [(t.id, t.tool, t.status, t.message, t.created) for t in tasks]
     line = f"%mcp tasks {session.name} ID"
     notes = [f"{line} opens one, --result waits for its result, --cancel cancels it."]

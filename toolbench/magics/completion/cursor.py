@@ -14,15 +14,15 @@ _KEY_AT_START = re.compile(r"""^(["']?)([\w.-]+)\1:""", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Place:
-    """A cursor after `typed`, the beginning of a name or a value."""
+    """The place of a cursor after `typed`, which is the beginning of a name or of a value."""
 
     kind: Literal["name", "value"]
     path: tuple[str | int, ...]
-    """The path in the arguments: to the object of a name, or to the value itself."""
+    """The path in the arguments: to the object in which a name is typed, or to a value."""
     typed: str
     """The text before the cursor, with its opening quote if it has one."""
     present: frozenset[str] = frozenset()
-    """The names this object has already."""
+    """If a name is typed: the names that the object has already."""
 
 
 @dataclass
@@ -76,7 +76,10 @@ class _JSON:
 
 
 def place_in_json(text: str) -> Place | None:
-    """Return the place of the cursor after *text*, the beginning of a JSON object."""
+    """Return the place of the cursor after *text*, the beginning of a JSON object.
+
+    Return None if nothing can be inserted there.
+    """
     reader, at = _JSON(), 0
     while at < len(text):
         word = _STRING.match(text, at) or _BARE.match(text, at)
@@ -94,7 +97,7 @@ def place_in_json(text: str) -> Place | None:
 def place_in_yaml(text: str) -> Place | None:
     """Return the place of the cursor after *text*, a block of `name: value` lines.
 
-    There are no completions in indented lines.
+    Return None if nothing can be inserted there, such as in indented lines.
     """
     line = text.rpartition("\n")[2]
     names = frozenset(name for _, name in _KEY_AT_START.findall(text))

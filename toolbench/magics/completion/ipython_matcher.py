@@ -140,9 +140,10 @@ def _nothing() -> SimpleMatcherResult:
 
 
 def _value(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherResult:
-    """Offer values as words of the line, in the quotes that the person began or that a value needs.
+    """Offer values as words of the line, in the quotes that the person typed or that a value needs.
 
-    If the editor has closed the quotation, at the beginning of *rest*, no quote is added.
+    If *rest* begins with the closing quote, which the editor has added, no quote is
+    added.
     """
     tool, argument, quote, typed = match.groups()
     is_closed = bool(quote) and rest.startswith(quote)

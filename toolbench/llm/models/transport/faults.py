@@ -44,7 +44,7 @@ class BrokenOffError(ConnectionError):
 
 @dataclass(frozen=True)
 class Fault:
-    """The reason why a request failed."""
+    """The reason why a request failed, and what the server said about a retry."""
 
     reason: str
     """The reason, in one sentence."""
@@ -83,7 +83,7 @@ def printable(words: str) -> str:
 
 
 def fault_of(error: BaseException, place: str, redactor: Redactor) -> Fault | None:
-    """Return the fault in *error*, raised by a request to *place*; None if it is our own bug.
+    """Return the fault in *error*, raised by a request to *place*; None if it is a bug of toolbench.
 
     Args:
         error: The error that the transport or a provider's package raised.

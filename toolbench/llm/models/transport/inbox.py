@@ -16,7 +16,7 @@ class StoppedError(Exception):
 
 @dataclass(frozen=True)
 class Ended:
-    """The end of a request, with its error, if any."""
+    """The last item of a request: it tells that the request has ended, and with which error, if any."""
 
     error: BaseException | None = None
 

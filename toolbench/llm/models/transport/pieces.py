@@ -1,4 +1,4 @@
-"""Turn a provider's chunk into pieces of an answer (`Chunk`) for listeners."""
+"""Read what a provider streams, and make pieces of an answer (`Chunk`) of it, for listeners."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ _LONGEST = 1_000_000
 
 
 def pieces(chunk: Mapping[str, Any]) -> Iterator[Chunk]:
-    """Return the pieces of the answer in *chunk*, a dict that a provider streams."""
+    """Yield a `Chunk` for each piece of an answer in *chunk*, a dict that a provider has streamed."""
     kind = chunk.get("type")
     if isinstance(kind, str):
         responses = kind.startswith("response.")

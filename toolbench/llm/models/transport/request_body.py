@@ -20,7 +20,7 @@ def request_body(
     provider: Provider,
     options: Mapping[str, Any],
 ) -> Json:
-    """Return the request for the next message, streamed.
+    """Return the body of a request for the next message. The message will arrive in chunks.
 
     Args:
         model: The provider's name of the model.
@@ -74,7 +74,11 @@ def _chat(
 
 
 def _chat_turn(message: Mapping[str, Any]) -> Json:
-    """Return the message without the fields that only answers have."""
+    """Return *message* without the fields that only answers have.
+
+    In a message of the model, a text replaces each image, because only text is accepted
+    there.
+    """
     turn = dict(message)
     images = turn.pop("images", None)
     if turn.get("role") == "assistant":

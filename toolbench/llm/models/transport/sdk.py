@@ -127,14 +127,17 @@ def _call(client: Any, provider: Provider, body: Json) -> Any:
 
 
 class _Door:
-    """The way to send a request with a client."""
+    """The base class of the ways to send a request with a provider's SDK client.
+
+    There are two ways: with an async client, or with a blocking client in a thread.
+    """
 
     def start(self, provider: Provider, body: Json) -> Start:
         raise NotImplementedError
 
 
 class _AsyncDoor(_Door):
-    """A request through an async client of OpenAI or Anthropic, in the background loop."""
+    """Sends requests with an async client of OpenAI or Anthropic, in the background loop."""
 
     def __init__(self, client: Any, package: str) -> None:
         # the user closes the connections of the user's own HTTP client
@@ -162,7 +165,7 @@ class _AsyncDoor(_Door):
 
 
 class _Gemini(_AsyncDoor):
-    """A request through Google's client; its async part has its own connections for each loop."""
+    """Sends requests with the async part of Google's client, which has connections for each loop."""
 
     def __init__(self, client: Any) -> None:
         half = getattr(client, "aio", client)
@@ -243,7 +246,7 @@ def _decoded(text: str) -> bytes:
 
 
 class _ThreadDoor(_Door):
-    """A request through a blocking client of OpenAI or Anthropic, in its own thread."""
+    """Sends each request with a blocking client of OpenAI or Anthropic, in a new thread."""
 
     def __init__(self, client: Any, package: str) -> None:
         self._client, self._package = client, package
@@ -309,16 +312,16 @@ class _Line:
         self._lock = Lock()
 
     def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Note the connection when it is made; the HTTP library calls this while it works."""
+        """Remember the socket of a new connection. The HTTP library calls this for each of its events."""
         if event.endswith(("connect_tcp.complete", "start_tls.complete")):
             self._note(info.get("return_value"))
 
     def mark(self, request: Any) -> None:
-        """Make *request* report its connection."""
+        """Let the HTTP library call `trace` while it sends *request*."""
         request.extensions = {**request.extensions, "trace": self.trace}
 
     def watch(self, response: Any) -> None:
-        """Note the connection of *response*."""
+        """Remember the socket of *response*."""
         self._note(response.extensions.get("network_stream"))
 
     def _note(self, stream: Any) -> None:
@@ -348,7 +351,7 @@ def http_package_of(client: Any) -> Any:
 
 
 def _has_own_http(client: Any) -> bool:
-    """Return whether the HTTP client is the user's. Such a client is kept: it may have a proxy."""
+    """Return whether the user gave *client* an HTTP client. It is kept, because it may have a proxy."""
     own = getattr(client, "_client", None)
     return own is None or not type(own).__name__.endswith("HttpxClientWrapper")
 

@@ -1,4 +1,4 @@
-"""The base of models with streamed answers: request, chunks, retries and errors."""
+"""The base class of models with streamed answers: requests, chunks, retries and errors."""
 
 from collections.abc import Mapping, Sequence
 from itertools import count
@@ -40,14 +40,14 @@ DONE = object()
 
 
 class StreamedModel:
-    """A model that sends requests to a provider; a subclass defines in `_start` how.
+    """The base class of models that send requests to a provider. A subclass sends them in `_start`.
 
     Args:
         name: The name of the model, for people.
         provider: The dialect of the model's messages.
         model: The provider's name of the model.
         place: The host, for error messages.
-        secrets: The model's key, if it is known.
+        secrets: The secrets of the model, such as its key, by name.
         options: Fields sent with every request, such as `temperature`.
         price: The price of tokens.
     """
@@ -65,7 +65,7 @@ class StreamedModel:
     ) -> None:
         self.name, self.provider, self.model = name, provider, model
         self.secrets = Secrets({k: v for k, v in (secrets or {}).items() if v})
-        """The key, for code that shows or saves texts of requests and errors."""
+        """The secrets, such as the key. Code that shows or saves requests and errors hides them."""
         self._place = place
         self.price = price
         """The price of a million tokens, if given."""
@@ -136,7 +136,7 @@ class StreamedModel:
         coming: "_Coming",
         on_chunk: OnChunk | None,
     ) -> float:
-        """Return the seconds to wait before the next try, or raise the error."""
+        """Return the seconds to wait before the next try. If there is no next try, raise the error."""
         if isinstance(error, ModelError):
             masked = type(error)(printable(self.secrets.redactor.sentence(str(error))))
             masked.answer = coming.partial()
@@ -174,7 +174,7 @@ class _CallbackError(Exception):
 
 
 class _Coming:
-    """An answer that arrives piece by piece."""
+    """Collects an answer that arrives in chunks."""
 
     def __init__(self, provider: Provider, on_chunk: OnChunk | None) -> None:
         self.has_begun = False
@@ -184,7 +184,12 @@ class _Coming:
         self._is_done = False
 
     def add(self, chunk: Any) -> None:
-        """Add the next chunk: a dict, or an object of the provider's package."""
+        """Add the next chunk: a dict, or an object of the provider's package.
+
+        Raises:
+            ModelError: If the chunk reports an error of the provider.
+            BodyError: If the chunk cannot be read.
+        """
         if chunk is DONE:
             self._is_done = True
             return
@@ -233,7 +238,7 @@ class _Coming:
         return as_answer(message, self._provider)
 
     def partial(self) -> Answer | None:
-        """Return the part that has arrived, or None."""
+        """Return the part of the answer that has arrived; None if no part has arrived."""
         if not self.has_begun:
             return None
         try:
@@ -264,7 +269,7 @@ def _is_whole(data: Mapping[str, Any]) -> bool:
 
 
 def _has_end(response: Json) -> bool:
-    """Return whether a response, joined from its pieces, has a reason for its end."""
+    """Return whether *response*, joined from its chunks, has a reason for its end."""
     if "choices" in response:
         choices = response["choices"]
         return bool(choices and choices[0].get("finish_reason"))

@@ -13,7 +13,7 @@ from toolbench.llm.providers import Provider
 
 
 def answerable(messages: Messages, provider: Provider) -> Iterator[Mapping[str, Any]]:
-    """Yield *messages*, with results of unknown calls turned into texts."""
+    """Yield *messages*. A result of a call becomes a text if the model did not send this call before."""
     sent: set[Any] = set()
     for message in messages:
         if message.get("role") in ("assistant", "model"):
