@@ -97,7 +97,7 @@ def files_of(
     tests: Iterable[RunRecord] | None,
     openhands: bool,
 ) -> Mapping[str, str]:
-    """Return the text of each file of the package, by its path in the project."""
+    """Return the text of each file of the project. The keys are the paths of the files in the project."""
     parts = _parts(tools, openhands=openhands)
     package = _package_name(tools, folder)
     modules = modules_for(parts, package, openhands=openhands)

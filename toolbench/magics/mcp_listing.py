@@ -20,9 +20,10 @@ _NAMES = 12  # tools named in one sentence
 
 
 def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
-    """List servers, each with its state, the cost of its tools in tokens, and a note.
+    """Return a table of *sessions*: each server with its state, the cost of its tools, and a note.
 
-    The note has the reason of a failure, or the number of tools that cannot be called.
+    The cost is in tokens. The note has the reason of a failure, or the number of tools
+    that cannot be called.
     """
     return Listing(
         ("server", "status", "protocol", "tools", "tokens", "note"),
@@ -38,7 +39,7 @@ def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
 
 
 def tools(session: "MCPServerSession") -> Listing:
-    """List the tools of a server with their cost in tokens.
+    """Return a table of the tools of a server with their cost in tokens.
 
     Below the table, notes name the tools that cannot be called, with the reasons.
     """
@@ -76,7 +77,7 @@ def summary(session: "MCPServerSession") -> str:
 
 
 def resources(session: "MCPServerSession") -> Listing:
-    """List the resources of a server, then its templates."""
+    """Return a table of the resources of a server, and then of its resource templates."""
     if not session.is_connected:
         return _not_there(session)
     return Listing(
@@ -93,7 +94,7 @@ def resources(session: "MCPServerSession") -> Listing:
 
 
 def prompts(session: "MCPServerSession") -> Listing:
-    """List the prompts of a server, and the arguments of each."""
+    """Return a table of the prompts of a server, and of the arguments of each prompt."""
     if not session.is_connected:
         return _not_there(session)
     return Listing(
@@ -113,7 +114,7 @@ def prompts(session: "MCPServerSession") -> Listing:
 
 
 def discovered_servers(discovered: "Iterable[DiscoveredServer]") -> Listing:
-    """List the servers in the configurations of other programs, and how to reach each."""
+    """Return a table of the servers in the configurations of other programs, and how to reach each."""
     return Listing(
         ("server", "from", "how", "in"),
         [(s.name, s.source, s.summary, s.path) for s in discovered],
@@ -165,14 +166,14 @@ def look(options: Any, session: "MCPServerSession") -> Listing:
 
 
 def token_bill(session: "MCPServerSession") -> "TokenBill":
-    """Return the tokens that a model needs for the tools of a server."""
+    """Return the cost, in tokens for a model, of the tools of a server."""
     from toolbench.mcp.token_bill import TokenBill  # noqa: PLC0415 - once one is connected
 
     return TokenBill.of(session.tools)
 
 
 def _not_for_models(session: "MCPServerSession") -> list[str]:
-    """Return a sentence about the tools that no model gets, if there are any."""
+    """Return a sentence about the tools that no model gets, as a list; empty if there are none."""
     names = [tool.name for tool in session.tools if not tool.is_for_models]
     what = f"{counted(len(names), 'tool')} that the server keeps for its app"
     return [f"No model gets {what}: {listed(names, _NAMES)}"] if names else []

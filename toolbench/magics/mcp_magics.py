@@ -122,12 +122,12 @@ MCP = _parser()
 
 @magics_class
 class MCPMagics(Magics):
-    """The magic of MCP servers."""
+    """The magic `%mcp`."""
 
     def __init__(
         self, shell: Any, client: "Callable[[], MCPClient]", catalog: Catalog
     ) -> None:
-        """Manage the servers of *client()*, and serve tools of *catalog*."""
+        """Manage the servers of the client that *client* returns, and serve the tools of *catalog*."""
         super().__init__(shell)
         self._serve = ServingCommand(catalog)
         self._names: dict[str, Any] = shell.user_ns
@@ -222,7 +222,7 @@ class MCPMagics(Magics):
         return self._listing(session)
 
     def _listing(self, session: "MCPServerSession") -> Listing:
-        """List the tools of a server that was just connected, with notes about them."""
+        """Return a table of the tools of a server that was just connected, with notes about them."""
         notes = [*self._trust_notes(session), mcp_listing.summary(session)]
         return mcp_listing.tools(session).noted(notes)
 
@@ -268,7 +268,7 @@ class MCPMagics(Magics):
 
 
 def apart(words: list[str]) -> tuple[list[str], list[str]]:
-    """Split the words of `connect` into options and the rest; argparse needs the options first."""
+    """Return the options among the words of `connect`, which argparse needs first, and the other words."""
     if words[:1] != ["connect"]:
         return [], words
     options: list[str] = []
@@ -336,7 +336,7 @@ def _entry(options: Any, command: list[str], names: dict[str, Any]) -> Any:
 
 
 def _own_program(name: str) -> str:
-    """Return the path of *name* in the kernel's own environment, else *name* itself."""
+    """Return the path of the program *name* beside the kernel's Python; else *name* itself."""
     beside = Path(sys.executable).parent / name
     return str(beside) if Path(name).name == name and beside.is_file() else name
 

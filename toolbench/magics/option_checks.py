@@ -9,7 +9,9 @@ from toolbench.magics.parsers import variable
 
 
 def check_tool(options: Namespace, literal: str | None, cell: str | None) -> None:
-    """Check the line of `%tool`, its JSON object *literal* and the body of `%%tool`.
+    """Check the options of `%tool` or `%%tool`.
+
+    *literal* is the JSON object in the line, and *cell* is the body; None if there is none.
 
     Raises:
         UsageError: If an option or argument would have no effect.
@@ -85,7 +87,7 @@ def _check_dry_run(options: Namespace) -> None:
 
 
 def _options(options: Namespace) -> list[str]:
-    """Return the options of the line that belong to a run, as text."""
+    """Return the options of the line, as text, that have a meaning only if the tool is run."""
     written = {
         "-f": options.format,
         "--dry-run": options.dry_run,
@@ -133,7 +135,7 @@ def _check_replay(options: Namespace, command: list[str] | None) -> None:
 
 
 def check_mcp(options: Namespace, command: list[str] | None) -> None:
-    """Check the line of `%mcp`; *command* has the words after ` -- `.
+    """Check the options of `%mcp`; *command* has the words after ` -- `, or is None.
 
     Raises:
         UsageError: If an option would have no effect.

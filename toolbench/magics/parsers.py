@@ -96,7 +96,7 @@ def _is_quoted(head: str) -> bool:
 
 
 class HelpWanted(Exception):  # noqa: N818 - no error: the line asks for help
-    """Raised by `--help`; argparse itself would print and exit."""
+    """Raised with the help text if a line has `--help`; argparse itself would print and exit."""
 
 
 class _Option(argparse.Action):
@@ -125,22 +125,23 @@ class _Option(argparse.Action):
 
 
 class LineParser(argparse.ArgumentParser):
-    """A parser for the line of a magic; it raises a UsageError.
+    """A parser for the line of a magic. A wrong line raises a UsageError.
 
-    Its `prog` has no percent sign, because argparse uses this sign for formats.
+    The attribute `prog` has no percent sign, because argparse uses this sign for
+    formats.
     """
 
     def __init__(
         self, *args: Any, mark: str = "%", examples: Sequence[str] = (), **kwargs: Any
     ) -> None:
-        """Parse for a magic that begins with *mark*; its help ends with *examples*."""
+        """Make a parser for a magic that begins with *mark*; the help text ends with *examples*."""
         super().__init__(*args, **kwargs)
         self.register("action", None, _Option)
         self.mark = mark
         self.examples = tuple(examples)
 
     def help_text(self) -> str:
-        """Return the help; it is also the docstring of the magic."""
+        """Return the help text of the magic, which is also the docstring of the magic."""
         text = self.format_help().replace("usage: ", f"usage: {self.mark}", 1)
         if not self.examples:
             return text
@@ -159,7 +160,7 @@ class LineParser(argparse.ArgumentParser):
         raise HelpWanted(self.help_text())
 
     def parse_line(self, line: str) -> argparse.Namespace:
-        """Parse *line*, quoted as in a shell; options may stand anywhere."""
+        """Return the options in *line*, which is quoted as in a shell; options may stand anywhere."""
         words = split(line)
         if self._subparsers is not None:  # argparse cannot mix these two
             return self.parse_args(words)
@@ -176,7 +177,7 @@ def parsed(parser: LineParser, line: str) -> argparse.Namespace | None:
 
 
 def variable(text: str) -> str:
-    """Read the name of a variable.
+    """Return *text* if it can be the name of a variable.
 
     Raises:
         UsageError: If *text* cannot be the name of a variable.
@@ -188,7 +189,7 @@ def variable(text: str) -> str:
 
 
 def seconds(text: str) -> float:
-    """Read a time limit.
+    """Return the time limit in *text*, in seconds.
 
     Raises:
         UsageError: If *text* is not a number above 0.
@@ -204,7 +205,7 @@ def seconds(text: str) -> float:
 
 
 def split(line: str) -> list[str]:
-    """Split *line* as a shell would.
+    """Return the words of *line*, split as a shell would do.
 
     Raises:
         UsageError: If a quotation is not closed.

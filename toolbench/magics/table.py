@@ -1,4 +1,4 @@
-"""A table for a notebook, a terminal and a saved file."""
+"""A table that a notebook, a terminal and a saved file can show."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,7 @@ class Listing:
         *,
         notes: Sequence[str] = (),
     ) -> None:
-        """Show *rows*, or the sentence *empty* if there are no rows; show *notes* below."""
+        """Show *rows*, and *notes* below them. If there are no rows, show the sentence *empty* instead."""
         self.columns = tuple(columns)
         self.rows = [tuple(row) for row in rows]
         self._empty = empty

@@ -157,7 +157,7 @@ class ToolMagics(Magics):
     """The magics `%tools`, `%tool`, `%%tool` and `%tool_history`."""
 
     def __init__(self, shell: Any, catalog: Catalog) -> None:
-        """Offer the tools of *catalog* in *shell*."""
+        """Prepare the magics for *shell*; *catalog* has the tools."""
         super().__init__(shell)
         self.catalog = catalog
         self._namespace = shell.user_ns

@@ -7,18 +7,18 @@ from IPython.core.error import UsageError
 
 
 class WrittenFiles:
-    """The files that magics wrote in this session; magics may overwrite these files."""
+    """Remembers the files that magics wrote in this session, because magics may overwrite these files."""
 
     def __init__(self) -> None:
-        """Start without files."""
+        """Remember no files yet."""
         self._digests: dict[Path, bytes] = {}
 
     def write(self, path: str, text: str, *, overwrite: bool) -> str:
-        """Write *text* to *path*, and return a sentence about it.
+        """Write *text* to *path*, and return a sentence that says what was done.
 
         Args:
             path: The file; `~` is the home directory.
-            text: Its new content.
+            text: The new content of the file.
             overwrite: Also replace a file that no magic wrote in this session.
 
         Raises:

@@ -39,12 +39,12 @@ MUTATORS = frozenset(
         "__setattr__",
     ]
 )
-"""The methods that change their object."""
+"""The names of methods that change the object on which they are called."""
 OWN = frozenset({"cls", "self"})
 """The names of a method's first parameter: its object or its class."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _PARTS_OF = frozenset({"get", "items", "setdefault", "values"})
-"""The methods that return parts of their object, not copies of the parts."""
+"""The names of methods that return parts of an object, not copies of the parts."""
 
 
 class Call(NamedTuple):
@@ -79,9 +79,9 @@ def effect_now(node: ast.stmt) -> Effect:
 
 
 def effects_later(node: ast.stmt) -> dict[str, Effect]:
-    """Return the effects of a call of the function *node*, or of each method of the class *node*.
+    """Return the effects of a later call of *node*: of the function, or of each method of the class.
 
-    The keys are the names of the functions.
+    The keys are the names of the functions and methods.
     """
     functions = [node, *(node.body if isinstance(node, ast.ClassDef) else ())]
     return {
@@ -174,7 +174,7 @@ def _effect(parts: list[ast.AST], arguments: ast.arguments | None = None) -> Eff
 
 
 def _changed(part: ast.AST) -> Iterator[str]:
-    """Yield the name of the object that *part* changes."""
+    """Yield the name of the object that *part*, an assignment or a `del`, changes."""
     match part:
         case ast.Attribute(ctx=ast.Store() | ast.Del()):
             yield from base(part)
@@ -244,7 +244,7 @@ def _held(value: ast.expr) -> Iterator[str]:
 
 
 def _held_by_result(call: ast.Call, function: ast.expr) -> Iterator[str]:
-    """Yield the names of the objects in the result of *call*, guessed from the function's name."""
+    """Yield the names of objects that the result of *call* contains, guessed from the function's name."""
     name = getattr(function, "attr", getattr(function, "id", ""))
     if name in _PARTS_OF:
         yield from base(function)

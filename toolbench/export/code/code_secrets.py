@@ -31,7 +31,10 @@ _SHORTEST = 3  # characters of a secret; a shorter value is not a secret
 
 
 class CodeSecret(NamedTuple):
-    """A secret in code: its line, and its name, which is empty if only the text shows the secret."""
+    """A secret in code: its line, its name and its text.
+
+    The name is empty if only the text shows that it is a secret.
+    """
 
     line: int
     name: str
@@ -99,7 +102,7 @@ def _texts_of(part: ast.Constant | ast.JoinedStr) -> Iterator[str]:
 
 
 def _held_texts(value: ast.expr) -> Iterator[ast.Constant]:
-    """Yield the texts in *value*."""
+    """Yield the constants in *value* whose text becomes a part of the value."""
     match value:
         case ast.Constant():
             yield value
@@ -131,7 +134,7 @@ def _all_held(values: Iterable[ast.expr]) -> Iterator[ast.Constant]:
 def _values_with_names(
     part: ast.AST, signatures: dict[str, list[str]]
 ) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the values in *part* that have a name: a variable, parameter, argument or key."""
+    """Yield each value in *part* that has a name, with this name: of a variable, argument or key."""
     match part:
         case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
             yield from _assigned(part)
@@ -170,7 +173,7 @@ def _members(
 def _sides(
     part: ast.Compare | ast.For | ast.comprehension | ast.Match,
 ) -> list[ast.expr]:
-    """Return the values that *part* compares or iterates over."""
+    """Return the values that *part* compares or iterates over, and the targets of the iteration."""
     match part:
         case ast.Compare(left=left, comparators=values):
             return [left, *values]
@@ -196,7 +199,8 @@ def _of_call(
 ) -> Iterator[tuple[str, ast.expr]]:
     """Yield the arguments of *call*, each with the name of its parameter.
 
-    A text argument is also the name of the arguments after it: `setattr(a, "token", "x")`.
+    A text argument counts as the name of the arguments after it: `setattr(a, "token",
+    "x")`.
     """
     name = getattr(call.func, "attr", getattr(call.func, "id", ""))
     yield from zip(signatures.get(name, ()), call.args, strict=False)

@@ -24,7 +24,7 @@ _CHANGE_ARGUMENTS = frozenset(
         "shuffle",
     ]
 )
-"""Python's functions that change their arguments."""
+"""The names of functions of Python that change an argument."""
 _WHEN_MADE = frozenset(
     [
         "__call__",
@@ -38,7 +38,7 @@ _WHEN_MADE = frozenset(
 
 
 class Effects:
-    """The changes that each of *statements* makes to names and objects of other statements."""
+    """Finds the changes that each of *statements* makes to names and objects of other statements."""
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         """Store *statements*; nothing is computed yet."""
@@ -66,7 +66,7 @@ class Effects:
         return self._changed[place]
 
     def kept_by(self, places: Iterable[int]) -> frozenset[str]:
-        """Return the global names that a call of the functions at *places* changes."""
+        """Return the global names whose objects a call of the functions at *places* changes."""
         all_names = set[str]()
         for place in places:
             names = self._statements[place].names

@@ -16,7 +16,7 @@ _KNOWN = frozenset({*dir(builtins), "display", MAGIC})
 
 @dataclass(frozen=True)
 class Missing:
-    """A used name that no cell or file defines, or whose definition cannot be exported."""
+    """A name that is used, but that no cell or file defines, or whose definition cannot be exported."""
 
     name: str
     used_by: str
@@ -28,7 +28,7 @@ class Missing:
 
 @dataclass
 class Needed:
-    """The places of the needed statements in the list of all statements, and the missing names."""
+    """The statements that some names need, as places in the list `statements`, and the missing names."""
 
     statements: Sequence[Statement]
     places: set[int] = field(default_factory=set)

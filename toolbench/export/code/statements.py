@@ -20,7 +20,7 @@ _ASKING = frozenset({"input", "getpass"})
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement, outside of any function or class."""
+    """One statement of a cell or a file, outside of any function or class."""
 
     code: str
     node: ast.stmt = field(repr=False)
@@ -64,7 +64,7 @@ def statements_of(module: ModuleType) -> list[Statement]:
 
 
 def _of_cell(cell: str, *, is_main: bool) -> Iterator[Statement]:
-    """Yield the statements of *cell*; none if the cell is not Python."""
+    """Yield the statements of *cell*; none if *cell* is not Python. *is_main* is True in a notebook."""
     try:
         tree = ast.parse(cell)
     except (SyntaxError, ValueError):  # it never ran
@@ -128,7 +128,7 @@ def _stored(node: ast.stmt) -> Iterator[str]:
 
 
 def _body_of_magic(node: ast.stmt) -> str | None:
-    """Return the body of the cell magic *node*, if the magic runs its body unchanged."""
+    """Return the body of the cell magic *node*, if the magic runs its body unchanged; else None."""
     match node:
         case ast.Expr(
             value=ast.Call(

@@ -1,1 +1,1 @@
-"""The files of a package."""
+"""Write the files of an exported package: its modules, its tests and its project files."""

@@ -82,9 +82,10 @@ def _holds(name: str, path: str) -> bool:
 
 
 def _bounds(name: str) -> str:
-    """Return the allowed versions: from the installed version up to the next major version.
+    """Return the versions of *name* that are allowed: from the installed version to the next major one.
 
-    A version 0.x counts as a major version.
+    In versions that begin with 0, the second number counts as the major version. Return
+    an empty text if *name* is not installed.
     """
     if name == _OURS:
         return f">={__version__}"

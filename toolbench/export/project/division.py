@@ -26,13 +26,16 @@ _HOMES = frozenset(
     }
 )
 _OF_PYTHON = frozenset({"classmethod", "dict"})
-"""Names of Python in the code that we write. They cannot get another name there."""
+"""Names of Python that the code that we write uses. They cannot have an alias there."""
 _NONE = frozenset[str]()
 
 
 @dataclass(frozen=True)
 class Half:
-    """One of the two modules: a person's statements, and then the code that we write."""
+    """One of the two modules, `definition.py` or `impl.py`.
+
+    It has some of the person's statements, and then the code that we write.
+    """
 
     statements: tuple[Statement, ...]
     written: str

@@ -130,7 +130,7 @@ def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
 
 
 def offers_of(tools: Sequence[AnyTool]) -> dict[str, Any]:
-    """Return the description of each tool for models."""
+    """Return the description and the schema of the arguments that a model gets, for each tool by name."""
     return {
         tool.name: {"description": tool.description, "inputSchema": tool.parameters()}
         for tool in tools
@@ -140,7 +140,10 @@ def offers_of(tools: Sequence[AnyTool]) -> dict[str, Any]:
 def tests_for(
     package: str, variables: Sequence[str], *, has_calls: bool, openhands: bool
 ) -> str:
-    """Return the text of the tests of *package*; without its *variables* the tests are skipped."""
+    """Return the text of the tests of *package*. The tests are skipped if one of *variables* is not set.
+
+    *variables* are names of environment variables.
+    """
     parts = [_HEAD, _OFFERED_BY_SDK if openhands else _OFFERED]
     if has_calls:
         parts.append(_CALLS)

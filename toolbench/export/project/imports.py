@@ -42,7 +42,7 @@ _SDK = {
 
 
 def written_homes(*, openhands: bool) -> Mapping[str, str]:
-    """Return the names that the code we write may use, with the module of each name."""
+    """Return the module of each name that the code which we write may import."""
     return {**_PYTHON, **(_SDK if openhands else _TOOLBENCH)}
 
 
@@ -77,7 +77,10 @@ def import_lines(
 def _own_lines(
     name: str, statements: Sequence[Statement], *, openhands: bool
 ) -> set[str]:
-    """Return the import lines for the last meaning of *name* in *statements*."""
+    """Return the lines that import *name* as the notebook does; empty if no statement imports it.
+
+    If several of *statements* import *name*, the last import counts.
+    """
     lines = set[str]()
     for statement in statements:
         new = set(_lines_for(name, statement, openhands=openhands))

@@ -49,7 +49,7 @@ def modules_for(
 
 
 class _Imports:
-    """The import lines of each module of the package."""
+    """Writes the import lines of each module of the package."""
 
     def __init__(self, division: Division, package: str, *, openhands: bool) -> None:
         self._division, self._package, self._openhands = division, package, openhands
@@ -62,7 +62,7 @@ class _Imports:
         return self._grouped(self._lines(names - division.implementation.gives))
 
     def of_implementation(self) -> str:
-        """Return the import lines of the implementation."""
+        """Return the import lines of `impl.py`."""
         half, defined = self._division.implementation, self._division.definition.gives
         names = half.uses - half.gives
         package = self._package
@@ -171,7 +171,11 @@ def _with_import(
     implemented: frozenset[str],
     package: str,
 ) -> str:
-    """Return the code of *statement*. In a tool's class, `create` also imports the lazy names."""
+    """Return the code of *statement*. In a tool's class, `create` also imports the names it needs.
+
+    These are the names that only `create` uses and that `impl.py` defines:
+    *implemented*.
+    """
     node = statement.node
     for part in parts:
         names = sorted(part.lazy & implemented)

@@ -45,10 +45,10 @@ _MOST_CHOICES = 200
 
 
 class ModelClasses:
-    """The classes of one module. Each class has its own name."""
+    """Writes the pydantic classes of one module. Each class has its own name."""
 
     def __init__(self, names_in_use: set[str]) -> None:
-        """Start without classes; no class will get a name in *names_in_use*."""
+        """Write no classes yet; no class will get a name in *names_in_use*."""
         self._names_in_use = names_in_use
         self._texts: list[str] = []
         self._classes: dict[tuple[int, str], str] = {}

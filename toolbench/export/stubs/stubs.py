@@ -31,7 +31,7 @@ _ANYTHING: Mapping[str, Any] = {"type": "object"}
 
 
 class ToolServer(Protocol):
-    """A connected server, such as `client.servers["name"]`."""
+    """A protocol: a connected server, such as `client.servers["name"]`."""
 
     @property
     def name(self) -> str:

@@ -1,1 +1,1 @@
-"""The code of one tool in a package: classes for its definition, an executor for its work."""
+"""Write the code of one tool for a package: classes for its definition, an executor for its work."""

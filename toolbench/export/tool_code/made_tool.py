@@ -135,8 +135,8 @@ def _with_lazy_names(
 ) -> tuple[frozenset[str], list[Statement]]:
     """Return the names that only the method `create` of the class *name* uses, and new statements.
 
-    In the new statements, the class does not need these names when it is defined. The package
-    imports them inside `create`.
+    In the new statements, the class does not count as a user of these names. The
+    package imports them inside `create`.
     """
     changed, lazy = list(statements), frozenset[str]()
     for place, statement in enumerate(statements):
@@ -155,7 +155,7 @@ def _with_lazy_names(
 
 
 def _state_for(kind: Any, *, openhands: bool) -> str:
-    """Return the code of the argument that the class *kind* needs for `create`; empty if none."""
+    """Return the code of the argument that `create` of the class *kind* needs; empty if it needs none."""
     parameters = list(signature(kind.create).parameters.values())
     needs_state = any(
         p.default is Parameter.empty and p.kind is Parameter.POSITIONAL_OR_KEYWORD
@@ -226,7 +226,10 @@ def _check_executor(tool: AnyTool) -> None:
 
 
 def _wrapped(tool: AnyTool, name: str, action: str, observation: str, code: str) -> str:
-    """Return the code of an executor class that calls a function; *code* is the function."""
+    """Return the code of an executor class *name* that calls a function.
+
+    *code* is the expression for the function.
+    """
     function = tool.executor.function
     takes_conversation = len(signature(function).parameters) > 1
     arguments = "action, conversation" if takes_conversation else "action"

@@ -20,7 +20,7 @@ _WIDTH = 76
 
 @dataclass(frozen=True)
 class ToolParts:
-    """One tool as code.
+    """The code of one tool, in parts for the package.
 
     Attributes:
         tool: The tool.
@@ -93,13 +93,16 @@ def constant_of(stem: str) -> str:
 
 
 def literal(value: Any, depth: int = 0) -> str:
-    """Return a JSON-like *value* as a Python literal; its later lines are indented by *depth*."""
+    """Return *value*, which is made of JSON values, as a Python literal.
+
+    The lines after the first line are indented by *depth* characters.
+    """
     text = pformat(value, sort_dicts=False, width=_WIDTH)
     return text.replace("\n", "\n" + " " * depth)
 
 
 def text_literal(text: str) -> str:
-    """Return *text* as a Python literal; several lines stay on lines of their own, if possible."""
+    """Return *text* as a Python literal. If possible, each line of *text* is on a line of its own."""
     plain = text.isprintable() or all(c.isprintable() or c == "\n" for c in text)
     if (
         "\n" not in text
