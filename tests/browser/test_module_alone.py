@@ -19,6 +19,16 @@ CARD = """
   <details><summary>The call</summary><pre>a = 1</pre></details>{content}
 </div></div>"""
 LINE = '<div class="toolbench-box"><div class="widget-text"><input></div></div>'
+KNOWING = """async (module) => {
+  const address = URL.createObjectURL(new Blob([module], {type: "text/javascript"}));
+  const {default: {initialize}} = await import(address);
+  window.messages = [];
+  const model = {comm_live: true, send(content) { messages.push(content.event); }};
+  const view = {el: document.querySelector(".toolbench-copy-call"), model, callbacks() {}};
+  const widget_manager = {_models: {button: Promise.resolve(model)}};
+  model.views = {view: Promise.resolve(view)};
+  initialize({model: {get() {}, on() {}, send() {}, widget_manager}});
+}"""
 COUNT = """() => {
   window.arrivals = [];
   for (const name of ["click", "keypress"]) {
@@ -92,4 +102,17 @@ def test_a_click_that_no_kernel_knows_arrives_once(panel: Tab, kernels: int):
     page.get_by_role("textbox").press("Enter")
     page.wait_for_function("arrivals.length > 1")
     assert page.evaluate("arrivals") == ["click", "keypress"]
+    assert panel.console_errors == []
+
+
+@pytest.mark.parametrize("others", [1, 2])
+def test_a_click_comes_to_its_own_kernel_past_others(panel: Tab, others: int):
+    """The page shows more notebooks, and their kernels' modules, which came first, know no such button."""
+    page = panel.page
+    for _ in range(1, others):
+        page.evaluate(START, MODULE.read_text("utf-8"))
+    page.evaluate(KNOWING, MODULE.read_text("utf-8"))
+    page.get_by_role("button", name="Copy call").click()
+    page.wait_for_function("messages.length > 0")
+    assert page.evaluate("messages") == ["click"]
     assert panel.console_errors == []
