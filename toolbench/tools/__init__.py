@@ -1,4 +1,4 @@
-"""The runtime tools. Each tool is imported at the first use of its name."""
+"""The runtime tools. Each tool is imported when its name is first used."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The error of a failed run; its text also tells a model what to do."""
+"""The error that ends a run of a file tool; its text also tells a model what to do."""
 
 import errno
 import re
@@ -20,11 +20,11 @@ _ADVICE = {
 
 
 class RunError(Exception):
-    """The error of a failed run; its text says what happened and what to do next."""
+    """The error that ends a run; its text says what happened and what to do next."""
 
 
 def run_error(error: OSError, doing: str) -> RunError:
-    """Return a `RunError` for *error*; *doing* is the failed action, such as `read a.txt`."""
+    """Return a `RunError` for *error*; *doing* names what failed, such as `read a.txt`."""
     reason = _ADVICE.get(error.errno or 0, error.strerror or str(error))
     return RunError(f"Could not {doing}: {reason}.")
 

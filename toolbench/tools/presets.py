@@ -1,4 +1,4 @@
-"""Register all runtime tools, or make a set of them for a conversation."""
+"""Register all runtime tools, or make a set of tools for a conversation."""
 
 from importlib import import_module
 from typing import Any
@@ -54,27 +54,28 @@ def default_tools(
     llm: Any = None,
     **enable: bool,
 ) -> list[ToolDefinition[Any, Any]]:
-    """Return a set of tools made for a conversation; the switches leave out or add tools.
+    """Return a set of tools made for a conversation; the switches add tools or leave them out.
 
-    A tool that cannot be used here is left out, with a warning that gives the reason.
-    Source: the `enable_*` settings of OpenHands' function calling agent.
+    A tool that cannot be used here is left out, with a warning that gives the reason. Source: the
+    `enable_*` settings of OpenHands' function calling agent.
 
     Args:
         conv_state: The state of the conversation for which the tools are made.
-        terminal: Runs commands.
-        file_editor: Views and edits files; left out if `enable_llm_editor` is on.
-        task_tracker: Keeps a list of tasks: plan mode.
-        glob: Finds files by name.
-        grep: Finds files by text.
-        apply_patch: Applies patches.
-        ipython: Runs Python.
-        web_read: Reads pages.
-        browser: Drives a browser.
-        think: Notes thoughts.
-        finish: Ends the task.
-        request_condensation: Asks for a summary of the conversation.
-        ask_human: Asks the person.
-        edit_file: Edits files: the agent's model writes a draft, and *llm* applies the draft.
+        terminal: The tool that runs commands.
+        file_editor: The tool that views and edits files; left out if `enable_llm_editor` is on.
+        task_tracker: The tool that keeps a list of tasks (plan mode).
+        glob: The tool that finds files by name.
+        grep: The tool that finds files by text.
+        apply_patch: The tool that applies patches.
+        ipython: The tool that runs Python.
+        web_read: The tool that reads web pages.
+        browser: The tool that drives a browser.
+        think: The tool that notes thoughts.
+        finish: The tool that ends the task.
+        request_condensation: The tool that asks for a summary of the conversation.
+        ask_human: The tool that asks the person.
+        edit_file: The tool that edits files by a draft: the agent's model writes the draft, and
+            *llm* applies it.
         llm: The model that applies drafts: anything that `as_model` takes.
         **enable: The switches of OpenHands: `enable_cmd`, `enable_editor`, `enable_llm_editor`,
             `enable_jupyter`, `enable_browsing`, `enable_think`, `enable_finish`,
@@ -157,7 +158,7 @@ def _aliases(package: str) -> list[str]:
 
 
 def _tool(name: str) -> type[ToolDefinition[Any, Any]]:
-    """Import and return the class of the tool *name*."""
+    """Import the package *name* and return its tool class."""
     module = import_module(f"toolbench.tools.{name}")
     stem = (STEMS | FOR_AGENTS)[name]
     tool_class: type[ToolDefinition[Any, Any]] = getattr(module, f"{stem}Tool")

@@ -11,11 +11,11 @@ STEMS = {
     "web_read": "WebRead",
     "browser": "Browser",
 }
-"""The runtime tools by package, with the first part of their class names: `Grep` of `GrepTool`."""
+"""The first part of the class names of each runtime tool, by package: `Grep` for `GrepTool`."""
 
 FOR_AGENTS = {
     "ask_human": "AskHuman",
     "edit_file": "EditFile",
     "request_condensation": "CondensationRequest",
 }
-"""The same for tools that can be used only in a conversation with a model."""
+"""The same for tools that work only in a conversation with a model."""

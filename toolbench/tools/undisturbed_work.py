@@ -1,10 +1,10 @@
 """Run work in a separate thread, so that no interrupt stops the work in the middle.
 
-A `KeyboardInterrupt` can be raised between any two bytecodes of the main thread. The exception that
-cancels a run can be raised between any two bytecodes of the run's thread. If either is raised while
+A `KeyboardInterrupt` can be raised between any two bytecodes of the main thread, and the exception
+that cancels a run between any two bytecodes of the run's thread. If one of them is raised while
 `threading` takes a lock, the lock stays locked for ever. So code that owns locks, files and
-processes runs in a thread that no signal interrupts. The caller waits in one call of a C function.
-This call can be interrupted safely.
+processes runs in a thread that no signal interrupts. The caller waits in one call of a C function,
+which can be interrupted safely.
 """
 
 import errno
@@ -32,7 +32,7 @@ def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> 
 
     Args:
         work: The function to run, in the context of the caller.
-        when_abandoned: A function to call in another thread if an exception ends the wait.
+        when_abandoned: A function that is called in another thread if an exception ends the wait.
 
     Raises:
         MemoryError: If the thread had too little memory to run.
@@ -64,7 +64,7 @@ def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> 
 def _awaited(
     outcome: SimpleQueue[_Outcome], is_alive: Callable[[], object]
 ) -> _Outcome:
-    """Return the next item of *outcome*.
+    """Wait for the first item of *outcome*, and return it.
 
     Raises:
         MemoryError: If the thread died without an item.
@@ -87,14 +87,14 @@ def in_background(work: Callable[[], object]) -> None:
 
 
 class WatchedThread:
-    """Work in a daemon thread. The end of the thread is always noticed, even without memory.
+    """Work in a daemon thread. Its end is always noticed, even if the thread had no memory to run.
 
     A `threading.Thread` is not used: if it gets no memory for its first step, its `start()` waits
     for ever.
     """
 
     def __init__(self, work: Callable[[], object]) -> None:
-        """Start *work*, which must not raise an error.
+        """Start a thread for *work*, a function that must not raise an error.
 
         Raises:
             OSError: If the system cannot start a thread.

@@ -1,4 +1,4 @@
-"""Apply patch: change several files at once, all or none."""
+"""The patch tool: change several files at once, either all of them or none."""
 
 from typing import TYPE_CHECKING
 

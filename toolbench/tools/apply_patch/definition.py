@@ -28,7 +28,7 @@ class ApplyPatchAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The patch with coloured lines."""
+        """The lines of the patch, coloured by their kind."""
         view = Text()
         for line in self.patch.splitlines():
             view.append(f"{line}\n", style=_STYLES.get(line[:1], "dim"))
@@ -109,10 +109,10 @@ group, mode, extended attributes and hard links stay. For one small edit use fil
 
 
 class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
-    """A tool that applies patches. Sources: OpenAI's `apply_patch` (format), OpenHands (names)."""
+    """The tool that applies patches. Sources: OpenAI's `apply_patch` (format), OpenHands (names)."""
 
     def declared_resources(self, action: ApplyPatchAction) -> DeclaredResources:
-        """Return the files of the patch: calls that change the same file run in order."""
+        """Return the files that the patch names: calls that change the same file run one after another."""
         files_in = getattr(self.executor, "files_in", None)
         if files_in is None:  # an executor of another library
             return DeclaredResources(declared=False)
@@ -122,7 +122,7 @@ class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
     def create(
         cls, conv_state: Any = None, *, workspace_root: str | Path | None = None
     ) -> Sequence[Self]:
-        """Return the tool.
+        """Return a list with this tool.
 
         Args:
             conv_state: The state with the working directory. Patches may change only files in this

@@ -39,9 +39,10 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
     def __init__(
         self, conv_state: Any = None, *, workspace_root: str | Path | None = None
     ) -> None:
-        """Change files in the working directory of *conv_state*, or in *workspace_root*.
+        """Make an executor that changes files in the working directory of *conv_state*.
 
-        If *conv_state* is a path, it is the *workspace_root*.
+        If *workspace_root* is given, this directory is used instead. A *conv_state* that is a path
+        is used as the *workspace_root*.
         """
         working_dir = working_dir_of(conv_state, workspace_root)
         self._places = Places(working_dir, working_dir)
@@ -61,7 +62,7 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
         return ApplyPatchObservation.from_text(message, is_error=True, message=message)
 
     def files_in(self, patch: str) -> list[Path]:
-        """Return the paths of the files in *patch*; empty if it is not a patch."""
+        """Return the absolute paths of the files that *patch* names; empty if *patch* is not a patch."""
         try:
             files = parse(patch)
         except RunError:  # the call reports it
@@ -97,7 +98,7 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
     def _entries(
         self, file: FilePatch, closing: ExitStack, undo: ExitStack
     ) -> tuple[Entry, Entry | None]:
-        """Return the entry of *file*; also the entry of the new path if the file is moved.
+        """Return the entry of *file*, and the entry of its new path; None if *file* is not moved.
 
         The directories of a new path are made if they are missing.
         """

@@ -17,10 +17,10 @@ _FILES: dict[str, Literal["add", "update", "delete"]] = {
 
 @dataclass(slots=True)
 class Part:
-    """A part of an update: its headings, and its old and new lines."""
+    """A part of an update, from one `@@` to the next: its headings, and its old and new lines."""
 
     number: int
-    """The number of the patch's line where the part begins."""
+    """The number of the line of the patch where the part begins."""
     headings: list[str] = field(default_factory=list)
     lines: list[tuple[str, str]] = field(default_factory=list)
     """The sign (a space, `-` or `+`) and the text of each line."""
@@ -34,7 +34,7 @@ class Part:
 
 @dataclass(slots=True)
 class FilePatch:
-    """The part of a patch for one file."""
+    """The changes of a patch for one file."""
 
     kind: Literal["add", "update", "delete"]
     path: str
@@ -82,7 +82,7 @@ def _file(line: str, number: int) -> FilePatch | None:
 
 
 def _read(file: FilePatch, line: str, number: int) -> None:
-    """Add *line*, the next line of the patch, to *file*."""
+    """Add *line*, the line *number* of the patch, to the changes of *file*."""
     if file.kind == "delete":
         if line.strip():
             raise _wrong(

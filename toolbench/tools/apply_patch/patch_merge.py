@@ -1,4 +1,4 @@
-"""Apply the parts of an update to the text of a file."""
+"""Apply the parts of a patch to the text of a file."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -14,9 +14,10 @@ _RANGE = re.compile(
 
 
 def merge(path: str, file: TextFile, parts: Sequence[Part]) -> tuple[str, int]:
-    """Apply *parts* to *file*; return the new text, and the number of lines that match inexactly.
+    """Apply *parts* to *file*; return the new text, and the number of lines that match only inexactly.
 
-    Unchanged lines keep their white space. New lines get the line ends of the file.
+    A line matches inexactly if it differs in white space. Unchanged lines keep the white space of
+    the file. New lines get the line ends of the file.
 
     Raises:
         RunError: If the lines of a part are not in the file below the earlier parts.
@@ -41,7 +42,10 @@ def merge(path: str, file: TextFile, parts: Sequence[Part]) -> tuple[str, int]:
 
 
 def _place(path: str, bare: list[str], part: Part, at: int) -> int:
-    """Return the index of the line where *part* begins in the file; the search begins at *at*."""
+    """Return the index of the line in *bare*, the lines of the file, where *part* begins.
+
+    The search begins at the index *at*.
+    """
     for heading in part.headings:
         if not _RANGE.fullmatch(heading):
             at = _below(path, bare, part, heading, at)
@@ -56,7 +60,7 @@ def _place(path: str, bare: list[str], part: Part, at: int) -> int:
 
 
 def _below(path: str, bare: list[str], part: Part, heading: str, at: int) -> int:
-    """Return the index of the line below the first line that equals *heading*.
+    """Return the index of the line below the first line that equals *heading*, from the index *at* on.
 
     If no line equals *heading*, the first line that begins with *heading* counts.
     """
@@ -80,7 +84,7 @@ def _find(bare: list[str], old: list[str], at: int, part: Part) -> int | None:
 
 
 def _missing(path: str, bare: list[str], part: Part, at: int) -> RunError:
-    """Return an error that names the first line of *part* that does not fit."""
+    """Return the error for *part*, which does not fit; it names the first line that does not fit."""
     old = [line.strip() for line in part.old]
     best, end = 0, at
     for start in range(at, len(bare)):

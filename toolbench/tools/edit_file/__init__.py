@@ -1,4 +1,4 @@
-"""An editor for files: a model applies a draft to a part of a file."""
+"""The tool `edit_file`: a model applies the draft of a part of a file to the file."""
 
 from typing import TYPE_CHECKING
 

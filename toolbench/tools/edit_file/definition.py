@@ -77,10 +77,10 @@ unchanged ...\\n    def new(self):\\n        return 1"}"""
 
 
 class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
-    """Edits a file by a draft. Source of the names: OpenHands, `edit_file`."""
+    """A tool that edits a part of a file by a draft. Source of the names: OpenHands, `edit_file`."""
 
     def declared_resources(self, action: EditFileAction) -> DeclaredResources:
-        """Return the file: calls with the same file run in order, also calls of other editors."""
+        """Return the file: calls that edit it run one after another, also calls of other editors."""
         return DeclaredResources((resource_of(action.path),))
 
     @classmethod
@@ -91,12 +91,12 @@ class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
         llm: Any = None,
         workspace_root: str | Path | None = None,
     ) -> Sequence[Self]:
-        """Return the tool.
+        """Return a list with this tool.
 
         Args:
             conv_state: The state with the working directory, for hints about relative paths.
-            llm: The model that applies drafts: any value that `as_model` takes. If the tool
-                belongs to an agent, *llm* can be left out: then the agent's model is used.
+            llm: The model that applies drafts: any value that `as_model` takes. If the tool belongs
+                to an agent, *llm* can be left out: then the agent's model is used.
             workspace_root: The only directory that the tool may use. If left out, the tool may use
                 the whole file system.
 

@@ -1,4 +1,4 @@
-"""The executor of `edit_file`: a model rewrites a part, and the file editor writes the file."""
+"""The executor of `edit_file`: a model applies a draft, and the file editor writes the file."""
 
 import re
 from pathlib import Path
@@ -31,7 +31,7 @@ _UPDATED = re.compile(r"<updated>[ \t]*\r?\n(.*?)\r?\n?</updated>", re.DOTALL)
 
 
 class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
-    """The executor of `edit_file`: a model applies drafts, and edits can be undone."""
+    """The executor of `edit_file`: it lets a model apply drafts, and it can undo edits."""
 
     def __init__(
         self,
@@ -40,14 +40,20 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         *,
         workspace_root: str | Path | None = None,
     ) -> None:
-        """Apply drafts with *llm*, in the whole file system or only inside *workspace_root*."""
+        """Make an executor that lets the model *llm* apply drafts.
+
+        Args:
+            llm: The model: any value that `as_model` takes.
+            conv_state: The state with the working directory.
+            workspace_root: The only directory that may be used; the whole file system if left out.
+        """
         self._model: Model = as_model(llm)
         self._editor = FileEditorExecutor(conv_state, workspace_root=workspace_root)
 
     def __call__(
         self, action: EditFileAction, conversation: Any = None
     ) -> EditFileObservation:
-        """Rewrite the part of the file; if a step fails, nothing is changed."""
+        """Edit the part of the file that *action* names; if a step fails, nothing is changed."""
         try:
             return self._edited(action, conversation)
         except (RunError, ModelError) as failure:
@@ -61,17 +67,17 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         return True
 
     def undo(self, action: EditFileAction) -> EditFileObservation:
-        """Undo the edit of *action*, if its file was not edited again."""
+        """Undo the edit that *action* asked for, if the file was not edited again."""
         return _as_ours(self._editor.take_back(action.path, action))
 
     def remembers(self, action: EditFileAction) -> bool:
-        """Tell whether the history of this executor has the edit of *action*."""
+        """Tell whether the history of this executor has the edit that *action* asked for."""
         return self._editor.remembers(action)
 
     def undo_recorded(
         self, action: EditFileAction, observation: Any
     ) -> EditFileObservation:
-        """Undo the edit of another executor that got *action* and returned *observation*."""
+        """Undo an edit that another executor made: it got *action* and returned *observation*."""
         return _as_ours(self._editor.undo_recorded(action, observation))
 
     def _edited(self, action: EditFileAction, conversation: Any) -> EditFileObservation:
@@ -103,7 +109,7 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         return _as_ours(self._editor.edit(target, applied, action))
 
     def _put(self, before: str, action: EditFileAction, conversation: Any) -> str:
-        """Return the new part, which the model makes from the old part *before* and the draft."""
+        """Return the new part: the model makes it from *before*, the old part, and from the draft."""
         provider = self._model.provider
         marks = SecretMarks(secrets_of(conversation), before)
         text = (
@@ -127,7 +133,7 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
 
 
 def _part(action: EditFileAction, text: str) -> tuple[int, int]:
-    """Return the numbers of the first and the last line of the part that *action* edits.
+    """Return the numbers of the first and the last line of the part of *text* that *action* edits.
 
     For an empty part, the second number is one less than the first.
     """
@@ -152,7 +158,7 @@ def _part(action: EditFileAction, text: str) -> tuple[int, int]:
 
 
 def _fitting(before: str, after: str, file: TextFile) -> str:
-    """Return *after* with the line ends of *file*; it ends with a line end if *before* does."""
+    """Return *after* with the line ends of *file*, and with a last line end if *before* has one."""
     text = after.replace("\r\n", "\n")
     if before.endswith("\n") or not before:
         text = text.removesuffix("\n") + "\n" if text else text

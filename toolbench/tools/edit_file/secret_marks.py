@@ -1,4 +1,4 @@
-"""Replace the secrets in a text by marks for a model, and put the secrets back later."""
+"""Replace the secrets in a text by marks before a model gets it, and put the secrets back later."""
 
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import NO_SECRETS
@@ -7,7 +7,7 @@ from toolbench.tools.failure_sentence import RunError
 
 
 class SecretMarks:
-    """Marks for the secrets in one text; each secret has its own mark."""
+    """The marks for the secrets in one text; each secret has its own mark."""
 
     def __init__(self, secrets: Secrets | None, text: str) -> None:
         """Make a mark for each of *secrets* that occurs in *text*, also in an encoded form."""
@@ -23,16 +23,16 @@ class SecretMarks:
         self._before = text
 
     def put_in(self, text: str) -> str:
-        """Return *text* with each secret replaced by its mark."""
+        """Return *text* with a mark in place of each secret."""
         for secret in sorted(self._marks, key=len, reverse=True):
             text = text.replace(secret, self._marks[secret])
         return self._redactor.text(text)
 
     def taken_out(self, text: str) -> str:
-        """Return *text* with each mark replaced by its secret.
+        """Return *text* with the secrets back in place of their marks.
 
         Raises:
-            RunError: If a mark does not belong to a secret of the text.
+            RunError: If *text* has a mark that does not belong to a known secret.
         """
         for secret, mark in self._marks.items():
             text = text.replace(mark, secret)

@@ -118,10 +118,10 @@ Examples:
 
 
 class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
-    """Views, creates and edits files. Source of the names: OpenHands, `file_editor`."""
+    """A tool that views, creates and edits files. Source of the names: OpenHands, `file_editor`."""
 
     def declared_resources(self, action: FileEditorAction) -> DeclaredResources:
-        """Return the file: calls with the same file run in order, also calls of other editors.
+        """Return the file: calls that use it run one after another, also calls of other editors.
 
         Source: OpenHands SDK, `FileEditorTool`.
         """
@@ -134,7 +134,7 @@ class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
         *,
         workspace_root: str | Path | None = None,
     ) -> Sequence[Self]:
-        """Return the tool.
+        """Return a list with this tool.
 
         Args:
             conv_state: The state with the working directory, for hints about relative paths.

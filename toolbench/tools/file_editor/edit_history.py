@@ -1,4 +1,4 @@
-"""Keep the content of files before edits, to undo the edits; or undo an edit from its record."""
+"""Undo edits of files: from the old content that an editor keeps, or from the record of an edit."""
 
 import re
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ MAX_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edit:
-    """One edit of a file: its content before, and its stamps before and after.
+    """One edit of a file: the content before the edit, and the stamps before and after it.
 
     The content and the stamp before the edit are `None` if the file did not exist. The stamp after
     the edit is `left`.
@@ -37,12 +37,12 @@ class History:
     """The edits of one editor, oldest first, for the lifetime of the editor."""
 
     def __init__(self) -> None:
-        """Begin without edits."""
+        """Make an empty history."""
         self._edits: list[Edit] = []
         self._lock = Lock()
 
     def add(self, edit: Edit) -> None:
-        """Add *edit*, and drop the oldest edits above DEPTH or MAX_BYTES."""
+        """Add *edit*, and drop the oldest edits if there are more than DEPTH or MAX_BYTES allow."""
         with self._lock:
             self._edits.append(edit)
             of_file = [e for e in self._edits if e.path == edit.path]
@@ -52,12 +52,12 @@ class History:
                 del self._edits[0]
 
     def last(self, path: Path) -> Edit | None:
-        """Return the last edit of the file at *path*, or None."""
+        """Return the last edit of the file at *path*; None if there is none."""
         with self._lock:
             return self._last(path)
 
     def has(self, action: object) -> bool:
-        """Tell whether the history has an edit for *action*."""
+        """Tell whether the history has an edit that *action* asked for."""
         with self._lock:
             return any(edit.action == action for edit in self._edits)
 
@@ -65,10 +65,10 @@ class History:
         return next((e for e in reversed(self._edits) if e.path == path), None)
 
     def forget(self, edit: Edit, stamp: Stamp | None) -> None:
-        """Remove *edit* after its undo; *stamp* is the file's present stamp.
+        """Remove *edit* after its undo; *stamp* is the stamp that the file has now.
 
-        Now the previous edit of the file can be undone, if no other program changed the file
-        between the two edits.
+        After this, the previous edit of the file can be undone, if no other program changed the
+        file between the two edits.
         """
         with self._lock:
             if edit in self._edits:  # later edits of other files may have removed it
@@ -85,7 +85,7 @@ _ESCAPED = re.compile(r"\\x[89a-f][0-9a-f]")
 
 @dataclass(frozen=True, slots=True)
 class RecordedEdit:
-    """The text of a file before an edit (`None` if there was no file), and after the edit."""
+    """The text of a file before an edit (`None` if there was no file) and the text after the edit."""
 
     before: str | None
     after: str
@@ -104,7 +104,7 @@ class RecordedEdit:
         return cls(observation.old_content, after)
 
     def data_before(self, now: TextFile) -> bytes | None:
-        """Return the bytes of the file before the edit; `None` if the file did not exist.
+        """Return the bytes that the file had before the edit; `None` if the file did not exist.
 
         Args:
             now: The present text of the file.

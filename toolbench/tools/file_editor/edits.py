@@ -14,7 +14,7 @@ _MAX_NAMED = 100  # line numbers named when a text occurs too often
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A changed text, the position of its new part, and a note for the model."""
+    """A text after a change, the offsets and the line of its new part, and a note for the model."""
 
     text: str
     start: int
@@ -24,7 +24,7 @@ class Change:
 
     @property
     def surroundings(self) -> str:
-        """The new lines and some lines around them, with line numbers."""
+        """The new part and some lines above and below it, with line numbers."""
         if not self.text:
             return "(the file is empty now)"
         end = max(self.end - self.text.endswith("\n", self.start, self.end), self.start)
@@ -32,10 +32,10 @@ class Change:
 
 
 def replacement(file: TextFile, old: str, new: str) -> Change:
-    """Replace *old* by *new*; *new* gets the line ends of the file. *old* must occur exactly once.
+    """Return the change of *file* in which *new* replaces *old*; *old* must occur exactly once.
 
-    If *old* does not occur, *old* without the white space around it is searched and replaced. Then
-    the change has a note.
+    *new* gets the line ends of the file. If *old* does not occur, *old* without the white space at
+    its ends is searched and replaced. Then the change has a note.
 
     Raises:
         RunError: If *old* is empty, equals *new*, or does not occur exactly once.
@@ -67,7 +67,7 @@ def replacement(file: TextFile, old: str, new: str) -> Change:
 
 
 def insertion(file: TextFile, line: int, new: str) -> Change:
-    """Insert *new* as separate lines after *line*; 0 means the top of the file.
+    """Return the change of *file* that inserts *new* as separate lines after *line*; 0 means the top.
 
     Raises:
         RunError: If the file has fewer lines than *line*.
@@ -86,7 +86,7 @@ def insertion(file: TextFile, line: int, new: str) -> Change:
 
 
 def _readings(old: str) -> Iterator[tuple[str, str]]:
-    """Yield each text that a model may mean by *old*, with its note; the most likely text first."""
+    """Yield each text that a model may mean by *old*, with a note for the model; the likeliest first."""
     bare = old.strip()
     for text, note in (
         (old, ""),

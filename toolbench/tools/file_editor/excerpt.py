@@ -10,15 +10,18 @@ _STEP = 64 * 1024  # characters searched at once
 
 
 def line_count(text: Text, start: int = 0) -> int:
-    """Return the number of lines in *text* from *start*; a last line without a line end counts."""
+    """Return the number of lines in *text* from the offset *start* on.
+
+    A last line without a line end counts too.
+    """
     return text.count("\n", start) + (start < len(text) and text[-1] != "\n")
 
 
 def offset_of(text: Text, line: int, start: int = 0) -> int:
-    """Return the offset of *line*, or the end of *text* if there is no such line.
+    """Return the offset of the line with the number *line*, or the end of *text* if it has no such line.
 
-    The line at *start* has the number 1. The text is not split into lines, so 10 MB take only a few
-    milliseconds.
+    The line at the offset *start* has the number 1. The text is not split into lines, so 10 MB take
+    only a few milliseconds.
     """
     lines_left = line - 1
     while lines_left and start < len(text):
@@ -30,7 +33,7 @@ def offset_of(text: Text, line: int, start: int = 0) -> int:
 
 
 def around(text: str, start: int, end: int, first: int, lines: int) -> str:
-    """Return the lines from *start* to *end*, and *lines* lines above and below, with numbers.
+    """Return the lines from *start* to *end*, and *lines* lines above and below them, with numbers.
 
     *start* and *end* are offsets in *text*. *first* is the number of the line at *start*.
     """
@@ -44,10 +47,10 @@ def around(text: str, start: int, end: int, first: int, lines: int) -> str:
 
 
 def excerpt(text: Text, start: int, end: int, first: int, lines: int) -> str:
-    """Return the lines of *text* from *start* to *end* (offsets), numbered from *first* on.
+    """Return the lines of *text* from *start* to *end* (offsets), with numbers from *first* on.
 
-    *lines* is the number of these lines. If they are too long, a note replaces the middle; it says
-    which lines are missing and how to see them.
+    *lines* is the number of these lines. If the lines are too long together, a note replaces the
+    middle. The note says which lines are missing and how to see them.
     """
     end -= text.endswith("\n", start, end)
     if end - start + _NUMBER * lines <= MAX_CHARACTERS:
@@ -67,7 +70,10 @@ def excerpt(text: Text, start: int, end: int, first: int, lines: int) -> str:
 
 
 def forward(text: Text, start: int, lines: int) -> int:
-    """Go down *lines* lines from the line at *start*; return the offset of that line's start."""
+    """Return the offset of the line that is *lines* lines below the line at the offset *start*.
+
+    If *text* ends before that line, return its end.
+    """
     for _ in range(lines):
         start = text.find("\n", start) + 1
         if not start:
@@ -81,7 +87,7 @@ def _numbered(lines: list[str], first: int) -> str:
 
 
 def _fitting(lines: list[str]) -> list[str]:
-    """Return as many of the first *lines* as fit in half of the space, but at least one line."""
+    """Return as many of the first *lines* as fit in half of MAX_CHARACTERS, but at least one line."""
     used = 0
     for index, line in enumerate(lines):
         used += len(line) + _NUMBER

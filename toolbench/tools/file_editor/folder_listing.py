@@ -44,7 +44,7 @@ def _head(directory: str, hidden: int, total: int) -> str:
 
 
 def _lines(above: int, path: str, entry: os.DirEntry[str]) -> list[str]:
-    """Return the lines for *entry*, an entry of the directory *path*, which is open as *above*."""
+    """Return the lines for *entry*, which is in the directory *path*; *above* is its descriptor."""
     if entry.name.startswith("."):
         return []
     if not entry.is_dir(follow_symlinks=False):

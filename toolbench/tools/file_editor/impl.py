@@ -39,9 +39,9 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         *,
         workspace_root: str | Path | None = None,
     ) -> None:
-        """Work in the whole file system, or only inside *workspace_root* if it is given.
+        """Make an executor for the whole file system, or only for *workspace_root* if it is given.
 
-        If *conv_state* is a path, it is the *workspace_root*.
+        If *conv_state* is a path, it is used as the *workspace_root*.
         """
         if isinstance(conv_state, str | Path):
             conv_state, workspace_root = None, workspace_root or conv_state
@@ -62,13 +62,13 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
     def __call__(
         self, action: FileEditorAction, conversation: Any = None
     ) -> FileEditorObservation:
-        """Run the command of *action*."""
+        """Run the command of *action* on its file."""
         return self._result_of(action, partial(self._commands[action.command], action))
 
     def _result_of(
         self, action: FileEditorAction, work: Callable[[], FileEditorObservation]
     ) -> FileEditorObservation:
-        """Return the result of *work*; if *work* fails, an observation with the error."""
+        """Return the result of `work()`; if it fails, an observation with the error."""
         try:
             # In another thread: a cancelled edit still runs to its end.
             return undisturbed(work, lambda: None)
@@ -81,24 +81,24 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         )
 
     def undoes(self, action: FileEditorAction) -> bool:
-        """Tell whether *action* is an edit. Only edits can be undone."""
+        """Tell whether *action* asks for an edit: only edits can be undone."""
         return action.command in ("create", "str_replace", "insert")
 
     def undo(self, action: FileEditorAction) -> FileEditorObservation:
-        """Undo the edit of *action*, if its file was not edited again."""
+        """Undo the edit that *action* asked for, if the file was not edited again."""
         return self.take_back(action.path, action)
 
     def take_back(self, path: str, asked_by: object) -> FileEditorObservation:
-        """Undo the last edit of the file at *path*, if the key of this edit is *asked_by*."""
+        """Undo the last edit of the file at *path*, if this edit has the key *asked_by*."""
         undo = FileEditorAction(command="undo_edit", path=path)
         return self._result_of(undo, partial(self._undo, undo, asked_by))
 
     def remembers(self, asked_by: object) -> bool:
-        """Tell whether the history of this editor has an edit with the key *asked_by*."""
+        """Tell whether the history of this executor has an edit with the key *asked_by*."""
         return self._history.has(asked_by)
 
     def undo_recorded(self, action: Any, observation: Any) -> FileEditorObservation:
-        """Undo the edit of another editor that got *action* and returned *observation*."""
+        """Undo an edit that another editor made: it got *action* and returned *observation*."""
         undo = FileEditorAction(command="undo_edit", path=action.path)
         return self._result_of(undo, partial(self._undo_recorded, undo, observation))
 
@@ -163,7 +163,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
     def create(
         self, action: FileEditorAction, asked_by: object
     ) -> FileEditorObservation:
-        """Create the file of *action*; `take_back` with the key *asked_by* removes it again."""
+        """Create the file that *action* describes; the edit gets the key *asked_by*, for `take_back`."""
         return self._result_of(action, partial(self._create, action, asked_by))
 
     def _create(
@@ -222,11 +222,11 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         change: Callable[[TextFile], Change],
         asked_by: object = None,
     ) -> FileEditorObservation:
-        """Change the file of *action* with *change*, and add the edit to the history.
+        """Change the text of the file that *action* names, and add the edit to the history.
 
         Args:
             action: The action with the path of the file.
-            change: A function that returns the change of the file's text.
+            change: A function that gets the file's text and returns the changed text.
             asked_by: The key with which `take_back` can undo the edit; *action* if left out.
 
         Raises:
@@ -314,7 +314,7 @@ def _text(path: Path, data: bytes, read: Callable[[bytes], T]) -> T:
 
 
 def _image(data: bytes) -> ImageContent | None:
-    """Return *data* as an image; `None` if it is not one."""
+    """Return *data* as an image; `None` if *data* is not an image."""
     block = contents_of(data)[0]
     return block if isinstance(block, ImageContent) else None
 

@@ -1,4 +1,4 @@
-"""Find lines of a large file; the positions of its lines are kept for the next view of the file."""
+"""Find lines of a large file; the positions of its lines are kept until the file is viewed again."""
 
 import os
 import time
@@ -20,7 +20,7 @@ _AT_REST = 3_000_000_000  # nanoseconds: the times of some file systems are this
 
 
 class Lines(NamedTuple):
-    """Lines of a file: a text, the offsets of the lines in this text, and the file's line count."""
+    """Some lines of a file: a text that contains them, their offsets in it, and the file's line count."""
 
     text: Text
     start: int
@@ -30,7 +30,7 @@ class Lines(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LineIndex:
-    """The number of line ends before each block of an ASCII text, and in the whole text."""
+    """The number of line ends before each block of a file, which is ASCII text, and in the whole file."""
 
     before: tuple[int, ...]
     total: int
@@ -38,7 +38,7 @@ class LineIndex:
 
     @classmethod
     def of(cls, text: AsciiText) -> "LineIndex":
-        """Count the line ends of *text*."""
+        """Return the index of *text*, made by counting the line ends."""
         starts = range(0, len(text), _BLOCK)
         counts = (text.count("\n", start, start + _BLOCK) for start in starts)
         before = tuple(accumulate(counts, initial=0))
@@ -49,16 +49,19 @@ class LineIndex:
         return max(bisect_left(self.before, line - 1) - 1, 0)
 
     def offset_of(self, text: Text, line: int, begin: int = 0) -> int:
-        """Return the offset of *line* in *text*, a part of the file that begins at *begin*."""
+        """Return the offset of the line with the number *line* in *text*.
+
+        *text* is a part of the file that begins at the offset *begin* of the file.
+        """
         block = self.block_of(line)
         start = block * _BLOCK - begin
         return forward(text, start, line - 1 - self.before[block])
 
     def lines(self, text: Text, first: int, last: int, begin: int = 0) -> Lines:
-        """Return the lines from *first* to *last* (-1 for the end).
+        """Return the lines with the numbers from *first* to *last* (-1 for the end).
 
-        *text* is a part of the file. It begins at the offset *begin*, the start of a block, and
-        must contain these lines.
+        *text* is a part of the file that contains these lines. It begins at the offset *begin* of
+        the file, the start of a block.
         """
         start = self.offset_of(text, min(max(first, 1), self.total), begin)
         end = len(text)
@@ -68,7 +71,7 @@ class LineIndex:
 
 
 def lines_of(text: Text, first: int, last: int) -> Lines:
-    """Return the lines from *first* to *last* (-1 for the end) of *text*, the text of a file."""
+    """Return the lines of *text*, the whole text of a file, from *first* to *last* (-1 for the end)."""
     start = offset_of(text, max(first, 1))
     above = first - 1 if start < len(text) and first > 1 else 0
     total = above + line_count(text, start if above else 0)  # each line end once
@@ -79,7 +82,7 @@ def lines_of(text: Text, first: int, last: int) -> Lines:
 
 
 class _State(NamedTuple):
-    """Facts about a file that identify its content.
+    """Facts about a file by which a change of its content is noticed.
 
     Each change of the file also changes the time `changed`. Only two changes in quick succession
     can have the same time.
@@ -103,15 +106,15 @@ class _State(NamedTuple):
 
 
 class KnownFiles:
-    """The large files that were viewed last, each with its line index and traits. Thread-safe."""
+    """The large files that were viewed last: the line index of each file, and its traits. Thread-safe."""
 
     def __init__(self) -> None:
-        """Start without files."""
+        """Make it without files."""
         self._lock = Lock()
         self._files: OrderedDict[_State, tuple[LineIndex, str]] = OrderedDict()
 
     def look(self, entry: Entry, first: int, last: int) -> tuple[Lines, str] | None:
-        """Return lines of the file at *entry*, and the file's traits.
+        """Return the lines of the file at *entry* from *first* to *last*, and the traits of the file.
 
         Only the blocks with these lines are read. Return None if the file is not known, or was
         changed since it was added.
@@ -137,11 +140,11 @@ class KnownFiles:
         return index.lines(AsciiText(data), first, last, begin), traits
 
     def add(self, entry: Entry, text: Text, traits: str) -> LineIndex | None:
-        """Return the line index of *text*, which was read from *entry* a moment ago.
+        """Return the line index of *text*, which was just read from *entry*.
 
         Return None if *text* is small or not ASCII. The index is kept for the next `look`, unless
-        the file was changed a moment ago. In this case the next change may have the same time, so
-        `look` would not notice the change.
+        the file was changed only seconds ago. In this case the next change may have the same time,
+        so `look` would not notice the change.
         """
         if not isinstance(text, AsciiText) or len(text) < _LARGE:
             return None

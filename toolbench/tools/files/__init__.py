@@ -1,1 +1,1 @@
-"""Find, read and safely write files, for the tools that edit them."""
+"""Find, read and safely write files, for the tools that edit files."""

@@ -1,4 +1,4 @@
-"""ASCII bytes, used as a text. Only the parts that are shown are decoded.
+"""ASCII bytes that can be used like a str. Only the parts that are shown are decoded.
 
 In ASCII one byte is one character, so the offsets in the bytes are the offsets in the text.
 """
@@ -8,7 +8,7 @@ class AsciiText:
     """ASCII bytes with the methods of `str` that are needed to show lines of a text."""
 
     def __init__(self, data: bytes) -> None:
-        """Use *data*, which must be ASCII."""
+        """Make a text from *data*, which must be ASCII."""
         self._data = data
 
     def __len__(self) -> int:
@@ -27,13 +27,13 @@ class AsciiText:
         return self._data.count(part.encode(), start, end)
 
     def find(self, part: str, start: int = 0, end: int | None = None) -> int:
-        """Return the first offset of *part* between *start* and *end*, or -1."""
+        """Return the first offset of *part* between *start* and *end*; -1 if it does not occur there."""
         return self._data.find(part.encode(), start, end)
 
     def endswith(self, part: str, start: int = 0, end: int | None = None) -> bool:
-        """Return whether the text between *start* and *end* ends with *part*."""
+        """Tell whether the text between *start* and *end* ends with *part*."""
         return self._data.endswith(part.encode(), start, end)
 
 
 Text = str | AsciiText
-"""A text whose lines can be shown."""
+"""A text of which lines can be shown."""

@@ -38,7 +38,7 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The bytes of a file, and the stamp of the file before it was read."""
+    """The bytes of a file, and the stamp that the file had before it was read."""
 
     data: bytes
     stamp: Stamp
@@ -89,13 +89,13 @@ def _all_of(file: int, path: str) -> bytes:
 
 
 def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
-    """Write *data* to the file at *entry*, all or nothing; return the file's new stamp.
+    """Write *data* to the file at *entry*, completely or not at all; return the file's new stamp.
 
     The bytes are written to a new file in the same directory, with the same owner, group, mode and
     attributes. Then the new file is renamed, so a reader sees either the old or the new file. If
     the file has several names, or this user cannot copy the owner or attributes, the file is
-    written in place. Then a reader may see an incomplete file. If this process is killed during the
-    write, a file `.toolbench-...` in the same directory has the old text.
+    written in place. Then a reader may see an incomplete file. If this process is killed while it
+    writes in place, a file `.toolbench-...` in the same directory has the old content.
 
     Args:
         entry: The file.
@@ -142,7 +142,7 @@ def put_back(entry: Entry, data: bytes | None, expected: Stamp | None) -> Stamp 
 
 
 def fill(beside: Entry, data: bytes, *, like: Entry) -> bool:
-    """Write *data* to the new file *beside*. If the file *like* exists, copy its attributes.
+    """Write *data* to *beside*, a new file. If the file *like* exists, copy its attributes.
 
     Returns:
         Whether the new file can replace *like*: the new file has the same owner, group, mode and
@@ -185,7 +185,7 @@ def put_in_place(beside: Entry, entry: Entry, *, is_new: bool) -> None:
 def write_in_place(entry: Entry, data: bytes, beside: Entry) -> None:
     """Write *data* into the existing file at *entry*, without a rename.
 
-    During the write, the file at *beside* has the old content.
+    *beside* is another existing file. During the write, it has the old content.
 
     Raises:
         OSError: If the write fails. Then the file has its old content again.
@@ -249,7 +249,7 @@ def check_size(data: bytes) -> None:
 def check_writable(entry: Entry) -> None:
     """Check that this user may write the file at *entry*, if the file exists.
 
-    This is needed because a rename does not check it.
+    This check is needed because a rename works without the right to write the file.
 
     Raises:
         PermissionError: If this user may not write *entry*.
@@ -280,11 +280,11 @@ _NONE = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 class UnlikeError(Exception):
-    """This user cannot give the new file the owner or attributes of the old one."""
+    """This user may not give the new file the owner or the attributes of the old file."""
 
 
 def make_alike(new: int, old: int) -> None:
-    """Give the file of descriptor *new* the owner, group, mode and extended attributes of *old*.
+    """Give the open file *new* the owner, group, mode and extended attributes of the open file *old*.
 
     Access control lists are among the attributes.
 

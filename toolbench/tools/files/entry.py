@@ -1,4 +1,4 @@
-"""A name in an open directory. The name means the same file even if links in the path change."""
+"""A name in an open directory. It means the same file even if links in the path to it change."""
 
 import errno
 import os
@@ -19,11 +19,11 @@ _SEARCH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 _SAFE = os.O_NOFOLLOW | WAITS_FOR_NOTHING
 
 Identity = tuple[int, int]
-"""The device and the inode number of a directory."""
+"""The device and the inode number of a file or directory."""
 
 
 class OutsideError(Exception):
-    """The path leads out of the allowed directory."""
+    """The path leads out of the directory that the tool may use."""
 
 
 class Entry:
@@ -34,11 +34,11 @@ class Entry:
     """
 
     def __init__(self, directory: int, path: Path, raw_path: Path) -> None:
-        """Keep the descriptor *directory*, and close it later.
+        """Make an entry; `close` closes the descriptor *directory*.
 
         Args:
-            directory: The directory of the name.
-            path: The directory's path and the name, without links.
+            directory: The descriptor of the directory that has the name.
+            path: The path of the directory and the name, without links.
             raw_path: The path as the caller wrote it, for messages.
         """
         self.directory = directory
@@ -46,7 +46,7 @@ class Entry:
         self.raw_path = raw_path
         self.name = path.name or "."
         self.new_folders: list[Entry] = []
-        """The directories that were made for the path."""
+        """The directories that `find` made for the path."""
 
     @classmethod
     def find(
@@ -61,7 +61,7 @@ class Entry:
 
         Args:
             path: The path; links in it are followed one by one.
-            root: The directory that must contain the entry, if any.
+            root: The identity of the directory that must contain the entry; None for no limit.
             follow: Whether to follow the last name of *path* too, if it is a link.
             make: Whether to make missing directories.
 
@@ -96,14 +96,14 @@ class Entry:
         self.close()
 
     def close(self) -> None:
-        """Close the directory."""
+        """Close the descriptor of the directory, and those of the directories that `find` made."""
         os.close(self.directory)
         for folder in self.new_folders:
             folder.close()
         self.new_folders = []
 
     def unmake(self) -> None:
-        """Remove the empty directories that `find` made for the path."""
+        """Remove the directories that `find` made for the path, if they are empty."""
         for folder in reversed(self.new_folders):
             with suppress(OSError):
                 os.rmdir(folder.name, dir_fd=folder.directory)
@@ -126,12 +126,12 @@ class Entry:
         return info is not None and stat.S_ISDIR(info.st_mode)
 
     def open(self, flags: int, mode: int = 0o600) -> int:
-        """Open the file and return its descriptor. Do not follow a link, and do not wait."""
+        """Open the file and return its descriptor. A link is not followed, and a pipe is not waited for."""
         return os.open(self.name, flags | _SAFE, mode, dir_fd=self.directory)
 
     @contextmanager
     def opened(self, flags: int, mode: int = 0o600) -> Iterator[int]:
-        """Open the file for a `with` block."""
+        """Open the file for a `with` block, which gets the descriptor."""
         file = self.open(flags, mode)
         try:
             yield file
@@ -143,12 +143,12 @@ class Entry:
         return self.opened(os.O_RDONLY | os.O_DIRECTORY)
 
     def beside(self) -> "Entry":
-        """Return an entry with a free, hidden, short name in the same directory."""
+        """Return an entry in the same directory with a new, hidden, short name that no file has."""
         path = self.path.with_name(f".toolbench-{secrets.token_hex(8)}")
         return Entry(os.dup(self.directory), path, path)
 
     def unlink(self, *, missing_ok: bool = False) -> None:
-        """Remove the file."""
+        """Remove the file; if *missing_ok*, it may be missing."""
         try:
             os.unlink(self.name, dir_fd=self.directory)
         except FileNotFoundError:
@@ -156,7 +156,7 @@ class Entry:
                 raise
 
     def replace(self, target: "Entry") -> None:
-        """Move the file to *target*, and replace an existing file."""
+        """Rename the file to *target*; an existing file *target* is replaced."""
         here, there = self.directory, target.directory
         os.replace(self.name, target.name, src_dir_fd=here, dst_dir_fd=there)
 
@@ -182,7 +182,7 @@ class _Directory(NamedTuple):
 
 
 class _Walk:
-    """A walk from the root of the file system to a path, one name at a time."""
+    """A walk from the root directory of the file system to a path, one name at a time."""
 
     def __init__(self, root: Identity | None) -> None:
         self.directory = os.open("/", _SEARCH)
@@ -275,10 +275,10 @@ class _Walk:
         return self._root is None or self._root in self.trail
 
     def _safe_error(self, error: OSError) -> Exception:
-        """Return *error*. If the walk is outside the root, return an error without details."""
+        """Return *error*; outside the allowed directory, return an error without details."""
         return error if self._is_inside() else OutsideError()
 
 
 def identity_of(info: os.stat_result) -> Identity:
-    """Return the identity of a file or directory; *info* is its `stat`."""
+    """Return the identity of the file or directory whose `stat` is *info*."""
     return info.st_dev, info.st_ino

@@ -1,4 +1,4 @@
-"""Lock the files of an edit against other threads and, if `flock` works, other processes."""
+"""Lock the files of an edit against other threads and, where `flock` works, other processes."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ if sys.platform != "win32":
     import fcntl
 
 PATIENCE = 10.0
-"""Seconds to wait for another process that has locked a file."""
+"""The seconds to wait for another process that has locked a file."""
 _PAUSE = 0.005  # seconds between two tries to lock a file
 
 _locks: WeakValueDictionary[Path, Lock] = WeakValueDictionary()  # locks that are in use
@@ -25,12 +25,13 @@ _looking_up = Lock()
 
 @contextmanager
 def file_locks(*paths: Path) -> Iterator[None]:
-    """Lock the files at *paths*, so that no other edit comes between a read and a write.
+    """In the `with` block, lock the files at *paths*: no other edit comes between a read and a write.
 
-    Follow links before the call. `flock` keeps out other processes that use this function, even
-    if they use another name of the same file. If a file cannot be locked by `flock` (for example,
-    it does not exist yet, or its file system or platform has no locks), only other threads of this
-    process are kept out. For programs that take no lock, see `disk.check_unchanged`.
+    Follow links in *paths* before the call. `flock` keeps out other processes that use this
+    function, even if they use another name of the same file. If a file cannot be locked by `flock`
+    (for example, it does not exist yet, or its file system or platform has no locks), only other
+    threads of this process are kept out. For programs that take no lock, see
+    `disk.check_unchanged`.
 
     Raises:
         RunError: If another process locks a file for longer than PATIENCE.
@@ -68,8 +69,8 @@ def _files_locked(paths: list[Path]) -> Iterator[None]:
 def _locked_elsewhere(paths: Iterable[Path], stack: ExitStack) -> Path | None:
     """Lock the files at *paths* until *stack* ends.
 
-    Return the first path that cannot be locked, because another process locks or has replaced the
-    file. Return None if there is no such path.
+    Return None if this succeeds. Else return the first path that cannot be locked, because another
+    process has locked or replaced the file.
     """
     ours: set[tuple[int, int]] = set()
     for path in paths:
@@ -90,7 +91,7 @@ def _inode(info: os.stat_result) -> tuple[int, int]:
 
 
 def _lock(file: int, stack: ExitStack) -> bool:
-    """Lock the open *file* until *stack* ends; return False if another process locks it."""
+    """Lock the open *file* until *stack* ends; return False if another process has locked it."""
     if sys.platform == "win32":
         return True
     try:

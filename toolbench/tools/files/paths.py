@@ -1,4 +1,4 @@
-"""Resolve the paths that a model gives, and refuse paths outside the workspace."""
+"""Make absolute paths of the paths that a model sends, and refuse paths outside the workspace."""
 
 import os
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from toolbench.tools.files.entry import Entry, Identity, OutsideError, identity_
 
 
 def working_dir_of(conv_state: Any, folder: str | Path | None = None) -> Path:
-    """Return *folder*; if it is None, return the working directory of *conv_state*.
+    """Return *folder*; if *folder* is None, return the working directory of *conv_state*.
 
     If both are None, return the current directory. *conv_state* may also be the path of the working
     directory, as in the executors of the OpenHands SDK.
@@ -42,7 +42,7 @@ def check_directory(directory: str | Path) -> None:
 
 
 def check_path(path: str) -> None:
-    """Check that *path* can be a path.
+    """Check that *path*, which a model sent, can be a path.
 
     Raises:
         RunError: If *path* is empty, or has characters that no path can have.
@@ -60,7 +60,7 @@ def _can_be_path(path: str | Path) -> bool:
 
 
 def resource_of(path: str | Path) -> str:
-    """Return the file at *path* as a name for `DeclaredResources`; links are followed."""
+    """Return the name of the file at *path* for `DeclaredResources`; links are followed."""
     try:
         return f"file:{os.path.realpath(path)}"
     except (OSError, ValueError):  # not a path: the call reports it
@@ -68,15 +68,15 @@ def resource_of(path: str | Path) -> str:
 
 
 class Places:
-    """A resolver of paths. If it has a root, paths outside the root are refused."""
+    """Finds the entries of paths. If it has a root directory, it refuses paths outside the root."""
 
     def __init__(self, working_dir: Path, root: Path | None = None) -> None:
-        """Make a resolver for tools in *working_dir*; paths outside *root* are refused."""
+        """Make it for a tool in *working_dir*; if *root* is given, paths outside *root* are refused."""
         self.working_dir = working_dir
         self.root = None if root is None else Path(os.path.realpath(root))
 
     def absolute(self, path: str) -> Path:
-        """Return *path*, which must be absolute.
+        """Return *path*, a text that must be an absolute path, as a `Path`.
 
         Raises:
             RunError: If *path* is relative, or cannot be a path.
@@ -89,7 +89,7 @@ class Places:
         return absolute
 
     def entry(self, path: Path, *, follow: bool = True, make: bool = False) -> Entry:
-        """Return the entry of *path*; see `Entry.find`. Close it after use.
+        """Return the entry of *path*; see `Entry.find`. Close the entry after use.
 
         Raises:
             RunError: If *path* is outside the root; no file outside was made or opened.
@@ -113,7 +113,7 @@ class Places:
             raise run_error(error, f"open the workspace {self.root}") from None
 
     def missing(self, path: Path) -> RunError:
-        """Return an error that says that *path* does not exist, and names similar paths that do."""
+        """Return the error that *path* does not exist; it names similar paths that do exist."""
         near = [
             readable(str(candidate))
             for candidate in (

@@ -7,7 +7,7 @@ import stat
 WAITS_FOR_NOTHING = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 """Flags to open a file without waiting for a pipe and without attaching to a terminal."""
 _PART = 256 * 1024
-"""Bytes of one read; each read takes this much memory, even for a short file."""
+"""The bytes of one read; each read takes this much memory, even for a short file."""
 
 
 def open_regular(path: str) -> int:
@@ -45,9 +45,9 @@ def read_regular(path: str, most: int) -> bytes:
 def read_up_to(file: int, most: int) -> bytes:
     """Return the rest of the open *file*, at most *most* bytes.
 
-    The first read takes as many bytes as the size that the system reports, so usually nothing is
-    copied. For files of /proc the system reports no size, and some have no end. So the rest is read
-    in parts.
+    The first read asks for all the bytes that the system reports as the size, so usually one read
+    is enough and nothing is copied. For files of /proc the system reports no size, and some of them
+    have no end. So the rest is read in parts.
 
     Raises:
         OSError: If the file cannot be read.

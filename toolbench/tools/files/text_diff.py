@@ -1,4 +1,4 @@
-"""Show the changes of a text line by line, for a person."""
+"""Show, line by line, how a text was changed, for a person."""
 
 from collections.abc import Iterator
 from difflib import SequenceMatcher
@@ -18,7 +18,10 @@ _Change = tuple[str, int, int, int, int]
 
 
 def diff(old: str, new: str) -> Text:
-    """Return the diff from *old* to *new*, with line numbers, `-`, `+` and context."""
+    """Return the changes from *old* to *new* as lines with a number and a sign, with some context.
+
+    The sign is `-` for a line of *old*, `+` for a line of *new*, and a space for an unchanged line.
+    """
     view = Text()
     for index, (sign, number, line) in enumerate(_lines(_split(old), _split(new))):
         if index == MAX_LINES:

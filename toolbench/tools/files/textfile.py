@@ -29,7 +29,7 @@ class BinaryError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """The text of a file, with its encoding and byte order mark for writing."""
+    """The text of a file, and how it is encoded: what is needed to write a new text to the file."""
 
     text: str = ""
     encoding: str = "utf-8"
@@ -43,7 +43,7 @@ class TextFile:
 
     @property
     def traits(self) -> str:
-        """The unusual properties of the file, as text: `, cp1252, CRLF line ends`."""
+        """The unusual properties of the file, as the end of a line: `, cp1252, CRLF line ends`."""
         unusual = [] if self.encoding == "utf-8" else [self.encoding]
         unusual += ["byte order mark"] * bool(self.bom)
         unusual += ["some bytes are not UTF-8"] * (self.errors != "strict")
@@ -76,7 +76,7 @@ def newline_of(text: Text) -> str:
 
 
 def to_show(data: bytes) -> tuple[Text, str]:
-    """Return *data* as a text whose lines can be shown, and the traits (see `TextFile.traits`).
+    """Return *data* as a text of which lines can be shown, and the traits (see `TextFile.traits`).
 
     Most files are ASCII. An ASCII file is not decoded as a whole: for 9 MB, decoding takes longer
     than finding the lines.
@@ -92,7 +92,7 @@ def to_show(data: bytes) -> tuple[Text, str]:
 
 
 def decode(data: bytes) -> TextFile:
-    """Decode *data* by its byte order mark, or as UTF-8, or with a guessed encoding.
+    """Decode *data* by its byte order mark; without a mark, as UTF-8 or with a guessed encoding.
 
     Encoding the text again gives the same bytes.
 

@@ -11,9 +11,10 @@ from toolbench.tools.files.entry import Entry
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A change of a file: the new content `data`, and the old stamp `expected`.
+    """A planned change of a file: the new content `data`, and the old stamp `expected`.
 
-    If `data` is `None`, the file is removed. If `expected` is `None`, the file must not exist yet.
+    If `data` is `None`, the file is to be removed. If `expected` is `None`, the file must not exist
+    yet.
     """
 
     entry: Entry
@@ -25,7 +26,7 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class _Staged:
-    """The new content of a file, written to a temporary file in the same directory."""
+    """A temporary file with the new content of a file, in the same directory."""
 
     beside: Entry
     is_alike: bool
@@ -33,7 +34,7 @@ class _Staged:
 
 
 def change_together(changes: Sequence[FileChange]) -> None:
-    """Make all *changes*: write all new files under temporary names, then rename all of them.
+    """Make all *changes* or none: write all new files under temporary names, then rename them.
 
     If a step fails, the earlier steps are undone.
 
@@ -63,7 +64,7 @@ def change_together(changes: Sequence[FileChange]) -> None:
 
 
 def _staged(change: FileChange, undo: ExitStack, closing: ExitStack) -> _Staged | None:
-    """Write the new content to a temporary file; return None if *change* removes the file."""
+    """Write the new content to a temporary file and return it; None if *change* removes the file."""
     if change.data is None:
         return None
     beside = closing.enter_context(change.entry.beside())
@@ -81,7 +82,7 @@ def _swap(
     undo: ExitStack,
     done: ExitStack,
 ) -> None:
-    """Put the new file in place of the old file, or remove the old file.
+    """Put the temporary file *new* in place of the old file, or remove the old file if *new* is None.
 
     Until all changes are made, a copy of the old file is kept, to undo *change*.
     """

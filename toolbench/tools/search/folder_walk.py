@@ -1,4 +1,4 @@
-"""Walk through directories without hidden or ignored files, and without following links."""
+"""Yield the files below a directory, without hidden or ignored files, and without following links."""
 
 import os
 import re
@@ -19,7 +19,10 @@ _Rules = tuple[IgnoreFile, ...]
 
 
 class Walk:
-    """An iterable over the files below a directory. It yields relative paths in no fixed order."""
+    """An iterable over the files below a directory. It yields their paths, relative to the directory.
+
+    The order is not fixed.
+    """
 
     def __init__(
         self,
@@ -33,7 +36,7 @@ class Walk:
         deepest: float = inf,
         stopped: Callable[[], bool] = bool,
     ) -> None:
-        """Walk from *base*.
+        """Prepare a walk through *base*.
 
         Args:
             base: The directory to begin with, without links. It may be hidden or ignored.
@@ -59,10 +62,10 @@ class Walk:
         self._deepest = deepest
         self._stopped = stopped
         self.ignored: list[str] = []
-        """The ignored directories that were left out, relative to *base*."""
+        """The directories that a .gitignore ignores, relative to *base*; the walk does not enter them."""
         whole = kernel_directories(base)
         self.left_out = {path.removeprefix(self.prefix) for path in whole}
-        """The directories of the kernel, such as /proc, relative to *base*; they are left out."""
+        """The directories of the kernel, such as /proc, relative to *base*; the walk leaves them out."""
         self.unreadable = 0
         """The number of directories that could not be read."""
 
@@ -79,7 +82,7 @@ class Walk:
 
     @property
     def prefix(self) -> str:
-        """The text to put before a path to make it absolute."""
+        """The text to put before a yielded path to make the path absolute."""
         return f"{str(self.base).rstrip('/')}/"
 
     def __iter__(self) -> Iterator[str]:
@@ -123,7 +126,7 @@ class Walk:
         return entries
 
     def _is_link(self, entry: os.DirEntry[str]) -> bool:
-        """Tell whether *entry* is a link to a file and the walk includes such links."""
+        """Tell whether *entry* is a link to a file, and the walk includes such links."""
         try:
             return self._links and entry.is_symlink() and entry.is_file()
         except OSError:  # a circle of links

@@ -1,4 +1,4 @@
-"""Glob patterns as regular expressions: `*`, `?`, `[a-z]`, `{a,b}` and `**`."""
+"""Turn glob patterns into regular expressions: `*`, `?`, `[a-z]`, `{a,b}` and `**`."""
 
 import re
 from collections.abc import Callable
@@ -23,12 +23,12 @@ _EVERYWHERE = ("", ".", "**")
 
 
 def is_magic(part: str) -> bool:
-    """Tell whether *part*, a part of a path, has wildcards or other special characters."""
+    """Tell whether *part*, one name of a path, has wildcards or other special characters."""
     return _MAGIC.search(part) is not None
 
 
 def names_hidden(pattern: str) -> bool:
-    """Tell whether *pattern* has a name that begins with a dot."""
+    """Tell whether a name in *pattern* begins with a dot."""
     return _HIDDEN.search(pattern) is not None
 
 
@@ -41,7 +41,7 @@ def deepest(pattern: str) -> float:
 
 @lru_cache(maxsize=256)
 def name_regex(pattern: str) -> re.Pattern[str] | None:
-    """Return a regex that matches the names of the files that *pattern* matches.
+    """Return a regex for names: it matches the name of a file if *pattern* matches the file.
 
     Return None if the name alone does not decide, because *pattern* has directories or names that
     begin with a dot.
@@ -60,10 +60,10 @@ def name_regex(pattern: str) -> re.Pattern[str] | None:
 
 @lru_cache(maxsize=256)
 def name_test(pattern: str) -> Callable[[str], object] | None:
-    """Return a function that tests names like `name_regex`; None if `name_regex` returns None.
+    """Return a function that tests a name like the regex of `name_regex`; None if there is no regex.
 
-    For a pattern like `**/*.py` the function compares the end of a name, which takes a third of
-    the time of a regex. Do not call the function with names that begin with a dot.
+    For a pattern like `**/*.py` the function compares the end of a name, which takes a third of the
+    time of a regex. Do not call the function with names that begin with a dot.
     """
     regex = name_regex(pattern)
     if regex is None:
@@ -77,10 +77,10 @@ def name_test(pattern: str) -> Callable[[str], object] | None:
 
 @lru_cache(maxsize=256)
 def path_regex(pattern: str) -> re.Pattern[str]:
-    """Return a regex for *pattern*. The regex must match the whole relative path of a file.
+    """Return a regex for *pattern*, to be matched against the whole relative path of a file.
 
-    A pattern without a slash matches names at any depth. A wildcard never matches a slash, or
-    a dot at the start of a name; `**` between slashes matches any number of directories.
+    A pattern without a slash matches names at any depth. A wildcard never matches a slash, or a dot
+    at the start of a name; `**` between slashes matches any number of directories.
 
     Raises:
         RunError: If the pattern is not well formed.
@@ -92,7 +92,7 @@ def path_regex(pattern: str) -> re.Pattern[str]:
 
 
 def rule_regex(pattern: str) -> str:
-    """Return a regex for *pattern*, a rule of a .gitignore. The regex must match the whole path.
+    """Return a regex for *pattern*, a rule of a .gitignore, to be matched against the whole path.
 
     In a .gitignore braces are not special, and wildcards also match a dot at the start of a name.
 
@@ -103,7 +103,7 @@ def rule_regex(pattern: str) -> str:
 
 
 def _choices(pattern: str) -> list[str]:
-    """Return one pattern for each choice in the braces of *pattern*."""
+    """Return the patterns without braces that *pattern* stands for: `{a,b}.c` stands for `a.c`, `b.c`."""
     depth, cuts, at = 0, [0], 0
     while at < len(pattern):
         match pattern[at]:
@@ -133,7 +133,7 @@ def _choices(pattern: str) -> list[str]:
 
 
 def _path(parts: list[str], guard: str) -> str:
-    """Return a regex for one path; *guard* is put before each wildcard at the start of a name."""
+    """Return a regex for a path of the names *parts*; *guard* comes before a wildcard that begins a name."""
     *above, name = parts
     regex = "".join(
         f"(?:{guard}[^/]++/)*" if part == "**" else f"{_name(part, guard)}/"

@@ -1,4 +1,4 @@
-"""Apply the rules of .gitignore files like git: the last rule that matches decides.
+"""Apply the rules of .gitignore files as git does: the last rule that matches decides.
 
 The package pathspec does the same, but takes 2.6 times as long for 20,000 paths (124 ms instead of
 47 ms), and its import takes about 120 ms too.
@@ -28,7 +28,7 @@ class _Rule(NamedTuple):
 
 
 class _Matcher:
-    """A test for several rules at once. Most rules are names or extensions, which need no regex."""
+    """Several rules that are tested together. Most rules are names or extensions, and need no regex."""
 
     def __init__(self, rules: Iterable[_Rule]) -> None:
         names, extensions, name_regexes, path_regexes = set(), set(), [], []
@@ -48,7 +48,7 @@ class _Matcher:
         self._path = re.compile("|".join(path_regexes)) if path_regexes else None
 
     def matches(self, name: str, path: str) -> bool:
-        """Tell whether a rule matches *name*, or *path*, which ends with *name*."""
+        """Tell whether one of the rules matches *name*, or *path*, which ends with *name*."""
         return (
             name in self._names
             or name[name.rfind(".") :] in self._extensions
@@ -58,7 +58,7 @@ class _Matcher:
 
 
 class _Run(NamedTuple):
-    """Consecutive rules that all ignore files, or all include files."""
+    """Consecutive rules of a .gitignore that have the same effect: they ignore files, or include them."""
 
     ignores: bool
     files: _Matcher
@@ -67,20 +67,17 @@ class _Run(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IgnoreFile:
-    """The rules of one .gitignore. The paths that they test are relative to the origin.
+    """The rules of one .gitignore. They test paths that are relative to a directory, the origin.
 
     The origin is the directory of the .gitignore, or a directory above it.
     """
 
     runs: tuple[_Run, ...]
     cut: int
-    """The length of the path from the origin to the directory of the .gitignore."""
+    """The length of the path from the origin to the directory of the .gitignore, in characters."""
 
     def verdict(self, name: str, path: str, is_directory: bool) -> bool | None:  # noqa: FBT001 - called for every file
-        """Tell whether *path* is ignored; *name* is its last part.
-
-        Return None if no rule matches.
-        """
+        """Return whether the rules ignore *path*, whose last part is *name*; None if no rule matches."""
         for run in self.runs:
             matcher = run.directories if is_directory else run.files
             if matcher.matches(name, path[self.cut :]):
@@ -91,7 +88,7 @@ class IgnoreFile:
 def read_rules(origin: Path, below: str) -> IgnoreFile | None:
     """Return the rules of the .gitignore in the directory *below*, a path relative to *origin*.
 
-    *below* ends with a slash; it is empty for *origin* itself. Return None if there is no
+    *below* ends with a slash; *below* is empty for *origin* itself. Return None if there is no
     .gitignore, or if it has no rules, is far too large, or is not a file (a pipe, a device).
     """
     try:
@@ -110,7 +107,7 @@ def is_ignored(
     path: str,
     is_directory: bool,  # noqa: FBT001 - called for every file
 ) -> bool:
-    """Tell whether *path* is ignored; *name* is its last part.
+    """Tell whether *rules* ignore *path*; *name* is the last part of *path*.
 
     If several of *rules* match, the last of them decides.
     """
@@ -136,9 +133,9 @@ def origin_of(base: Path, top: Path) -> Path:
 def rules_above(origin: Path, parts: Sequence[str]) -> list[IgnoreFile]:
     """Return the rules of each .gitignore from *origin* down to the parent of a directory.
 
-    *parts* is the path of this directory, relative to *origin*. If the rules ignore the directory,
-    or a directory above it, return no rules: the caller wants to search an ignored directory, so
-    the rules must not hide its files.
+    *parts* is the path of this directory, relative to *origin*. If the rules ignore the directory
+    or a directory above it, return an empty list: the caller wants to search an ignored directory,
+    so the rules must not hide its files.
     """
     rules: list[IgnoreFile] = []
     for depth, name in enumerate(parts):
@@ -160,7 +157,7 @@ def _run(ignores: bool, rules: list[_Rule]) -> _Run:  # noqa: FBT001 - the key o
 
 
 def _rule(line: str) -> _Rule | None:
-    """Return the rule on *line*; None for blank lines, comments and broken patterns."""
+    """Return the rule on *line*; None for a blank line, a comment or a broken pattern."""
     line = line.removesuffix("\r")
     text = re.sub(r"(?<!\\) +$", "", line)
     if not text or text.startswith("#"):

@@ -6,18 +6,18 @@ from toolbench.tools.failure_sentence import RunError
 
 
 class Interrupts:
-    """A counter of interrupts. An interrupt stops all work that began before the interrupt."""
+    """Counts interrupts. An interrupt stops all searches that began before it."""
 
     def __init__(self) -> None:
-        """Start without interrupts."""
+        """Make it with the count 0."""
         self._count = 0
 
     def add(self) -> None:
-        """Interrupt all work that is running."""
+        """Interrupt all searches that are running."""
         self._count += 1
 
     def since_now(self) -> Callable[[], bool]:
-        """Return a function that returns True after the next interrupt."""
+        """Return a function for a search that begins now: it returns True after the next interrupt."""
         begun = self._count
         return lambda: self._count != begun
 

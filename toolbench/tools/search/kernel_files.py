@@ -1,6 +1,6 @@
-"""Find the directories of the kernel, such as /proc.
+"""Find the directories of the operating system's kernel, such as /proc.
 
-Some of their files never end, and some change when they are read.
+Some files in these directories never end, and some change when they are read.
 """
 
 import os
@@ -30,7 +30,7 @@ def kernel_directories(base: Path) -> set[str]:
 
 
 def is_of_the_kernel(base: Path) -> bool:
-    """Tell whether *base*, a path without links, is in a directory of the kernel or is one."""
+    """Tell whether *base*, a path without links, is a directory of the kernel or inside one."""
     mounted = _mounted()
     above = (str(directory) for directory in (base, *base.parents))
     nearest = next((path for path in above if path in mounted), None)

@@ -13,7 +13,7 @@ _SORTED_TIMES = 8  # paths are sorted when there are 8 times as many as needed
 
 
 def newest(prefix: str, paths: Iterable[str], most: int) -> list[str]:
-    """Return the first *most* paths of `newest_first`; keep only few other paths in memory."""
+    """Return the first *most* paths of `newest_first`; only few other paths are kept in memory."""
     latest: list[tuple[int, str]] = []
     oldest = -inf
     for path in paths:
@@ -33,9 +33,9 @@ def newest(prefix: str, paths: Iterable[str], most: int) -> list[str]:
 
 
 def newest_first(prefix: str, paths: Iterable[str]) -> Iterator[str]:
-    """Yield *paths*, the latest changed file first. Skip files that were removed.
+    """Yield *prefix* and path for each of *paths*, the file that was changed last first.
 
-    *prefix* is put before each path.
+    Files that were removed meanwhile are skipped.
     """
     heap = []
     for path in paths:
@@ -52,7 +52,7 @@ def newest_first(prefix: str, paths: Iterable[str]) -> Iterator[str]:
 def report(
     files: list[str], *, none: str, more: str, directories: int, unread: int = 0
 ) -> str:
-    """Return the text for a model: *files*, one per line, and remarks about the rest.
+    """Return the text for a model: the paths *files*, one per line, and remarks about other files.
 
     Args:
         files: The matching files.

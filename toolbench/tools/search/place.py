@@ -1,4 +1,4 @@
-"""Find the directory where a search begins, from the path and pattern of a model."""
+"""Find the directory where a search begins, from the path and the pattern that a model sent."""
 
 import os
 from pathlib import Path
@@ -10,14 +10,14 @@ from toolbench.tools.search.globs import is_magic
 
 
 class Pattern(NamedTuple):
-    """A glob in two parts: a directory, and the pattern below this directory."""
+    """A glob pattern in two parts: a directory, and the pattern below this directory."""
 
     directory: str
     rest: str
 
 
 def split_pattern(pattern: str) -> Pattern:
-    """Split *pattern* before its first wildcard: `src/*.py` becomes `src` and `./*.py`."""
+    """Split *pattern* before its first name with a wildcard: `src/*.py` becomes `src` and `./*.py`."""
     pattern = os.path.expanduser(pattern)  # noqa: PTH111 - Path's raises for ~nobody
     *above, name = pattern.split("/")
     names = next((n for n, part in enumerate(above) if is_magic(part)), len(above))
@@ -28,7 +28,7 @@ def split_pattern(pattern: str) -> Pattern:
 
 
 def place_of(path: str | None, working_dir: Path) -> Path:
-    """Return *path* with its links followed; *working_dir* if *path* is None or empty.
+    """Return the absolute path of *path* without links; of *working_dir* if *path* is None or empty.
 
     Raises:
         RunError: If *path* does not exist.
@@ -47,7 +47,7 @@ def place_of(path: str | None, working_dir: Path) -> Path:
 
 
 def resolved(path: Path) -> Path:
-    """Return *path* with its links followed; *path* need not exist.
+    """Return the absolute path of *path* without links; *path* need not exist.
 
     Raises:
         RunError: If *path* is too long, has a circle of links, or has an invalid character.
@@ -63,7 +63,7 @@ def resolved(path: Path) -> Path:
 
 
 def check_working_dir(working_dir: Path) -> None:
-    """Check that *working_dir*, where a call without a path searches, is a directory.
+    """Check that *working_dir*, the directory for searches without a path, is a directory.
 
     Raises:
         ValueError: If it is not a directory. The OpenHands SDK raises the same error.

@@ -1,4 +1,4 @@
-"""The base class of the tools that search a directory, glob and grep."""
+"""The base class of the tools that search a directory: glob and grep."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from toolbench.tools.search.place import check_working_dir
 
 
 def search_annotations(title: str) -> ToolAnnotations:
-    """Return the hints of a tool that only reads files, with *title*."""
+    """Return the hints of a tool that only reads files and has this *title*."""
     return ToolAnnotations(
         title=title,
         readOnlyHint=True,
@@ -23,7 +23,7 @@ def search_annotations(title: str) -> ToolAnnotations:
 
 
 class SearchTool(ToolDefinition[ActionT, ObservationT]):
-    """A tool that searches a directory. A subclass adds types, a description and an executor."""
+    """The base class of glob and grep. A subclass adds types, a description and an executor."""
 
     def declared_resources(
         self,
@@ -39,7 +39,7 @@ class SearchTool(ToolDefinition[ActionT, ObservationT]):
     def create(
         cls, conv_state: Any = None, *, working_dir: str | Path | None = None
     ) -> Sequence[Self]:
-        """Return the tool.
+        """Return a list with this tool.
 
         Args:
             conv_state: The state of the conversation. A call without a path searches the working
@@ -57,4 +57,4 @@ class SearchTool(ToolDefinition[ActionT, ObservationT]):
     @classmethod
     @abstractmethod
     def _new_executor(cls, conv_state: Any, working_dir: str | Path | None) -> Any:
-        """Return an executor. It has a `working_dir`, the directory for calls without a path."""
+        """Return an executor with an attribute `working_dir`, the directory for calls without a path."""
