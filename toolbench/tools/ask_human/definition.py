@@ -38,7 +38,7 @@ class AskHumanTool(ToolDefinition[AskHumanAction, AskHumanObservation]):
 
     @classmethod
     def create(cls, conv_state: Any = None) -> Sequence[Self]:
-        """Return the tool; *conv_state* is not used."""
+        """Return a list with this tool; *conv_state* is not used."""
         from toolbench.tools.ask_human.impl import (  # noqa: PLC0415 - the seeds' layout
             AskHumanExecutor,
         )

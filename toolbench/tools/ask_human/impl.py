@@ -13,7 +13,7 @@ class AskHumanExecutor(ToolExecutor[AskHumanAction, AskHumanObservation]):
     def __call__(
         self, action: AskHumanAction, conversation: Any = None
     ) -> AskHumanObservation:
-        """Ask the person, and return the answer."""
+        """Ask the question of *action*, and return the person's answer."""
         schema: dict[str, Any] = {"type": "string", "title": "Your answer"}
         if action.choices:
             schema["enum"] = action.choices

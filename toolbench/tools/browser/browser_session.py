@@ -1,4 +1,4 @@
-"""A running Chromium with its own profile, and the page that it shows."""
+"""A Chromium that runs with its own profile, and the page that it shows."""
 
 import asyncio
 import os
@@ -28,14 +28,14 @@ _QUALITY = 80  # of the screenshot, as JPEG
 
 
 class State(NamedTuple):
-    """The present state of the page."""
+    """The state of the browser's page at one moment."""
 
     url: str
     title: str
     snapshot: str
     screenshot: bytes | None
     notes: list[str]
-    """Other events: alerts, downloads, new windows."""
+    """Sentences about other events since the last state: alerts, downloads, new windows."""
 
 
 class Session:
@@ -44,7 +44,7 @@ class Session:
     def __init__(
         self, playwright: Playwright, browser: Browser, context: BrowserContext
     ) -> None:
-        """Use a running browser; see `open`."""
+        """Make a session for a browser that runs already; `open` starts one."""
         self._playwright = playwright
         self._browser = browser
         self._context = context
@@ -59,10 +59,10 @@ class Session:
     async def open(
         cls, executable: str | None, arguments: Sequence[str], size: tuple[int, int]
     ) -> Self:
-        """Start a browser.
+        """Start a browser and return its session.
 
         Args:
-            executable: The Chromium to start; if left out, an installed one.
+            executable: The path of the Chromium to start; if left out, an installed Chromium.
             arguments: More arguments for the command line of Chromium.
             size: Width and height of the page, in pixels.
 
@@ -90,17 +90,17 @@ class Session:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the browser still runs, and can be used in this event loop."""
+        """Whether the browser still runs, and the running event loop is the loop that opened it."""
         here = asyncio.get_running_loop() is self._loop
         return here and self._browser.is_connected()
 
     async def page(self) -> Page:
-        """Return the present page, which is the newest open page."""
+        """Return the page that is shown, the newest open page; if there is none, open an empty page."""
         pages = self._context.pages
         return pages[-1] if pages else await self._context.new_page()
 
     async def state(self, *, screenshot: bool) -> State:
-        """Return the state of the page once it has loaded."""
+        """Wait until the page has loaded, and return its state."""
         page = await self.page()
         with suppress(Error):  # a page that never stops loading is shown as it is
             await page.wait_for_load_state("load", timeout=_SETTLE)
@@ -148,7 +148,7 @@ def _is_root() -> bool:
 
 
 def said(error: Error) -> str:
-    """Return Playwright's message of *error*. Its log is left out, but not what is in the way."""
+    """Return Playwright's message of *error*, without its log; only a blocking element is kept."""
     text, _, log = error.message.partition("Call log:")
     reasons = [line.strip(" -") for line in log.splitlines() if "intercepts" in line]
     return " ".join([" ".join(text.split()), *reasons[:1]])

@@ -1,4 +1,4 @@
-"""Find a Chromium on this machine."""
+"""Find a Chromium that is installed on this machine."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ _DOWNLOADED = (".cache/ms-playwright", "Library/Caches/ms-playwright")
 
 
 def find_chromium() -> str | None:
-    """Return the path of an installed Chromium or Chrome, or None."""
+    """Return the path of an installed Chromium or Chrome; None if there is none."""
     for name in _NAMES:
         if program := shutil.which(name):
             return program

@@ -19,7 +19,7 @@ from toolbench.tools.browser.page_script import signature_of
 
 
 def _reference() -> str:
-    """Return the reference of the functions, made from their docstrings."""
+    """Return the reference of the tool's functions for a model, made from their docstrings."""
     entries = []
     for function in FUNCTIONS.values():
         what, _, examples = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
@@ -83,7 +83,7 @@ Examples:
 
 
 class BrowserTool(ToolDefinition[BrowserAction, BrowserObservation]):
-    """A tool that acts on web pages."""
+    """A tool with which a model acts on web pages in a browser."""
 
     @classmethod
     def is_usable(cls) -> bool | Unusable:
@@ -105,10 +105,10 @@ class BrowserTool(ToolDefinition[BrowserAction, BrowserObservation]):
 
     @classmethod
     def create(cls, conv_state: Any = None, **params: Any) -> Sequence[Self]:
-        """Return the tool; its browser starts with the first call.
+        """Return a list with this tool; its browser starts with the first call.
 
         Args:
-            conv_state: Not needed.
+            conv_state: Not used.
             **params: The parameters of `BrowserExecutor`.
         """
         from toolbench.tools.browser.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation

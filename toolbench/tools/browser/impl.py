@@ -21,7 +21,7 @@ _CLOSING = 15.0  # the most seconds to wait until a browser has closed
 
 
 class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
-    """The executor of the browser tool, with its own browser; it runs one call at a time."""
+    """The executor of the browser tool. It has its own browser, and runs one call at a time."""
 
     def __init__(
         self,
@@ -31,11 +31,11 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
         arguments: Sequence[str] = (),
         size: tuple[int, int] = (1280, 720),
     ) -> None:
-        """Prepare a browser; it starts with the first call.
+        """Make an executor whose browser starts with the first call.
 
         Args:
             screenshot: Whether every observation has a picture of the page.
-            executable: The Chromium to start; if left out, an installed one.
+            executable: The path of the Chromium to start; if left out, an installed Chromium.
             arguments: More arguments for the command line of Chromium.
             size: Width and height of the page, in pixels.
         """
@@ -50,7 +50,7 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
     def __call__(
         self, action: BrowserAction, conversation: Any = None
     ) -> BrowserObservation:
-        """Do the steps and show the page."""
+        """Carry out the steps of *action*, and return the state of the page after them."""
         try:
             steps = parse(action.code)
             with self._busy:

@@ -1,7 +1,7 @@
-"""The fifteen functions of the browser tool, which are coroutine functions.
+"""The fifteen coroutine functions that a model can call with the browser tool.
 
 Their names and parameters come from BrowserGym's action space. The parameter `bid` is the ref of an
-element, as the snapshot of the page shows it.
+element, as the snapshot of the page shows it. The docstrings are the text that the model reads.
 """
 
 import re
@@ -21,7 +21,7 @@ _LONGEST_WAIT = 60_000  # milliseconds
 
 
 async def _element(page: Any, bid: str) -> Any:
-    """Return the element with the ref *bid* in the newest snapshot."""
+    """Return the element of *page* that has the ref *bid* in the newest snapshot."""
     ref = _REF.fullmatch(bid.strip())
     if ref is None:
         msg = f"{bid!r} is not the ref of an element: take one like e12 from the snapshot."
@@ -192,4 +192,4 @@ FUNCTIONS: dict[str, Function] = {
         *(dblclick, hover, press, focus, clear, drag_and_drop, upload_file),
     )
 }
-"""Every function by its name."""
+"""The functions that a model can call, by name."""

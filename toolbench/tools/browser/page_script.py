@@ -1,4 +1,4 @@
-"""Parse the code of a browser call into steps, without running it."""
+"""Turn the code that a model sends to the browser tool into steps, without running the code."""
 
 import ast
 import inspect
@@ -17,18 +17,18 @@ _LONGEST = 100_000  # characters of code; longer code is refused
 
 
 class Step(NamedTuple):
-    """One function to call, with checked arguments."""
+    """One function to call, with its checked arguments."""
 
     function: Function
     arguments: Mapping[str, Any]
     code: str
-    """The code of the step."""
+    """The code that the model wrote for the step."""
 
 
 def parse(code: str) -> list[Step]:
     """Return the steps of *code*, in order.
 
-    The code is parsed, never executed: it may contain only calls of the known functions with
+    The code is parsed, never executed. It may contain only calls of the known functions with
     literal arguments.
 
     Raises:
@@ -50,7 +50,7 @@ def parse(code: str) -> list[Step]:
 
 
 def signature_of(function: Function) -> str:
-    """Return the signature of *function*: `click(bid: str, button: ... = 'left')`."""
+    """Return the signature of *function* for a model: `click(bid: str, button: ... = 'left')`."""
     signature = inspect.signature(function)
     visible = [p for p in signature.parameters.values() if p.name != "page"]
     parameters = signature.replace(
@@ -108,7 +108,7 @@ def _misfit(statement: ast.stmt, function: Function, why: str) -> RunError:
 
 @cache
 def _shape(function: Function) -> type[BaseModel]:
-    """Return a pydantic model of the arguments of *function*."""
+    """Return a pydantic model that checks the arguments of *function*."""
     fields: dict[str, Any] = {
         p.name: (p.annotation, ... if p.default is p.empty else p.default)
         for p in inspect.signature(function).parameters.values()

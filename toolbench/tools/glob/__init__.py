@@ -1,4 +1,4 @@
-"""Glob: find files by their paths."""
+"""The tool glob: find files by their paths."""
 
 from typing import TYPE_CHECKING
 

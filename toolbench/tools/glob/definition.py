@@ -61,7 +61,7 @@ Examples: {"pattern": "**/test_*.py"}, {"pattern": "*.{yaml,yml,toml}"}, \
 
 
 class GlobTool(SearchTool[GlobAction, GlobObservation]):
-    """A tool that finds files by glob patterns. Source of the names: OpenHands, `glob`."""
+    """A tool that finds files by glob patterns. Source of its names: OpenHands, `glob`."""
 
     description = _DESCRIPTION
     action_type = GlobAction

@@ -1,4 +1,4 @@
-"""The executor of glob: walk through the directories once, and return the newest matches."""
+"""The executor of glob: it walks through the directories once, and returns the newest matches."""
 
 import os
 from pathlib import Path
@@ -26,10 +26,10 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
     def __init__(
         self, conv_state: Any = None, *, working_dir: str | Path | None = None
     ) -> None:
-        """Make an executor. A call without a path searches *working_dir*.
+        """Make an executor; *working_dir* is the directory for calls without a path.
 
-        If *working_dir* is None, such a call searches the working directory of *conv_state*; if
-        both are None, the current directory.
+        If *working_dir* is None, it is the working directory of *conv_state*; if both are None, the
+        current directory.
         """
         self.working_dir = working_dir_of(conv_state, working_dir)
         self._interrupts = Interrupts()

@@ -1,4 +1,4 @@
-"""Grep: find files by their content."""
+"""The tool grep: find files by their content."""
 
 from typing import TYPE_CHECKING
 

@@ -75,7 +75,7 @@ Examples: {"pattern": "def \\\\w+_token\\\\("}, {"pattern": "TODO|FIXME", "inclu
 
 
 class GrepTool(SearchTool[GrepAction, GrepObservation]):
-    """A tool that finds files by their text. Source of the names: OpenHands, `grep`."""
+    """A tool that finds files by their text. Source of its names: OpenHands, `grep`."""
 
     description = _DESCRIPTION
     action_type = GrepAction

@@ -1,4 +1,4 @@
-"""The executor of grep: list files, select some with ripgrep, and match their lines."""
+"""The executor of grep: it lists files, selects some with ripgrep, and matches their lines."""
 
 from collections.abc import Callable
 from itertools import islice, takewhile
@@ -25,17 +25,17 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
     def __init__(
         self, conv_state: Any = None, *, working_dir: str | Path | None = None
     ) -> None:
-        """Make an executor. A call without a path searches *working_dir*.
+        """Make an executor; *working_dir* is the directory for calls without a path.
 
-        If *working_dir* is None, such a call searches the working directory of *conv_state*; if
-        both are None, the current directory.
+        If *working_dir* is None, it is the working directory of *conv_state*; if both are None, the
+        current directory.
         """
         self.working_dir = working_dir_of(conv_state, working_dir)
         self._interrupts = Interrupts()
         self._ripgrep = Ripgrep()
 
     def __call__(self, action: GrepAction, conversation: Any = None) -> GrepObservation:
-        """Return the files in which the pattern of *action* matches."""
+        """Return the files that have a line in which the pattern of *action* matches."""
         try:
             return self._search(action)
         except RunError as failure:
@@ -89,8 +89,8 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
     ) -> tuple[list[str], int]:
         """Return the newest matching files, and the number of directories that cannot be read.
 
-        At most `CAP` + 1 files are returned. If the last one is there, the caller knows that not
-        all matching files can be shown.
+        At most `CAP` + 1 files are returned. If there are more than `CAP`, the caller knows that it
+        cannot show all matching files.
         """
         if place.is_file():
             return [path for path in (str(place),) if line_pattern.accepts(path)], 0
@@ -119,10 +119,10 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
 
 
 def _check_searchable(place: Path) -> None:
-    """Check that *place* is a directory, and not a directory of the kernel.
+    """Check that *place* is a directory, and not a directory of the operating system's kernel.
 
     Raises:
-        RunError: If it is not a directory, or a directory of the kernel.
+        RunError: If it is not a directory, or is a directory of the kernel.
     """
     if not place.is_dir():
         msg = f"{readable(str(place))} is neither a regular file nor a directory: only those are searched."

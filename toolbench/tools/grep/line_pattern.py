@@ -1,4 +1,4 @@
-"""Match a pattern with the lines of a file."""
+"""Match a regular expression with the lines of a file."""
 
 import os
 import re
@@ -19,11 +19,11 @@ from toolbench.tools.search.interrupts import interrupted
 if TYPE_CHECKING:
     import regex
 
-_SNIFFED = 8 * 1024  # a file with a NUL in its first 8,192 characters is binary
+_SNIFFED = 8 * 1024  # bytes or characters: a file with a NUL among these is binary
 _BLOCK = 64 * 1024
 _PATIENCE = (0.2, 0.8, 4.0)  # seconds of CPU for each attempt to match a line
 _QUICK = 10_000_000  # steps, which take a fraction of a second at worst
-_CHOICE = re.compile(r"[*+?{|]|\\[1-9]|\(\?P=")  # each of these may match any length
+_CHOICE = re.compile(r"[*+?{|]|\\[1-9]|\(\?P=")  # each can match in many ways
 _NESTED = re.compile(
     r"\)\s*[*+{]|\(\?\w*x"
 )  # a repeated group, or the verbose mode, where comments may be in between
@@ -64,7 +64,7 @@ class LinePattern:
         self._short = 0 if _NESTED.search(pattern) else _QUICK ** (1 / (choices + 1))
 
     def accepts(self, path: str) -> bool:
-        """Tell whether a line of the file at *path* matches; false for binary and unreadable files.
+        """Tell whether a line of the file at *path* matches; False for a binary or unreadable file.
 
         Raises:
             RunError: If the search takes too long, or is interrupted.
@@ -107,7 +107,7 @@ class LinePattern:
         return self.needed is None or self.needed.may_be_in(data)
 
     def _in_lines(self, data: bytes) -> bool:
-        """Tell whether a line of *data* matches.
+        """Tell whether a line of *data*, a part of a file, matches.
 
         The caller has checked that *data* contains the text without which no line can match.
         """
@@ -136,7 +136,7 @@ class LinePattern:
         return any(map(self._in_line, takewhile(self._goes_on, text.split("\n"))))
 
     def _attempt(self, text: str, seconds: float) -> "regex.Match[str] | None":
-        """Search *text* without blocking other threads.
+        """Search *text* for the pattern, without blocking other threads.
 
         Raises:
             TimeoutError: If the search takes more than *seconds* of CPU time.
@@ -146,9 +146,9 @@ class LinePattern:
     def _in_line(self, line: str) -> bool:
         """Tell whether *line* matches.
 
-        After each attempt without a result, the search checks for an interrupt. Later attempts get
-        more time. In a short line the search cannot take long. So a short line gets no time limit:
-        the limit would take three times as long as the search itself.
+        The search gets a time limit. If the time is over, the search checks for an interrupt, and
+        then tries again with more time. A short line is searched without a time limit: its search
+        cannot take long, and the limit would take three times as long as the search itself.
 
         Raises:
             RunError: If the search takes too long, or was interrupted.
@@ -170,7 +170,7 @@ class LinePattern:
 
 
 def _whole_lines(file: int, data: bytes) -> Iterator[bytes]:
-    """Yield *data* and the rest of *file* in blocks of whole lines.
+    """Yield *data* and the rest of *file*, in blocks that end at the end of a line.
 
     A line that is longer than MAX_BYTES is cut.
     """
@@ -205,7 +205,7 @@ def _compiled(pattern: str) -> "regex.Pattern[str]":
 
 
 def _as_in_re(part: re.Match[str]) -> str:
-    """Escape *part*, such as `{e<=1}` or `[[:alpha:]]`: only `regex` gives it a special meaning."""
+    """Escape *part*, such as `{e<=1}` or `[[:alpha:]]`, to which only `regex` gives a special meaning."""
     text = part[0]
     if part["brace"]:
         return r"\{"

@@ -1,4 +1,4 @@
-"""Select the files that may match, with the program ripgrep."""
+"""Select the files that may match a pattern, with the program ripgrep."""
 
 import os
 import re
@@ -45,10 +45,10 @@ def ripgrep() -> str | None:
 
 
 class Ripgrep:
-    """The running processes of ripgrep. They end with this process; time and memory are limited."""
+    """The ripgrep processes that run. They end with this process; their time and memory are limited."""
 
     def __init__(self) -> None:
-        """Start without runs."""
+        """Make it without processes."""
         self._running: set[_Process] = set()
         self._lock = Lock()
 
@@ -62,13 +62,13 @@ class Ripgrep:
     def beside(
         self, walk: Walk, needed: Needed | None, include: str | None
     ) -> Iterator[Callable[[], set[str] | None]]:
-        """Search the files of *walk* for a text, at the same time as the walk.
+        """In the `with` block, search the files of *walk* for a text with ripgrep, beside the walk itself.
 
         If there are .gitignore rules, the search begins when the walk has ended, because only then
         are the directories known that the search must leave out.
 
         Args:
-            walk: The walk through the files.
+            walk: The walk through the files; the caller iterates over it in the block.
             needed: The text that the files must contain.
             include: A glob that the files must match.
 
@@ -141,7 +141,7 @@ def _limit_memory(process: _Process) -> None:
 
 
 def _files(process: _Process) -> set[str] | None:
-    """Return the paths that *process* prints; None if the list is not complete.
+    """Return the paths that *process* prints; None if they are not complete.
 
     Raises:
         RunError: If the search takes too long.
@@ -175,7 +175,7 @@ def _output(process: _Process) -> bytes | None:
 
 
 def _can_leave_out(directories: set[str]) -> bool:
-    """Tell whether *directories* can be excluded by globs."""
+    """Tell whether *directories* can be excluded from ripgrep's search by globs."""
     return len(directories) <= _MOST_GLOBS and "".join(directories).isprintable()
 
 

@@ -1,6 +1,6 @@
-"""Find a text that every matching file must contain, as a regex for ripgrep and as a literal.
+"""Find a text that every matching file must contain, as a regex for ripgrep and as plain bytes.
 
-The regex and the literal may select too many files, but never too few. Python matches the pattern
+The regex and the bytes may select too many files, but never too few. Python matches the pattern
 itself in the selected files, so the result is the same with and without ripgrep.
 """
 
@@ -58,19 +58,19 @@ _UNSURE = (b"\xc4\xb0", b"\xc4\xb1", b"\xc5\xbf", b"\xe2\x84\xaa")
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """A text that a file must contain; without the text, the pattern cannot match in the file."""
+    """A text that a file must contain: in a file without this text, the pattern cannot match."""
 
     regex: str
     """The regex for ripgrep. It matches bytes, ignores case, and expects UTF-16 as UTF-8."""
     literal: bytes
-    """The text in lower case; empty if no text is in every match."""
+    """The text in lower case, as bytes; empty if no text is in every match."""
     is_all: bool
-    """Whether the literal is the whole pattern."""
+    """Whether `literal` is the whole pattern."""
     rarest: bytes
-    """The byte of the literal that is probably in the fewest files."""
+    """The byte of `literal` that probably occurs in the fewest files."""
 
     def may_be_in(self, data: bytes) -> bool:
-        """Tell whether the pattern may match in a file with *data*."""
+        """Tell whether the pattern may match in *data*, a file or a part of a file."""
         rare = self.rarest in data or self.rarest.upper() in data  # a fast test
         if rare and self.literal in data.lower():
             return True
@@ -99,7 +99,7 @@ def needed_by(pattern: str) -> Needed | None:
 
 
 def _literal(tokens: list[re.Match[str]]) -> bytes:
-    """Return the longest text that is in every match, outside of groups and optional parts."""
+    """Return the longest text of *tokens* that is in every match: not in a group or an optional part."""
     runs, depth = [""], 0
     for token, follower in zip_longest(tokens, tokens[1:]):
         depth += (token.lastgroup == "open") - (token.lastgroup == "close")
@@ -150,7 +150,7 @@ def _range(member: re.Match[str]) -> str:
 
 
 def _char(spelt: str) -> str:
-    """Return the character that is written as *spelt* in a pattern."""
+    """Return the character that *spelt*, a part of a pattern, means."""
     if spelt.startswith("\\x"):
         return chr(int(spelt[2:], 16))
     return _CONTROLS.get(spelt[1:], spelt[1:]) if spelt[0] == "\\" else spelt

@@ -1,4 +1,4 @@
-"""Stop a running cell from another thread, by a KeyboardInterrupt."""
+"""Stop a cell that runs, from another thread, by a KeyboardInterrupt."""
 
 import signal
 import threading
@@ -12,28 +12,28 @@ from toolbench.runs.cancellation.cancel_token import Interruptible
 
 
 class Breaker(Interruptible):
-    """A switch that stops a cell. It interrupts the thread of the cell only while the cell runs.
+    """Stops the code of a cell; it interrupts the thread of the cell only while the cell runs.
 
-    In the main thread the switch uses SIGINT, in other threads an exception. If the cell awaits a
-    future, the future is cancelled. A cell can also have a time limit.
+    In the main thread it uses SIGINT, in other threads an exception. If the cell awaits a future,
+    the future is cancelled. A cell can also have a time limit.
     """
 
     def __init__(self) -> None:
-        """Start without work."""
+        """Make it; no cell runs yet."""
         super().__init__(KeyboardInterrupt)
         self._future: Future[Any] | None = None
         self._timer: threading.Timer | None = None
         self.reason = ""
-        """The reason why the work was stopped; empty if it was not stopped."""
+        """The reason why the cell was stopped; empty if it was not stopped."""
         self.interrupted = False
-        """Whether a KeyboardInterrupt may come from Kernel > Interrupt, and not from the work."""
+        """Whether a KeyboardInterrupt may come from Kernel > Interrupt, and not from the cell's code."""
         self._signalled = partial(_note, self)
 
     @contextmanager
     def breakable(self, timeout: float | None) -> Iterator[None]:
-        """Let `break_off` stop the work in the `with` block.
+        """In the `with` block, `break_off` can stop the code of the block.
 
-        The work is also stopped after *timeout* seconds, unless *timeout* is None.
+        The code is also stopped after *timeout* seconds, unless *timeout* is None.
         """
         self.reason, self._timer, self._future = "", None, None
         try:
@@ -52,7 +52,7 @@ class Breaker(Interruptible):
             self.end()
 
     def _listen(self) -> None:
-        """Find out in `interrupted` whether a KeyboardInterrupt may come from outside the work.
+        """Prepare to set `interrupted`: whether a KeyboardInterrupt may come from outside the cell's code.
 
         In the main thread, handle SIGINT for this. If other code handles SIGINT already, any
         KeyboardInterrupt may come from outside.
@@ -71,7 +71,7 @@ class Breaker(Interruptible):
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def await_(self, future: "Future[Any]") -> Any:
-        """Return the result of *future*; if the work is stopped, cancel *future*."""
+        """Wait for *future* and return its result; if the cell is stopped, cancel *future*."""
         with self._lock:
             self._future = future
         try:
@@ -84,7 +84,7 @@ class Breaker(Interruptible):
                 self._future = None
 
     def break_off(self, reason: str = "interrupt") -> None:
-        """Stop the work, if it is running."""
+        """Stop the code of the cell, if it runs; *reason* is stored in `reason`."""
         with self._lock:
             self._break_off(reason)
 
@@ -95,7 +95,7 @@ class Breaker(Interruptible):
                 self._break_off("timeout")
 
     def _break_off(self, reason: str) -> None:
-        """Stop the work, if it is running; the caller must hold the lock."""
+        """Do the same as `break_off`; the caller holds the lock."""
         if self._thread is None:
             return
         self.reason = self.reason or reason
@@ -113,7 +113,7 @@ class Breaker(Interruptible):
             signal.pthread_kill(thread, signal.SIGINT)  # also ends a sleep
 
     def _is_signalled(self) -> bool:
-        """Tell whether a SIGINT would raise KeyboardInterrupt in the thread of the work."""
+        """Tell whether a SIGINT would raise KeyboardInterrupt in the thread of the cell."""
         return (
             self._thread == threading.main_thread().ident
             and signal.getsignal(signal.SIGINT) is self._signalled
@@ -122,6 +122,6 @@ class Breaker(Interruptible):
 
 
 def _note(breaker: Breaker, number: int, frame: Any) -> None:
-    """Handle SIGINT: note whether the signal came from outside, and raise KeyboardInterrupt."""
+    """Handle SIGINT: set `interrupted` of *breaker*, and raise KeyboardInterrupt."""
     breaker.interrupted = not breaker.reason
     signal.default_int_handler(number, frame)

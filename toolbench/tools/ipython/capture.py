@@ -17,15 +17,15 @@ _one_at_a_time = RLock()  # a running shell changes `builtins`, which all shells
 
 
 class Captured:
-    """The output of a cell, in order: printed texts and displayed mime bundles."""
+    """A sink that keeps the output of a cell, in order: printed texts and displayed mime bundles."""
 
     def __init__(self) -> None:
-        """Start without output."""
+        """Make it without output."""
         self.parts: list[Part] = []
         self._lock = Lock()
 
     def write(self, stream: str, text: str) -> None:
-        """Add *text*, which was printed to *stream*; a model gets both streams as one text."""
+        """Add *text*, which was printed to *stream*; the texts of both streams are joined for the model."""
         data = text.encode("utf-8", "replace")
         with self._lock:
             if not self.parts or not isinstance(self.parts[-1], HeadAndTail):
@@ -42,7 +42,10 @@ class Captured:
 
 @contextmanager
 def captured(shell: Any) -> Iterator[Captured]:
-    """Collect what this thread, and the threads that it starts, print and display in *shell*."""
+    """In the `with` block, collect what this thread and the threads that it starts print and display.
+
+    The displays of *shell*, an IPython shell, are collected too.
+    """
     result = Captured()
     with _one_at_a_time, redirect_to(result, shell):
         yield result
@@ -53,7 +56,7 @@ _RICHER = ("text/markdown", "text/latex", "text/html", "application/json")
 
 
 def contents(parts: Iterable[Part]) -> list[Content]:
-    """Return *parts* as content: adjacent texts become one block, each image becomes a block."""
+    """Return *parts* as content: adjacent texts become one block, each image a block of its own."""
     blocks: list[Content] = []
     for part in parts:
         image = None if isinstance(part, HeadAndTail) else _image(part)
@@ -84,7 +87,7 @@ def _image(bundle: Mapping[str, Any]) -> ImageContent | None:
 
 
 def _text(bundle: Mapping[str, Any]) -> str:
-    """Return the plain text of *bundle*.
+    """Return the plain text of *bundle*, a mime bundle.
 
     If there is no plain text, or only a repr (`<... object>`), return another text of *bundle*,
     such as its HTML, if there is one.

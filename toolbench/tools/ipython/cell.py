@@ -19,7 +19,7 @@ Await = Callable[[Coroutine[Any, Any, Any]], Any]
 
 
 def new_name(numbers: Iterator[int]) -> str:
-    """Return a new name for a cell, with the first of *numbers* that is not in use."""
+    """Return a name for a new cell, with the first of *numbers* that no other cell uses."""
     for number in numbers:
         name = f"<cell {number}>"
         entry = _lines(name, "")
@@ -29,7 +29,7 @@ def new_name(numbers: Iterator[int]) -> str:
 
 
 def forget(names: Iterable[str]) -> None:
-    """Remove the source lines of the cells *names*; the code of these cells cannot run again."""
+    """Remove the source lines of the cells *names*, for which no traceback is needed any more."""
     for name in names:
         linecache.cache.pop(name, None)
 
@@ -39,7 +39,7 @@ def _lines(name: str, source: str) -> tuple[int, None, list[str], str]:
 
 
 def run_cell(shell: Any, code: str, name: str, wait: Await) -> Any:
-    """Run *code* and return the value of the expression at its end.
+    """Run *code* in *shell*, and return the value of the expression at its end.
 
     Return None if *code* does not end with an expression, or ends with a semicolon.
 
@@ -94,7 +94,7 @@ async def _evaluate_async(shell: Any, codes: list[CodeType]) -> Any:
 
 
 def explain(error: BaseException, name: str) -> str:
-    """Return the traceback of *error*, beginning with the first line in the cell *name*.
+    """Return the traceback of *error*, from the first line that is in the cell *name* on.
 
     If no line of the traceback is in the cell, or a magic was used wrongly, return only the type
     and message of the error.

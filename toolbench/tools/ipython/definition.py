@@ -82,10 +82,10 @@ class IPythonTool(ToolDefinition[IPythonAction, IPythonObservation]):
 
     @classmethod
     def create(cls, conv_state: Any = None, **params: Any) -> Sequence[Self]:
-        """Return the tool.
+        """Return a list with this tool.
 
         Args:
-            conv_state: Not needed.
+            conv_state: Not used.
             **params: The parameters of `IPythonExecutor`.
         """
         from toolbench.tools.ipython.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation

@@ -26,7 +26,7 @@ class FreshShell:
     """An IPython shell with its own namespace and no history."""
 
     def __init__(self) -> None:
-        """Make the shell. If the process has no IPython shell yet, it gets this shell."""
+        """Make the shell. If the process has no IPython shell yet, the new shell becomes its shell."""
         config = Config(HistoryManager={"enabled": False}, colors="nocolor")
         self._is_the_one = not InteractiveShell.initialized()
         make = InteractiveShell.instance if self._is_the_one else InteractiveShell
@@ -38,7 +38,7 @@ class FreshShell:
         atexit.unregister(self.shell.atexit_operations)
 
     def close(self) -> None:
-        """Delete the namespace."""
+        """Delete the namespace, and end the shell."""
         self.shell.user_ns.clear()
         self.shell.atexit_operations()
         if self._is_the_one:
@@ -71,7 +71,7 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
     def __call__(
         self, action: IPythonAction, conversation: Any = None
     ) -> IPythonObservation:
-        """Run the cell."""
+        """Run the code of *action* as a cell."""
         with self._busy:
             if self._closed:
                 msg = "This Python session is closed. Create the tool again."
@@ -96,7 +96,7 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
     def _run(
         self, shell: Any, action: IPythonAction, name: str, output: Any
     ) -> tuple[BaseException | None, str]:
-        """Run the cell. Return its error (None if there is none), and a text about the error."""
+        """Run the cell; return its error, and a text about the error (None and empty if it succeeds)."""
         try:
             with self._breaker.breakable(action.timeout):
                 value = run_cell(shell, action.code, name, self._wait)
@@ -147,11 +147,11 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
         return self._fresh.shell
 
     def interrupt(self) -> None:
-        """Raise KeyboardInterrupt in the running cell."""
+        """Raise KeyboardInterrupt in the cell that runs."""
         self._breaker.break_off()
 
     def close(self) -> None:
-        """Delete the fresh namespace; the namespace of the notebook is not changed."""
+        """Delete the fresh namespace, if there is one; the namespace of the notebook is not changed."""
         self._breaker.break_off()
         with self._busy:
             self._loop.close()

@@ -31,7 +31,7 @@ class CondensationRequestTool(
 
     @classmethod
     def create(cls, conv_state: Any = None) -> Sequence[Self]:
-        """Return the tool; *conv_state* is not used."""
+        """Return a list with this tool; *conv_state* is not used."""
         from toolbench.tools.request_condensation.impl import (  # noqa: PLC0415 - the seeds' layout
             CondensationRequestExecutor,
         )

@@ -12,7 +12,7 @@ from toolbench.tools.request_condensation.definition import (
 class CondensationRequestExecutor(
     ToolExecutor[CondensationRequestAction, CondensationRequestObservation]
 ):
-    """The executor that asks the conversation to summarise older turns before the next request."""
+    """The executor that asks the conversation to summarise its older part before the next request."""
 
     def __call__(
         self, action: CondensationRequestAction, conversation: Any = None

@@ -1,4 +1,4 @@
-"""The task tracker: a list of tasks with statuses, kept in a file."""
+"""The task tracker: a tool that keeps a list of tasks with their statuses, in a file or in memory."""
 
 from typing import TYPE_CHECKING
 

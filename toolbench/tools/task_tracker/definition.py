@@ -1,4 +1,4 @@
-"""The definition of the task tracker: tasks, action, observation, description."""
+"""The definition of the task tracker: its tasks, action, observation and description."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ _ICONS = {"todo": "⏳", "in_progress": "🔄", "done": "✅"}
 
 
 def _status(value: Any) -> Any:
-    """Return the status that *value* names; models also write `pending` or `completed`."""
+    """Return the status that *value* means: models also write `pending` or `completed`."""
     if not isinstance(value, str):
         return value
     name = value.strip().lower().replace("-", "_").replace(" ", "_")
@@ -60,7 +60,7 @@ class TaskTrackerAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The command. For the command `plan`, also the tasks."""
+        """The command; for the command `plan`, also the new tasks."""
         if self.command == "view":
             return Text("View the task list", style="bold")
         return Text("Plan\n", style="bold").append_text(checklist(self.task_list))
@@ -74,7 +74,7 @@ class TaskTrackerObservation(Observation):
 
     @property
     def visualize(self) -> RenderableType:
-        """The tasks. For an error, or if there are no tasks, the text for the model."""
+        """The tasks; for an error, or if there are no tasks, the text for the model."""
         if self.is_error or not self.task_list:
             return super().visualize
         head = Text(summary(self.task_list) + "\n", style="bold")
@@ -82,7 +82,7 @@ class TaskTrackerObservation(Observation):
 
 
 def summary(tasks: Sequence[TaskItem]) -> str:
-    """Return a summary: `3 tasks: 1 done, 1 in progress, 1 to do`."""
+    """Return the number of *tasks* by status: `3 tasks: 1 done, 1 in progress, 1 to do`."""
     states = [task.status for task in tasks]
     labels = {"done": "done", "in_progress": "in progress", "todo": "to do"}
     parts = [f"{states.count(s)} {n}" for s, n in labels.items() if s in states]
@@ -90,7 +90,7 @@ def summary(tasks: Sequence[TaskItem]) -> str:
 
 
 def checklist(tasks: Sequence[TaskItem]) -> Text:
-    """Return *tasks* for people, one line each, with notes below."""
+    """Return *tasks* for people: a line for each task, and its notes below."""
     view = Text()
     for number, task in enumerate(tasks, 1):
         view.append(f"{_ICONS[task.status]} {number}. ").append(f"{task.title}\n")
@@ -125,7 +125,7 @@ class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation])
     """A tool that keeps a list of tasks. Source of the names: OpenHands, `task_tracker`."""
 
     def declared_resources(self, action: TaskTrackerAction) -> DeclaredResources:
-        """Return the list as a resource, so that calls with the same list run in order."""
+        """Return the task list as a resource: calls that use the same list run one after another."""
         file = getattr(self.executor, "file", None)
         name = (
             f"task_tracker:{id(self.executor)}" if file is None else resource_of(file)
@@ -136,13 +136,13 @@ class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation])
     def create(
         cls, conv_state: Any = None, *, save_dir: str | Path | None = None
     ) -> Sequence[Self]:
-        """Return the tool.
+        """Return a list with this tool.
 
         Args:
-            conv_state: The state of the conversation. The list is saved in `TASKS.json` in the
+            conv_state: The state of the conversation. The task list is saved in `TASKS.json` in the
                 persistence directory of this state.
-            save_dir: Another directory for the list. Without a directory, the list is lost when the
-                tool is deleted.
+            save_dir: Another directory for the task list. Without a directory, the list is lost
+                when the tool is deleted.
         """
         from toolbench.tools.task_tracker.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
             TaskTrackerExecutor,

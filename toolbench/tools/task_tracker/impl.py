@@ -1,4 +1,4 @@
-"""The executor of the task tracker: it keeps the list in memory, or in TASKS.json."""
+"""The executor of the task tracker: it keeps the task list in memory, or in TASKS.json."""
 
 import os
 from collections.abc import Sequence
@@ -38,16 +38,16 @@ class _Loaded(NamedTuple):
 
 
 class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation]):
-    """The executor that keeps a list of tasks. A list in a file is read again at every call."""
+    """The executor that keeps a task list. A list in a file is read again at every call."""
 
     def __init__(self, save_dir: str | Path | None = None) -> None:
-        """Keep the list in `TASKS.json` in *save_dir*, or in memory.
+        """Make an executor that keeps its list in `TASKS.json` in *save_dir*; if this is None, in memory.
 
         Raises:
             ValueError: If *save_dir* cannot be a path.
         """
         self.file: Path | None = None
-        """The file with the list; None if it is in memory."""
+        """The file with the task list; None if the list is in memory."""
         if save_dir is not None:
             check_directory(save_dir)
             self.file = Path(save_dir).absolute() / "TASKS.json"
@@ -57,7 +57,7 @@ class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation
     def __call__(
         self, action: TaskTrackerAction, conversation: Any = None
     ) -> TaskTrackerObservation:
-        """Show the list, or replace it."""
+        """Show the task list or replace it, as *action* says."""
         command = action.command
         try:
             note, tasks = undisturbed(partial(self._carry_out, action), lambda: None)
@@ -111,7 +111,7 @@ def _dumped(tasks: list[TaskItem]) -> bytes:
 
 
 def _load(file: Path) -> _Loaded:
-    """Read the tasks in *file*. A file without a valid task list is renamed, not overwritten.
+    """Read the tasks in *file*. If the file has no valid task list, rename it: it is not overwritten.
 
     Raises:
         RunError: If *file* cannot be read.

@@ -1,4 +1,4 @@
-"""The terminal: run commands in a persistent shell."""
+"""The terminal: a tool that runs commands in a persistent shell."""
 
 from typing import TYPE_CHECKING
 

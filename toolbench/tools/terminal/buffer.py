@@ -20,7 +20,7 @@ class Excerpt(NamedTuple):
 
 
 class HeadAndTail:
-    """A buffer that keeps the first and the last bytes in memory."""
+    """A buffer for an output; it keeps only the first and the last bytes in memory."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class HeadAndTail:
         noise: Noise | None = None,
         secrets: NoisyStream | None = None,
     ) -> None:
-        """Start without output.
+        """Make an empty buffer.
 
         Args:
             file: The file for the whole output. It is made when bytes are dropped from memory, or
@@ -46,13 +46,13 @@ class HeadAndTail:
         self._file = file
         self._out: BinaryIO | None = None
         self.saved: Path | None = None
-        """The file with the whole output, if it was needed."""
+        """The file with the whole output; None if it was not needed."""
         self.loss = ""
-        """A sentence with the reason why the file could not be written; else empty."""
+        """A sentence that says why the file could not be written; empty if there was no error."""
         self.total = 0
-        """The number of all bytes so far."""
+        """The number of all bytes that were added so far."""
         self.last = b""
-        """The bytes of the last write."""
+        """The bytes that the last `write` added."""
         self._clear()
 
     def _clear(self) -> None:
@@ -61,7 +61,7 @@ class HeadAndTail:
         self._tail_size = self._dropped = 0
 
     def write(self, data: bytes) -> None:
-        """Add *data*, at least one byte."""
+        """Add *data*, which has at least one byte."""
         self.last = data
         self.total += len(data)
         if self._noise is not None:
@@ -118,12 +118,12 @@ class HeadAndTail:
             self._give_up(error)
 
     def _give_up(self, error: OSError) -> None:
-        """Continue without the file, and keep the reason in `loss`."""
+        """Continue without the file, and store the reason in `loss`."""
         self.loss = str(run_error(error, f"keep all of it in {self._file}"))
         self._file = self.saved = None
 
     def take(self) -> Excerpt:
-        """Return the output since the last call of `take`, and empty the buffer."""
+        """Return the output that was added since the last call of `take`, and empty the buffer."""
         tail = b"".join(self._tail)
         surplus = max(0, len(tail) - self._half)
         if surplus:
@@ -133,11 +133,11 @@ class HeadAndTail:
         return output
 
     def keep_on(self) -> None:
-        """Save the output to the file too. Call this before each `take` except the last."""
+        """Write the output to the file too. Call this before each `take` that is not the last one."""
         self._open()
 
     def flush(self) -> None:
-        """End the output: add the last bytes, which were kept back as possible noise or secrets."""
+        """End the output: add the last bytes, which were held back as possible noise or secrets."""
         data, self._begun = self._begun, b""
         if self._secrets is not None:
             data = self._secrets.feed_data(data) + self._secrets.flush_data()

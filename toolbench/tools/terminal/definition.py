@@ -1,4 +1,4 @@
-"""The terminal as a tool: its action, its observation, its description."""
+"""The definition of the terminal tool: its action, observation and description."""
 
 import os
 import shutil
@@ -63,7 +63,7 @@ class TerminalAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The command after a prompt, as in a terminal."""
+        """The command behind a prompt, as in a terminal."""
         view = Text()
         if self.reset:
             view.append("reset\n", style="yellow")
@@ -84,11 +84,11 @@ class CmdOutputMetadata(BaseModel):
     hostname: str | None = None
     working_dir: str | None = None
     py_interpreter_path: str | None = None
-    """The `python` that the shell would start."""
+    """The path of the `python` that the shell would start; None if there is none."""
     prefix: str = ""
-    """A sentence to show before the output."""
+    """A text to show before the output; empty if there is none."""
     suffix: str = ""
-    """A sentence to show after the output."""
+    """A text to show after the output; empty if there is none."""
 
 
 class TerminalObservation(Observation):
@@ -124,7 +124,7 @@ class TerminalObservation(Observation):
 
     @property
     def visualize(self) -> RenderableType:
-        """The output, and below it how the command ended; nothing is read as markup."""
+        """The output, and below it how the command ended, as plain text without markup."""
         view = Text()
         if self.is_error:
             view.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")
@@ -187,7 +187,7 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         return True
 
     def declared_resources(self, action: TerminalAction) -> DeclaredResources:
-        """Return the shell as a resource, so that calls run one by one.
+        """Return the shell as a resource: calls run one after another.
 
         Source: OpenHands SDK, `TerminalTool`.
         """
@@ -202,12 +202,12 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         executor: Any = None,
         **params: Any,
     ) -> Sequence[Self]:
-        """Return the tool; its shell starts with the first command.
+        """Return a list with this tool; its shell starts with the first command.
 
         Args:
             conv_state: The state of the conversation. It has the working directory where the shell
-                starts, the secrets that commands can name, and the persistence directory where
-                long outputs are saved.
+                starts, the secrets that commands can name, and the persistence directory where long
+                outputs are saved.
             working_dir: Another directory where the shell starts.
             executor: A `TerminalExecutor` to share with other tools, instead of a new one.
             **params: Other parameters of `TerminalExecutor`.

@@ -1,4 +1,4 @@
-"""The executor of the terminal: run commands, type input, wait, stop and reset."""
+"""The executor of the terminal: it runs commands, types input, waits, and stops or resets the shell."""
 
 import os
 import signal
@@ -45,15 +45,15 @@ _WAS_RESET = f"[{_ENDED} This is a new one.]"
 
 
 class _Call:
-    """One call of the terminal."""
+    """One call of the terminal tool."""
 
     def __init__(self, action: TerminalAction, conversation: Any) -> None:
         self.action = action
         self.conversation = conversation
         self.stopped = False
-        """Whether the command of this call must stop."""
+        """Whether the command that this call waits for must stop."""
         self.abandoned = False
-        """Whether no caller waits for the observation any more."""
+        """Whether the caller does not wait for the observation any more."""
 
 
 class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
@@ -72,22 +72,21 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         terminal_type: str | None = None,
         secrets: Mapping[str, SecretValue] | None = None,
     ) -> None:
-        """Prepare a shell; it starts with the first command.
+        """Make an executor whose shell starts with the first command.
 
         Args:
             working_dir: The directory where the shell starts; the current directory if left out.
-            env: Variables, in addition to those of this process.
-            no_change_timeout_seconds: Seconds without output after which a call without a
-                `timeout` returns; 30 if left out.
-            max_processes: The most processes that the user may have, as in `ulimit -u`. This
-                limit stops a fork bomb, but not for root.
+            env: Environment variables for the shell, in addition to those of this process.
+            no_change_timeout_seconds: Seconds without output after which a call without a `timeout`
+                returns; 30 if left out.
+            max_processes: The most processes that the user may have, as in `ulimit -u`. This limit
+                stops a fork bomb, but not for root.
             full_output_save_dir: The folder for files with outputs that are too long to show.
             shell_path: The bash to run, instead of the first bash on the PATH.
             username: The user of the shell: only the user of this process is possible.
             terminal_type: `subprocess`, the only type.
-            secrets: Secrets by name, in addition to the secrets of a call's conversation. A
-                command that names a secret gets the secret as a variable; secrets in outputs are
-                hidden.
+            secrets: Secrets by name, in addition to the secrets of a call's conversation. A command
+                that names a secret gets the secret as a variable; secrets in outputs are hidden.
 
         Raises:
             ValueError: If a parameter has a value that is not possible.
@@ -117,10 +116,11 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
     def __call__(
         self, action: TerminalAction, conversation: Any = None
     ) -> TerminalObservation:
-        """Run *action*, and wait until the command ends or there is another reason to return.
+        """Run the command of *action* or type its input; return when the command ends, or earlier.
 
-        An exception that ends the wait, such as Kernel > Interrupt, also stops the command. Then
-        the next call with an empty command reports the end of the command.
+        A call returns earlier after its time limit, after a time without output, or at a prompt. An
+        exception that ends the wait, such as Kernel > Interrupt, also stops the command. Then the
+        next call with an empty command reports the end of the command.
         """
         call = _Call(action, conversation)
         try:
@@ -135,7 +135,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return hidden
 
     def interrupt(self) -> None:
-        """Stop the command of the present call: by C-c, then by a kill."""
+        """Stop the command for which a call waits now: first by C-c, then by a kill."""
         if (call := self._call) is not None:
             call.stopped = True
             in_background(self._look_up)
@@ -148,7 +148,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
     # --- from call to call ------------------------------------------------------------
 
     def _carry_out(self, call: _Call) -> TerminalObservation:
-        """Run *call* after all earlier calls have ended."""
+        """Run *call* when all earlier calls have ended."""
         with self._busy:
             _check_wanted(call)
             self._call = call
@@ -163,7 +163,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         self._look_up()
 
     def _look_up(self) -> None:
-        """Make the present call check immediately whether to stop."""
+        """Make the call that waits now check immediately whether it has to stop."""
         if (shell := self._shell) is not None:
             shell.look_up()
 
@@ -171,7 +171,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         with self._busy:
             self._drop()
 
-    # --- what an action can mean ------------------------------------------------------
+    # --- the commands and inputs -----------------------------------------------------
 
     def _act(self, call: _Call) -> TerminalObservation:
         action = call.action
@@ -197,7 +197,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return self._run(call) if action.command.strip() else self._between(shell)
 
     def _start_over(self, call: _Call) -> TerminalObservation:
-        """Check the command, end the shell, and run the command in a new shell."""
+        """Check the command of *call*, end the shell, and run the command in a new shell."""
         command = call.action.command
         if is_control(command):
             msg = (
@@ -223,7 +223,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return self._sent(self._opened(), call, variables, earlier)
 
     def _variables(self, call: _Call) -> Mapping[str, str]:
-        """Check that the command can be run, and return the secrets that the command names."""
+        """Check the command of *call*, and return the secrets that it names, as shell variables."""
         command = call.action.command
         if "\0" in command:
             msg = "A command cannot have a NUL character. Write it as printf '\\0'."
@@ -234,16 +234,16 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
     def _sent(
         self, shell: PtyShell, call: _Call, variables: Mapping[str, str], prefix: str
     ) -> TerminalObservation:
-        """Run the command in *shell*, and wait for the command."""
+        """Run the command of *call* in *shell*, wait for it, and return the observation."""
         self._command, self._untold = call.action.command, True
         command = self._command.replace("\r\n", "\n")
         shell.send(command, self._new_output(), variables)
         return self._waited(shell, call, prefix)
 
     def _earlier(self) -> str:
-        """Return a note about what happened before a new command; empty if nothing happened.
+        """Return a note about events since the last call; empty if there were none.
 
-        The earlier command may have ended, or jobs in the background may have written output.
+        The last command may have ended, or jobs in the background may have written output.
         """
         if self._shell is None:
             return ""
@@ -255,7 +255,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return f"[From background jobs, before this command:]\n{text}" if text else ""
 
     def _go_on(self, shell: PtyShell, call: _Call) -> TerminalObservation:
-        """Wait for the running command, or type input for it."""
+        """Type the input of *call*, if any, and wait for the command that runs in *shell*."""
         action = call.action
         pressed = key(action.command)
         if action.command and not action.is_input and pressed is None:
@@ -329,7 +329,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             shell.close()
 
     def _unread_error(self) -> RunError:
-        """End a shell whose output cannot be read any more, and return an error for the model."""
+        """End a shell whose output cannot be read any more, and return the error for the model."""
         command = self._command
         self._drop()
         msg = (
@@ -371,7 +371,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _stop(shell: PtyShell) -> Pause:
-    """Stop the command: by C-c, then by killing the program, then by killing the shell."""
+    """Stop the command in *shell*: by C-c, then by killing the program, then by killing the shell."""
     ways = (
         lambda: shell.press(INTERRUPT),
         shell.ask_again,

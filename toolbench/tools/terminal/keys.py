@@ -23,7 +23,7 @@ INTERRUPT = b"\x03"
 
 
 def key(name: str) -> bytes | None:
-    """Return the bytes of the key *name*, or None if *name* is not a key.
+    """Return the bytes of the key *name*; None if *name* is not the name of a key.
 
     The names are `C-c`, `C-d`, `C-z` and any other `C-` letter; UP, DOWN, LEFT, RIGHT, TAB, ESC,
     ENTER, BS, DEL, HOME, END, PGUP, PGDN. Case is ignored only in the `C-` names.

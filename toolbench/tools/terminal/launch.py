@@ -24,7 +24,7 @@ from toolbench.tools.undisturbed_work import LOOK_AGAIN, WatchedThread
 
 RECORDS = 198  # a descriptor in the shell, to which it writes records of ended commands
 SCREEN = 199  # a descriptor in the shell for the terminal, even if stdout is redirected
-_CLEAR_OF_THOSE = 200  # the first descriptor above these two descriptors
+_CLEAR_OF_THOSE = 200  # the first descriptor above RECORDS and SCREEN
 _ROWS, _COLUMNS = 50, 160
 _PATIENCE = 0.3  # seconds between a request to end and a kill
 
@@ -57,21 +57,21 @@ _SETTINGS = {
 
 @dataclass(frozen=True)
 class Launched:
-    """A running shell, with this process's ends of the pipes and the terminal."""
+    """A shell that runs, with this process's ends of the pipes and of the terminal."""
 
     process: "subprocess.Popen[bytes]"
     commands: int
-    """A descriptor to write commands for the shell."""
+    """The descriptor to which commands for the shell are written."""
     records: int
-    """A descriptor to read records of ended commands."""
+    """The descriptor from which records of ended commands are read."""
     screen: int
-    """A descriptor to read the output of programs, and to write typed input."""
+    """The descriptor from which the programs' output is read, and to which typed input is written."""
     keyboard: int
-    """The programs' end of the terminal: to set modes, and to discard typed input."""
+    """The descriptor of the programs' end of the terminal: to set modes, and to discard typed input."""
 
 
 def bash_program(shell_path: str | Path | None) -> str:
-    """Return the bash at *shell_path*; if it is None, the first bash on the PATH.
+    """Return the path of the bash at *shell_path*; "bash" (the first on the PATH) if this is None.
 
     Raises:
         ValueError: If *shell_path* is not a program, or not bash.
@@ -148,7 +148,7 @@ def launch(
 def launch_in_thread(
     begin: Callable[[], Launched], when_over: Callable[[], object]
 ) -> tuple[Launched, WatchedThread]:
-    """Start a shell in a thread that runs until the shell ends.
+    """Start a shell in a new thread that lasts until the shell ends; return the shell and the thread.
 
     The system ends the shell when the thread that started the shell ends. So this thread must last.
 
@@ -185,12 +185,12 @@ def launch_in_thread(
 
 
 def no_memory() -> OSError:
-    """Return the system's error for too little memory."""
+    """Return the error that the system gives for too little memory."""
     return OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
 
 def _moved(descriptor: int) -> int:
-    """Return a copy of *descriptor* with a number above the numbers that the shell uses."""
+    """Return a copy of *descriptor* with a number above all numbers that the shell uses."""
     try:
         return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _CLEAR_OF_THOSE)
     except OSError as error:
@@ -200,14 +200,14 @@ def _moved(descriptor: int) -> int:
 
 
 def _closing_with(stack: ExitStack, *descriptors: int) -> tuple[int, ...]:
-    """Return *descriptors*, which *stack* will close."""
+    """Make *stack* close *descriptors* later, and return them."""
     for descriptor in descriptors:
         stack.callback(os.close, descriptor)
     return descriptors
 
 
 def check_environment(env: Any) -> None:
-    """Check that *env* can be environment variables.
+    """Check that *env* is a mapping that can be used as environment variables.
 
     Raises:
         ValueError: If a name or value cannot be used. The message has no values, because they may
@@ -231,7 +231,7 @@ def check_environment(env: Any) -> None:
 
 
 def check_limits(silence: Any, max_processes: Any) -> None:
-    """Check the two limits of a terminal; None means that a limit has its default.
+    """Check the two limits of a terminal tool; None means the default.
 
     Args:
         silence: Seconds without output after which a call returns.
@@ -257,7 +257,7 @@ def _is_number(value: Any, kind: Any, least: int) -> bool:
 
 
 def check_reference_parameters(username: str | None, terminal_type: str | None) -> None:
-    """Check parameters of the OpenHands SDK that can have only one value here.
+    """Check the parameters of the OpenHands SDK that can have only one value here.
 
     Raises:
         ValueError: If a parameter has another value.
@@ -297,7 +297,7 @@ def _environment(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def tidy(keyboard: int) -> None:
-    """Prepare the terminal for a new command.
+    """Prepare the terminal with the descriptor *keyboard* for a new command.
 
     Switch off the echo, leave output bytes unchanged, and discard typed input.
     """

@@ -21,12 +21,12 @@ WHAT_TO_DO = (
 
 @dataclass(frozen=True)
 class Setting:
-    """The settings of a terminal, the same for all commands."""
+    """The settings of a terminal tool, the same for all commands."""
 
     working_dir: str
     """The directory where a new shell starts."""
     silence: float
-    """Seconds without output after which a call returns."""
+    """The seconds without output after which a call returns."""
     save_dir: str | None
     """The folder for files with long outputs."""
 
@@ -40,15 +40,15 @@ def observe(
     setting: Setting,
     prefix: str = "",
 ) -> TerminalObservation:
-    """Return the observation after a wait.
+    """Return the observation of a call that has waited for *command*.
 
     Args:
-        shell: The shell; its output is taken, so the next call does not get it again.
+        shell: The shell; its output is taken, so the next call does not get the same output.
         pause: The reason why the wait ended.
-        command: The command.
+        command: The command; None if the call had none.
         waited: The time limit of the call, in seconds.
-        setting: The settings of the terminal.
-        prefix: A sentence to show before the output.
+        setting: The settings of the terminal tool.
+        prefix: A text to show before the output.
     """
     look = shell.look()
     code, place, where = _outcome(look, shell, setting)
@@ -74,13 +74,13 @@ def observe(
 
 
 def text_of(look: Look) -> str:
-    """Return the output of *look* as text for a model."""
+    """Return the output in *look* as text for a model."""
     where = f"All of it is in {look.file}." if look.file else look.loss
     return shown(look.output, where and f" {where}")
 
 
 def _outcome(look: Look, shell: PtyShell, setting: Setting) -> tuple[int, Ended, str]:
-    """Return the exit code, the state after the last command, and the next command's directory."""
+    """Return the exit code, the state after the last command, and the directory of the next command."""
     if look.exit_code is not None:
         return look.exit_code, shell.place, setting.working_dir
     if look.ended is not None:

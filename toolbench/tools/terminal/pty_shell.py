@@ -1,4 +1,4 @@
-"""One persistent bash: send commands, read their output and exit codes."""
+"""One persistent bash: send commands to it, read their output and exit codes."""
 
 import os
 import re
@@ -41,20 +41,20 @@ Pause = Literal["finished", "died", "silent", "late", "prompt", "stopped", "unre
 
 
 class Look(NamedTuple):
-    """The state of a shell at one moment."""
+    """The output of a shell, and its state at one moment."""
 
     output: Excerpt
     """The output since the last call of `look`."""
     file: Path | None
-    """The file with the whole output of the command, if it was needed."""
+    """The file with the whole output of the command; None if it was not needed."""
     loss: str
-    """The reason why the file could not be written; else empty."""
+    """The reason why the file could not be written; empty if there was no error."""
     ended: shell_protocol.Ended | None
     exit_code: int | None
 
 
 class PtyShell:
-    """A shell. A thread reads all its output immediately, also while no command runs."""
+    """A bash on a pseudo-terminal. A thread reads all its output immediately, also between commands."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class PtyShell:
 
         Args:
             working_dir: The directory where the shell starts.
-            env: Variables, in addition to those of this process.
+            env: Environment variables, in addition to those of this process.
             bash: The program: a name on the PATH, or a path.
             max_processes: The most processes that the user may have, as in `ulimit -u`.
 
@@ -76,11 +76,11 @@ class PtyShell:
             OSError: If the shell cannot be started.
         """
         self.ended: shell_protocol.Ended | None = None
-        """The end of the newest command; None while it runs."""
+        """The end of the newest command; None while the command runs."""
         self.exit_code: int | None = None
-        """The exit code of the shell itself; None while it runs."""
+        """The exit code of the shell itself; None while the shell runs."""
         self.place = shell_protocol.Ended(0, working_dir, "", -1)
-        """The end of the last finished command, and the state of the shell after it."""
+        """The end of the newest command that has ended, and the state of the shell after that command."""
         self.output = HeadAndTail()
         self._news = Condition()
         self._records = shell_protocol.Records()
@@ -123,7 +123,7 @@ class PtyShell:
 
     @property
     def foreground(self) -> int:
-        """The process group that gets typed keys; if no program runs, the group of the shell."""
+        """The process group that gets typed keys; if no program runs, the group of the shell itself."""
         try:
             return os.tcgetpgrp(self._launched.screen)
         except OSError:  # the shell is gone
@@ -131,7 +131,7 @@ class PtyShell:
 
     @property
     def settled(self) -> bool:
-        """Whether there is nothing to wait for.
+        """Whether there is no command to wait for.
 
         Either no command runs, or no thread reads the shell's output any more.
         """
@@ -151,7 +151,7 @@ class PtyShell:
         output: HeadAndTail,
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        """Run *command*, and wait until the command begins. The last command must have ended.
+        """Run *command*, and wait until it has begun. The command before it must have ended.
 
         Args:
             command: The command.
@@ -170,7 +170,7 @@ class PtyShell:
                 self._news.wait(LOOK_AGAIN)
 
     def _expect(self, output: HeadAndTail) -> None:
-        """Make a new token for the next report, and write all output to *output* from now on."""
+        """Make a new token for the next command's report; all output goes to *output* from now on."""
         with self._news:
             self._token, self.ended, self._recent = token_hex(8), None, b""
             self._begun = False
@@ -179,10 +179,11 @@ class PtyShell:
             self.output, self._total_at_input = output, output.total
 
     def _absorb_interrupt(self, output: HeadAndTail) -> None:
-        """Ask the shell for a report, a few times if necessary, so that a late C-c hits a report.
+        """Make sure that a C-c that was typed earlier does not interrupt the next command.
 
-        A C-c may reach the shell after the end of its command. Then it must not interrupt the next
-        command. Bash's error messages about the C-c are dropped; other output goes to *output*.
+        A C-c may reach the shell after the end of its command. So ask the shell for a report, a few
+        times if necessary: the C-c then interrupts only a report. Bash's error messages about the
+        C-c are dropped; other output goes to *output*.
         """
         for _ in range(_TRIES):
             aside = HeadAndTail()
@@ -197,7 +198,7 @@ class PtyShell:
         self._interrupted = False
 
     def ask_again(self) -> None:
-        """Ask an idle shell for its report again: a C-c may have removed the first request."""
+        """Ask an idle shell again for its report: a C-c may have removed the first request."""
         if self._is_idle:
             self._say(shell_protocol.report(self._token))
 
@@ -213,7 +214,7 @@ class PtyShell:
 
     @property
     def _is_idle(self) -> bool:
-        """Whether the command has not ended, but no program runs: the command may be a builtin."""
+        """Whether the command has not ended although no program runs: the command may be a builtin."""
         return not self.settled and self.foreground == self.pid
 
     def _say(self, lines: str) -> None:
@@ -225,7 +226,7 @@ class PtyShell:
             return
 
     def press(self, data: bytes, *, patience: float = 2.0) -> bool:
-        """Type *data*; return False if the terminal does not accept all within *patience* seconds."""
+        """Type *data*; return False if the terminal does not accept all of it within *patience* seconds."""
         screen = self._launched.screen
         end = monotonic() + patience
         self._interrupted |= INTERRUPT in data
@@ -242,7 +243,7 @@ class PtyShell:
         return True
 
     def look(self) -> Look:
-        """Return the output since the last call of `look`, and the state of the shell."""
+        """Return the output since the last call of `look`, and the present state of the shell."""
         with self._news:
             if not self.settled:
                 self.output.keep_on()
@@ -250,7 +251,7 @@ class PtyShell:
             return Look(excerpt, output.saved, output.loss, self.ended, self.exit_code)
 
     def look_up(self) -> None:
-        """Make `wait` check immediately whether to stop; any thread may call this."""
+        """Make `wait` check immediately whether it has to stop; any thread may call this."""
         with self._news:
             self._news.notify_all()
 
@@ -264,14 +265,14 @@ class PtyShell:
         prompts: bool = False,
         stop: Callable[[], bool] = lambda: False,
     ) -> Pause:
-        """Wait until the command ends, or there is a reason to stop waiting.
+        """Wait until the command ends or there is another reason to stop waiting; return the reason.
 
         Args:
             silence: Seconds without output after which to stop waiting.
             timeout: The time limit in seconds.
             prompts: Whether to stop earlier after an unfinished line, which may be a prompt.
-            stop: A function that returns True to stop the wait. Call `look_up` when its result
-                changes.
+            stop: A function that returns True to stop the wait. Call `look_up` when the result of
+                this function changes.
         """
         begun = monotonic()
         end = begun + timeout if timeout is not None else float("inf")
@@ -297,7 +298,7 @@ class PtyShell:
             return "died" if self.exit_code is not None else "finished"
 
     def _line_is_open(self) -> bool:
-        """Tell whether there is output since the last input, and the output ends inside a line."""
+        """Tell whether there was output after the last typed input, and it ends inside a line."""
         news = self.output.total > self._total_at_input
         return news and not self.output.last.endswith(b"\n")
 
@@ -307,7 +308,7 @@ class PtyShell:
         os.write(self._wake, b"!")
 
     def _read(self) -> None:
-        """Read until the shell ends. After an error, make `is_unread` true, to tell the callers."""
+        """Read the shell's output until the shell ends; after an error, make `is_unread` true."""
         try:
             self._read_all()
         except BaseException:  # noqa: BLE001 - the thread has no caller to raise it to
@@ -367,7 +368,7 @@ class PtyShell:
                 self._news.notify_all()
 
     def _bury(self) -> None:
-        """Read the last output of a shell that has ended, and set its exit code."""
+        """Read the last output of the shell, which has ended, and set `exit_code`."""
         if not self._closing:
             end_session(self.pid)
         while ready(self._launched.screen, selectors.EVENT_READ, _LAST_WORDS):

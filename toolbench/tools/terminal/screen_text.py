@@ -36,7 +36,7 @@ _MOVE = re.compile(r"([\r\b\x18])")
 
 
 def clean(raw: bytes) -> str:
-    """Return *raw* as text without escape sequences. Of an overwritten line, return the last state.
+    """Return *raw* as text without escape sequences; of a line that was overwritten, the last state.
 
     Bytes that are not UTF-8 become U+FFFD; control characters, also NUL, are removed.
     """
@@ -51,7 +51,7 @@ def clean(raw: bytes) -> str:
 
 
 def _overwritten(line: str) -> str:
-    """Return the visible text of *line* after all its cursor movements and erasures."""
+    """Return what is visible of *line* after all its cursor movements and erasures."""
     if _MOVE.search(line) is None:
         return line
     screen_line, at = "", 0
@@ -72,10 +72,10 @@ def _overwritten(line: str) -> str:
 
 
 def shown(output: Excerpt, where: str) -> str:
-    """Return *output* as text; if a part was dropped, a note in the middle says so.
+    """Return *output* as text; if a part of it was dropped, a note in the middle says so.
 
     Args:
-        output: The output.
+        output: The first and the last part of the output.
         where: A sentence for the note, for example about a file with the whole output.
     """
     if not output.dropped:

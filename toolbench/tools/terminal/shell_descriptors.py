@@ -1,4 +1,4 @@
-"""Wait until a descriptor can be read or written, and close descriptors."""
+"""Wait until a file descriptor can be read or written, and close descriptors."""
 
 import os
 import selectors
@@ -12,14 +12,14 @@ def close_all(*descriptors: int) -> None:
 
 
 def selector() -> selectors.BaseSelector:
-    """Return a selector. On Linux the selector works even if no descriptor is free."""
+    """Return a new selector. On Linux the selector works even if no descriptor is free."""
     if sys.platform == "linux":
         return selectors.PollSelector()
     return selectors.DefaultSelector()  # poll() of macOS does not work with terminals
 
 
 def ready(descriptor: int, event: int, seconds: float) -> bool:
-    """Tell whether *event* happens for *descriptor* within *seconds*."""
+    """Wait for *event* on *descriptor*; return False if it does not happen within *seconds*."""
     with selector() as one:
         one.register(descriptor, event)
         return bool(one.select(max(0.0, seconds)))

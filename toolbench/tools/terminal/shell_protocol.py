@@ -1,4 +1,4 @@
-"""The protocol with the shell: run a command, and read the record of its end.
+"""The texts that are sent to the shell to run a command, and the records that the shell sends back.
 
 Commands are sent through a pipe, so typed input can never run as a command. At the end of each
 command, the shell writes a record to another pipe. It also prints a random mark on the screen: when
@@ -34,7 +34,7 @@ _REST = rb"\0(\d+)\0([^\0]*)\0(\d*)\0([^\0]*)\0"
 
 @dataclass(frozen=True)
 class Ended:
-    """The end of a command, and the state of the shell after it."""
+    """The record of the end of a command: its exit code, and the state of the shell after it."""
 
     exit_code: int
     working_dir: str
@@ -48,7 +48,7 @@ def run(command: str, token: str, variables: Mapping[str, str]) -> str:
 
     Args:
         command: The command.
-        token: The token that the shell reports when the command begins; see `Records.begun`.
+        token: The token that the shell writes when the command begins; see `Records.begun`.
         variables: The variables to set and export before the command.
     """
     words = " ".join(f"{name}={_quoted(text)}" for name, text in variables.items())
@@ -66,7 +66,7 @@ def _quoted(text: str) -> str:
 
 
 def report(token: str) -> str:
-    """Return the text that makes the shell report the end of the last command, with *token*."""
+    """Return the text that makes the shell write the record of the last command's end, with *token*."""
     return _REPORT.format(token=token, records=RECORDS, screen=SCREEN)
 
 
@@ -76,25 +76,25 @@ def mark(token: str) -> bytes:
 
 
 class Records:
-    """A parser of the records in the bytes that a shell sends."""
+    """A parser of the records in the bytes that the shell writes."""
 
     def __init__(self) -> None:
-        """Start without records."""
+        """Make a parser without data."""
         self._data = b""
 
     def write(self, data: bytes) -> None:
-        """Add *data* from the shell."""
+        """Add *data*, which the shell wrote."""
         self._data += data
 
     def begun(self, token: str) -> bool:
-        """Tell whether the command with *token* has begun, so that an interrupt reaches it."""
+        """Tell whether the command with *token* has begun; only then does an interrupt reach it."""
         return f"{_BEGUN}{token}\0".encode() in self._data
 
     def take(self, token: str) -> Ended | None:
         """Return the newest complete record with *token*, and drop all data so far.
 
         If there is no such record, return None and drop nothing. A C-c may cut a record, so a
-        record is found by its token, and not by counting parts.
+        record is recognised by its token, and not by counting parts.
         """
         of_token = rb"(?<!\%s)(?=%s%s)" % (_BEGUN.encode(), token.encode(), _REST)
         if not (records := list(re.finditer(of_token, self._data))):

@@ -1,4 +1,4 @@
-"""Give a command the secrets that it names as shell variables, and hide secrets in outputs."""
+"""Give a command the secrets that it names, as shell variables, and hide secrets in outputs."""
 
 import re
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ _NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
 
 class ShellSecrets:
-    """The secrets that commands can name, and that outputs must not show."""
+    """The secrets of a shell: commands can name them, and outputs must not show them."""
 
     def __init__(self, secrets: Secrets) -> None:
-        """Use *secrets*, in addition to the secrets of each call's conversation."""
+        """Make it with *secrets*, which count in addition to the secrets of each call's conversation."""
         self._own = secrets
         self.redactor = secrets.redactor
-        """The redactor of *secrets* and of the secrets of all conversations so far.
+        """The redactor of the executor's own secrets and of the secrets of all conversations so far.
 
         Secrets of earlier conversations stay hidden, because the shell keeps its variables.
         """

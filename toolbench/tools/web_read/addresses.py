@@ -1,4 +1,4 @@
-"""Check network addresses: private addresses are allowed only if a caller says so."""
+"""Check network addresses: private addresses are refused unless the caller allows them."""
 
 import asyncio
 import ipaddress
@@ -13,9 +13,9 @@ Resolver = Callable[[str, int], Awaitable[list[str]]]
 _UNICAST = ipaddress.IPv6Network("2000::/3")
 """The public part of IPv6. All other addresses are local, or not in use."""
 _PROTOCOLS = ipaddress.IPv4Network("192.0.0.0/24")
-"""Addresses for protocols, and for one cloud's metadata. Python before 3.11.9 calls most global."""
+"""Addresses for protocols, and for one cloud's metadata. Python before 3.11.9 calls most public."""
 _SIXTOFOUR = ipaddress.IPv6Network("2002::/16")
-"""Addresses of 6to4, not in use any more (RFC 7526). Only some Pythons call them global."""
+"""Addresses of 6to4, not in use any more (RFC 7526). Only some Python versions call them public."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _ISATAP = (
     0x0000_5EFE,
@@ -24,7 +24,7 @@ _ISATAP = (
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """Return the addresses of *host*, in the order in which to try them.
+    """Return the network addresses of *host*, in the order in which to try them.
 
     Raises:
         OSError: If *host* is not known.
@@ -76,7 +76,7 @@ def _reachable(ip: IP) -> Iterator[IP]:
 async def allowed(
     host: str, port: int, *, resolver: Resolver, private: bool
 ) -> list[str]:
-    """Return the addresses of *host*, if connections to *host* are allowed.
+    """Return the network addresses of *host*, if connections to *host* are allowed.
 
     Unless *private* is True, all addresses must be public. A host name that has both public and
     private addresses may be an attack.

@@ -1,4 +1,4 @@
-"""Decode the bytes of a page; the encoding comes from the bytes, the server or the page."""
+"""Decode the bytes of a page. The bytes, the server or the page itself tell the encoding."""
 
 import codecs
 import re
@@ -41,7 +41,7 @@ def _declared_in(pattern: re.Pattern[bytes], data: bytes) -> str | None:
 
 
 def _known(name: str) -> str | None:
-    """Return the codec for the encoding *name* of a web page; None if there is no such codec."""
+    """Return Python's codec for *name*, the encoding of a web page; None if there is no such codec."""
     name = name.strip("\"' ").lower()
     if name in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii"):
         return "cp1252"  # pages with this declaration really use it

@@ -30,7 +30,7 @@ class WebReadAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The address."""
+        """The address, and the start of the part."""
         view = Text.assemble(("Read ", "bold"), (self.url, "cyan"))
         return view.append(f" from {self.start:,}") if self.start else view
 
@@ -85,10 +85,10 @@ class WebReadTool(ToolDefinition[WebReadAction, WebReadObservation]):
 
     @classmethod
     def create(cls, conv_state: Any = None, **params: Any) -> Sequence[Self]:
-        """Return the tool.
+        """Return a list with this tool.
 
         Args:
-            conv_state: Not needed.
+            conv_state: Not used.
             **params: The parameters of `WebReadExecutor`.
         """
         from toolbench.tools.web_read.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation

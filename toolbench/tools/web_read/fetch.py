@@ -1,4 +1,4 @@
-"""Get the content at a web address; the address of each redirect is checked before the request.
+"""Get the content at a web address; after each redirect, the new address is checked first.
 
 The connection uses exactly the network address that was checked. So an attacker cannot change the
 address of a host name between the check and the connection.
@@ -24,7 +24,7 @@ _STEP = httpx2.Timeout(15.0)  # seconds for one connection, one read
 
 @dataclass(frozen=True)
 class Fetched:
-    """The answer of a server."""
+    """The answer of a web server."""
 
     url: str
     status: int
@@ -32,16 +32,16 @@ class Fetched:
     charset: str | None
     body: bytes
     is_cut: bool
-    """Whether the body was longer than the limit."""
+    """Whether the server's body was longer than MAX_BYTES, so that `body` has only its start."""
 
 
 async def fetch(
     url: str, *, resolver: Resolver = resolve, private: bool = False
 ) -> Fetched:
-    """Return the content at *url*, after redirects.
+    """Return the server's answer at *url*, after redirects.
 
     Args:
-        url: The address.
+        url: The web address.
         resolver: A function that returns the network addresses of a host and port.
         private: Whether connections to private addresses are allowed.
 
@@ -69,7 +69,7 @@ async def fetch(
 
 
 def _checked(url: str, base: httpx2.URL | None = None) -> httpx2.URL:
-    """Return *url*, which may be relative to *base*, as an absolute address.
+    """Return *url*, which may be relative to *base*, as an absolute web address.
 
     Raises:
         RunError: If the address is not valid, or may not be read.
@@ -94,7 +94,7 @@ def _checked(url: str, base: httpx2.URL | None = None) -> httpx2.URL:
 async def _answer(
     client: httpx2.AsyncClient, target: httpx2.URL, addresses: list[str]
 ) -> httpx2.Response:
-    """Send the request to *addresses*, one after another, and return the first answer."""
+    """Send the request to each of *addresses* until one of them answers, and return the answer."""
     failure = ""
     for address in addresses:
         request = client.build_request(

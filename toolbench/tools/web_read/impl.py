@@ -26,9 +26,9 @@ _ERROR_SHOWN = 1_000  # characters of a server's error page
 
 
 class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
-    """The executor that reads pages.
+    """The executor that reads web pages.
 
-    The last page is kept, so all parts of a page come from the same download.
+    It keeps the last page, so all parts of a page come from the same download.
     """
 
     def __init__(
@@ -38,12 +38,12 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
         allow_private: bool = False,
         resolver: Resolver = resolve,
     ) -> None:
-        """Set the limits for all pages.
+        """Make an executor with limits for all pages.
 
         Args:
             timeout: The time limit for a page with all its redirects, in seconds.
-            allow_private: Also read pages from this machine and private networks. This is a risk:
-                a web page may persuade a model to read private pages.
+            allow_private: Also read pages from this machine and private networks. This is a risk: a
+                web page may persuade a model to read private pages.
             resolver: A function that returns the network addresses of a host and port.
         """
         self._timeout = timeout
@@ -56,7 +56,7 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
     def __call__(
         self, action: WebReadAction, conversation: Any = None
     ) -> WebReadObservation:
-        """Read the page."""
+        """Read the page of *action*, or its part from `start` on."""
         try:
             return self._read(action)
         except RunError as failure:
@@ -103,7 +103,7 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
                 self._under_way.discard(future)
 
     def interrupt(self) -> None:
-        """Stop reading."""
+        """Stop reading all pages that are being read now."""
         with self._lock:
             for future in self._under_way:
                 future.cancel()
