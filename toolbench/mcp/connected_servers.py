@@ -11,17 +11,17 @@ _THERE = ("connected", "incomplete", "lost")
 
 
 class Session(Protocol):
-    """The parts of a session that `ConnectedServers` uses."""
+    """The protocol of the sessions that `ConnectedServers` finds and closes."""
 
     name: str
     tools: Any
     """The tools, by their names on the server."""
     entry: Any
-    """Its configuration entry."""
+    """The configuration of the server."""
 
     @property
     def portable_entry(self) -> Any:
-        """The entry with which it can be connected again, from any folder."""
+        """The configuration with which the server can be connected again, from any folder."""
 
     @property
     def status(self) -> str:
@@ -35,7 +35,7 @@ class ConnectedServers:
     """Sessions by the names of their servers. The references to sessions are weak."""
 
     def __init__(self) -> None:
-        """Start without sessions."""
+        """Make an empty collection."""
         self._numbers: WeakKeyDictionary[Session, int] = WeakKeyDictionary()
         self._count = count()
 
@@ -44,7 +44,7 @@ class ConnectedServers:
         self._numbers[session] = next(self._count)
 
     def session(self, server: str) -> Session | None:
-        """Return the newest session of the server called *server*, or None."""
+        """Return the newest session of the server called *server*; None if it is not connected."""
         return next((s for s in self.sessions if s.name == server), None)
 
     @property

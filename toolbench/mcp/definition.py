@@ -80,7 +80,7 @@ class MCPToolAction(Action):
 _READ_PARTS = frozenset(
     {"title", "description", "outputSchema", "annotations", "_meta", "icons"}
 )
-"""The parts of an entry that are checked when it is read."""
+"""The parts of an entry in the server's list that are checked when the list is read."""
 _OF_NO_LIST = frozenset({"name", "executor"})
 """A copy that changes only these fields is still the tool that its server lists."""
 
@@ -91,7 +91,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
     action_type: type[MCPToolAction] = MCPToolAction
     server: str
-    """The name of the session it belongs to."""
+    """The name of the session to which the tool belongs."""
     remote_name: str
     """The name of the tool on the server; `name` differs if two servers use the same name."""
     schema: Mapping[str, Any] = field(repr=False)
@@ -99,7 +99,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     output_schema: Any = field(default=None, repr=False)
     icons: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     entry: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """The tool's entry in the server's list, unchanged; empty for a copy with other contents."""
+    """The tool's entry in the server's list, unchanged; empty for a copy that differs from it."""
     notes: tuple[str, ...] = ()
     """Problems of the server's description of the tool; the parts with a problem were left out."""
     server_version: str = ""
@@ -117,7 +117,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
     @property
     def origin(self) -> Any:
-        """The configuration entry of its server; `None` without a session."""
+        """The configuration of the tool's server; None without a session."""
         caller = getattr(self.executor, "caller", None)
         return getattr(caller, "entry", None)
 
@@ -160,7 +160,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
         Raises:
             ServerError: If the server is an object of this process.
-            ToolNotFoundError: If its server is not connected any more.
+            ToolNotFoundError: If the tool's server is not connected any more.
         """
         from toolbench.mcp.worker_tool import (  # noqa: PLC0415 - the client is made of this
             WorkerTool,
@@ -237,7 +237,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return tried
 
     def unchecked_action(self, arguments: Mapping[str, Any]) -> MCPToolAction:
-        """Return the action with *arguments* as they are: the server checks them."""
+        """Return the action with *arguments* unchanged and unchecked: only the server checks them."""
         return MCPToolAction.of(arguments, self.schema)
 
     def _invoker(self) -> Callable[[Any, Any], Any]:
@@ -254,9 +254,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         """Return a copy of the server's schema of the arguments, as a model gets it.
 
         Args:
-            security_risk: Ask the model how risky each call is. Ignored if the tool is read-only or
-                has its own argument `security_risk`.
-            summary: Ask the model for a line on the purpose of the call.
+            security_risk: Whether the model must say how risky each call is. Ignored if the tool is
+                read-only or has its own argument `security_risk`.
+            summary: Whether the model is asked for a line on the purpose of the call.
         """
         return self._parameters.get(
             security_risk=security_risk and not self.hints.readOnlyHint, summary=summary
@@ -303,7 +303,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
 
 def with_unique_names(tools: list[MCPToolDefinition]) -> list[MCPToolDefinition]:
-    """Return *tools* with unique names: tools of the same name get their server in front."""
+    """Return *tools* with unique names: a name of several tools gets the server's name in front."""
     counts = Counter(tool.remote_name for tool in tools)
     names = set(counts)
     return [

@@ -77,7 +77,7 @@ class FormQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class UrlQuestion(Question):
-    """A page that the person visits before accepting. Never open the page without asking.
+    """A web page that the person visits before accepting. Never open the page without asking.
 
     Source: MCP, elicitation in URL mode.
     """
@@ -108,7 +108,7 @@ class UrlQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingQuestion(Question):
-    """A request for a message of a model, which a person may write. Source: MCP, sampling."""
+    """The server wants a message of a model; a person may write it. Source: MCP, sampling."""
 
     messages: list[dict[str, Any]]
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -167,7 +167,7 @@ def reporting(on_progress: OnProgress) -> Iterator[None]:
 
 
 def current_answerer() -> Answerer | None:
-    """Return the answerer of the innermost `answering`, if there is one."""
+    """Return the answerer of the innermost `answering`; None if this code is in no `answering`."""
     return _answerer.get()
 
 
@@ -178,7 +178,7 @@ def current_on_progress() -> OnProgress | None:
 
 
 def for_person(question: Question) -> Asked:
-    """Return *question* as a question to a person."""
+    """Return *question*, which a server asks, in the form in which a run asks a person."""
     if isinstance(question, FormQuestion):
         return Asked.about(question.whole, question.schema or _NEEDS_NOTHING, "")
     if isinstance(question, SamplingQuestion):
@@ -263,7 +263,7 @@ T = TypeVar("T")
 
 
 class BlockingWait(CoroutineWait[T]):
-    """A wait in a thread until one call of a server is done; the thread answers questions."""
+    """A thread's wait for the end of one call to a server. The thread answers questions meanwhile."""
 
     def __init__(self, answerer: Answerer) -> None:
         """Answer questions with *answerer*, a plain function, and draw the run's progress."""

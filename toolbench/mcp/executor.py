@@ -1,4 +1,4 @@
-"""Call a server's tool, blocking or awaited; cancelling also cancels the call at the server."""
+"""Call a server's tool, blocking or awaited. If the call is cancelled, the server is told."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Iterator
@@ -42,23 +42,23 @@ _CANCELLED = "The call was cancelled, also at the server."
 
 
 class Caller(Protocol):
-    """An object that sends calls to a server, such as a session."""
+    """The protocol of objects that send calls to a server, such as sessions."""
 
     name: str
-    """The name of the server here."""
+    """The name that the server has in this client."""
     server_info: dict[str, Any]
     """The server's description of itself: `name`, `version`, `title`."""
     answerer: Answerer | None
     """Answers the server's questions outside of `answering`."""
     notices: list[str]
-    """Notes for the person; the next result takes them out of this list."""
+    """Notes for the person; they are moved to the next result."""
 
     @property
     def era(self) -> Literal["modern", "legacy"] | None:
         """The protocol of the connection; None before it is known."""
 
     def keep_secret(self, secrets: Iterable[str]) -> Redactor:
-        """Hide *secrets* in the kept traffic; return the redactor of all secrets."""
+        """Hide *secrets* in what the session keeps of its messages; return a redactor of all secrets."""
 
     async def call_tool(
         self,
@@ -68,7 +68,11 @@ class Caller(Protocol):
         on_progress: OnProgress | None = None,
         answerer: Answerer | None = None,
     ) -> dict[str, Any]:
-        """Return the result as the server sent it; without a result raise `CallFailedError`."""
+        """Call the tool *name*; return the result as the server sent it.
+
+        Raises:
+            CallFailedError: If there is no result.
+        """
 
 
 class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):

@@ -39,7 +39,7 @@ _ANYTHING = ("unknown type", "application/octet-stream")
 
 
 class MCPObservation(Observation):
-    """An answer of a server, with its blocks unchanged."""
+    """What a server answered to a call or another request, with its blocks unchanged."""
 
     blocks: list[dict[str, Any]] = Field(default_factory=list)
     """Every block as the server sent it: text, images, audio, links, resources, unknown."""
@@ -162,7 +162,7 @@ class MCPUnfinishedObservation(UnfinishedObservation, MCPToolObservation):
 def tool_observation(
     tool: str, result: Mapping[str, Any], promise: SchemaValidator | None = None
 ) -> MCPToolObservation:
-    """Return the observation of *tool* for *result*, the answer to `tools/call`.
+    """Return *result*, the server's answer to `tools/call`, as the observation of the tool *tool*.
 
     *promise* is the validator of the tool's output schema. If the structured content does not fit
     this schema, the observation has a warning; it does not become an error.
@@ -191,7 +191,7 @@ def tool_observation(
 def failed_observation(
     tool: str, text: str, warnings: Sequence[str] = ()
 ) -> MCPToolObservation:
-    """Return the error of a call: *text* is for the model, *warnings* are for the person."""
+    """Return the observation of a failed call: *text* is for the model, *warnings* for the person."""
     return MCPToolObservation(
         tool_name=tool,
         content=[TextContent(text=text)],

@@ -19,7 +19,7 @@ _EXPENSIVE = 5_000  # tokens in every request
 
 
 class Reviewed(Protocol):
-    """The parts of a session that a review reads."""
+    """The protocol of sessions that can be reviewed."""
 
     name: str
     tools: Any
@@ -36,7 +36,7 @@ class ServerReview:
     Attributes:
         server: The name of the server.
         tools: The number of tools that can be called.
-        cost: The tokens that its tools add to each request; see `TokenBill`.
+        cost: The tokens that the tools add to each request to a model; see `TokenBill`.
         destructive: The tools that declare that they may delete or overwrite.
         undeclared: The tools that do not declare what they change.
         disabled: The tools that cannot be called, each with its reason.
@@ -59,7 +59,7 @@ class ServerReview:
 
     @property
     def concerns(self) -> list[str]:
-        """Sentences about risks; an empty list does not mean that the server is safe."""
+        """Sentences about risks for a person. An empty list does not mean that the server is safe."""
         errors = sum(finding.severity == "error" for finding in self.findings)
         warnings = sum(finding.severity == "warning" for finding in self.findings)
         sentences = [

@@ -117,9 +117,9 @@ class MCPServerSession:
         self.roots = RootList(self.connection, features)
         """The folders that the server may ask for: a sequence, with a method to change them."""
         self.skills = SkillList(self.connection, timeout, self.resources)
-        """The skills: a sequence, with a method to read one."""
+        """The skills: a sequence, with a method to read a skill's file."""
         self.prompts = PromptList(self.connection, timeout)
-        """The prompts: a sequence, with a method to get one."""
+        """The prompts: a sequence, with a method to get the messages of a prompt."""
         self._lists = SessionLists(
             self.connection,
             inbox,
@@ -130,10 +130,11 @@ class MCPServerSession:
         )
         store = KeptTasks(server_key(entry))
         self.tasks = TaskList(self, self.connection, timeout, store)
-        """The tasks: a sequence; each can be looked at, waited for and cancelled."""
+        """The tasks: a sequence, with methods to look at, await and cancel a task."""
         key = None if approvals is None else server_key(entry)
         self.trust = Trust(name, key, approvals) if key and approvals else None
-        """Compares the server with its approved offer; None if no approval is required."""
+        """Compares what the server offers with what a person approved; None if no approval is
+        required."""
         self.log = inbox.log
         """The last messages the server logged through MCP."""
         self.traffic = inbox.traffic
@@ -182,7 +183,7 @@ class MCPServerSession:
 
     @property
     def portable_entry(self) -> ServerEntry:
-        """The entry with which the server can be connected again, from any folder."""
+        """The configuration with which the server can be connected again, from any folder."""
         return portable_entry(
             self.entry, folder=self._folder, mode=self.connection.mode
         )
@@ -211,7 +212,7 @@ class MCPServerSession:
         return [*([] if problem is None else [f"tools/list: {problem}"]), *updates]
 
     def observe(self, listener: Listener) -> Callable[[], None]:
-        """Call *listener* with the changes, a few times a second; return a function to end this."""
+        """Call *listener* after changes, a few times a second; return a function that removes it."""
         return self._inbox.changes.listen(listener)
 
     def reconnect(self, mode: str | None = None) -> None:
@@ -290,13 +291,13 @@ class MCPServerSession:
         portal.call(self._lists.refresh)
 
     def _compare_with_approved(self) -> None:
-        """Compare the present offer of the server with the approved offer."""
+        """Compare the tools and instructions of the server with those that a person approved."""
         if self.trust is not None:
             offer = {"tools": self.tools.raw, "instructions": self.instructions}
             self.trust.look(self._inbox.entry_redactor.value(offer))
 
     def snapshot(self) -> Snapshot:
-        """Return a snapshot of the server's offer, to keep in a file or to compare."""
+        """Return a snapshot of what the server offers, to keep in a file or to compare."""
         return snapshot_of(self)
 
     # --- using it -----------------------------------------------------------------

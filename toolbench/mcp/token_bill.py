@@ -1,4 +1,4 @@
-"""The tokens that a server's tools cost a model, in every request that offers them."""
+"""How many tokens the tools of a server cost a model, in each request that offers them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

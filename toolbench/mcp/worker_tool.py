@@ -23,7 +23,7 @@ IDLE = 10.0
 
 @dataclass(frozen=True)
 class WorkerTool:
-    """A tool of a server, as data that is sent to a worker; the worker makes the tool from it."""
+    """Data from which a worker makes a tool of a server. It is sent to the worker."""
 
     server: str
     remote_name: str
@@ -31,7 +31,7 @@ class WorkerTool:
 
     @classmethod
     def of(cls, server: str, remote_name: str) -> "WorkerTool":
-        """Return the object to send to a worker for a tool of a connected server.
+        """Return the data for the tool *remote_name* of the connected server *server*.
 
         Raises:
             ServerError: If the server is an object of this process: no other process reaches it.
@@ -74,7 +74,10 @@ class WorkerSessions:
 
     @contextmanager
     def connected(self, name: str, entry: ServerEntry) -> Iterator[MCPServerSession]:
-        """Yield the session with *entry*; it stays open while it is used, and a little longer."""
+        """Yield the session with the server of *entry*.
+
+        It stays open during the use, and a little longer.
+        """
         with self._lock:
             self._users += 1
             self._stop_timer()

@@ -56,7 +56,7 @@ def _named(name: Any, entry: Any, base: Path) -> ServerEntry:
 
 
 def read_entry(entry: Any, *, base: Path | None = None) -> ServerEntry:
-    """Read one server: a mapping, a URL, `module:name`, a path, or a FastMCP object.
+    """Return the configuration of one server; *entry* is a mapping, URL, `module:name`, path or object.
 
     Raises:
         ServerError: If the server has no command to start and no URL to connect to.
@@ -217,7 +217,7 @@ def _server_table(config: Any) -> Mapping[str, Any]:
 
 
 def _is_empty(config: Any) -> bool:
-    """Tell whether *config*, which has no servers, has the form of a configuration."""
+    """Tell whether *config* is a configuration in which no server is named, and not something else."""
     if hasattr(config, "mcpServers") or config == {}:
         return True
     tables = [config, config.get("mcp")] if isinstance(config, Mapping) else []
@@ -255,7 +255,7 @@ def _names_module(value: Any) -> bool:
 
 
 def load(path: Path) -> Any:
-    """Return the content of the file at *path*: JSON as editors write it, TOML or YAML.
+    """Return the content of the file at *path*: TOML, YAML, or JSON with the comments that editors allow.
 
     Raises:
         ServerError: If the file cannot be read.

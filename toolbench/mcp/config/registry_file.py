@@ -30,7 +30,7 @@ _HINTS = {
 }
 """By registry: the programs that a package may ask for. Another program could run anything."""
 _OWN = "MCP_"
-"""The prefix of a remote's variables: variables with another purpose are not sent to a remote."""
+"""The prefix of the variables that are sent to a remote, so that it gets no other variables."""
 _REFERENCE = re.compile(r"\$\{(?=\w)")
 _REFERENCED = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _VARIABLE = re.compile(r"\{([A-Za-z_][\w-]*)\}")
@@ -176,7 +176,7 @@ def _identifier(package: Mapping[str, Any], mark: str) -> str:
 
 
 def _word(value: Any) -> str:
-    """Return *value*; raise if it is not one word, or if a program may take it for an option."""
+    """Return *value*; raise if it is more than one word, or if a program may take it for an option."""
     if isinstance(value, str) and _NAME.fullmatch(value) and not value.startswith("-"):
         return value
     _refuse(
@@ -216,7 +216,7 @@ def _argument(argument: Mapping[str, Any]) -> Iterator[str]:
 def _settings(
     items: list[Mapping[str, Any]], *, prefix: str = ""
 ) -> list[tuple[str, str, Mapping[str, Any]]]:
-    """Return the name, value and item of each of *items* that has a value.
+    """Return (name, value, item) for each of *items* that has a value.
 
     An item is a variable or a header. An item without a value becomes a reference, if an
     environment variable with *prefix* and the name of the item is set.
@@ -246,7 +246,7 @@ def _value(item: Mapping[str, Any], variable: str) -> str | None:
 
 
 def _filled(text: str, item: Mapping[str, Any]) -> str:
-    """Return *text* with each `{name}` replaced, if `name` is one of the item's variables.
+    """Return *text* with each `{name}` replaced, if `name` is among the `variables` of *item*.
 
     The replacement is the variable's value, or a reference (`${NAME}`).
     """

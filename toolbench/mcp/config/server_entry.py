@@ -11,7 +11,7 @@ from toolbench.redaction.detection.settings import secrets_in, secrets_in_words
 from toolbench.redaction.redactor import SHORTEST_SETTING, Redactor
 
 Transport = Literal["stdio", "http", "sse", "memory", "replay"]
-"""The way to a server; `replay` means a recording instead of a server."""
+"""How a server is reached; `memory` means an object in this process, `replay` a recording."""
 
 
 @dataclass(frozen=True, kw_only=True)

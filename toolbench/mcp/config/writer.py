@@ -16,7 +16,7 @@ _MILLISECONDS = 1000
 
 
 class Reached(Protocol):
-    """The parts of a session that `write_config` reads: its name and its entry."""
+    """The protocol of the sessions that `write_config` writes: a name, and the entry of the server."""
 
     name: str
 
@@ -67,8 +67,8 @@ def written_entry(
 
     Args:
         name: The name of the server.
-        entry: Its entry.
-        variables: The function adds each variable that replaces a secret, with the secret.
+        entry: The configuration of the server.
+        variables: A dict to which each variable that replaces a secret is added, with the secret.
     """
     hidden = _Hidden(name, entry, variables)
     if entry.fastmcp is not None:
@@ -152,7 +152,7 @@ class _Hidden:
                 text = text.replace(secret, f"${{{self._variable(key, secret)}}}")
         bare = _REFERENCE.sub("", text)
         if self._secrets and Redactor(self._secrets).text(bare) != bare:
-            return f"${{{self._variable(key, text)}}}"  # an encoded secret, for example
+            return f"${{{self._variable(key, text)}}}"  # it has, for example, an encoded secret
         return text
 
     def _variable(self, key: str, secret: str) -> str:

@@ -1,1 +1,1 @@
-"""Open, use, lose and reopen the connection to one server."""
+"""The connection to one server: how it is opened, used, lost and opened again."""

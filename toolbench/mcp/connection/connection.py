@@ -37,9 +37,11 @@ _PROBE = 10.0  # seconds for the answer to the first request of the newer protoc
 _CLOSING = 8.0  # seconds: a server that ignores SIGTERM needs three
 
 Send = Callable[["ClientSession", Any, "str | None"], Awaitable[Any]]
-"""Sends one request. Arguments: the session, the answers to the server's questions, their state."""
+"""A function that sends one request. It gets the SDK's session; after questions of the server, also
+the answers and the state that came with the questions, else None and None."""
 SendPage = Callable[["ClientSession", Any], Awaitable[Any]]
-"""Requests one page of a list. Arguments: the session, the parameters with the cursor."""
+"""A function that requests one page of a list. It gets the SDK's session and the parameters with
+the cursor."""
 
 
 class Pages(NamedTuple):
@@ -110,7 +112,7 @@ class Connection:
             await self._client.__aenter__()
 
     async def close(self) -> None:
-        """End the session and the process; an error of the end is ignored."""
+        """End the session and the server's process; an error during this is ignored."""
         if self._client is None:
             return
         with anyio.move_on_after(_CLOSING), suppress(Exception):
@@ -167,7 +169,7 @@ class Connection:
 
     @property
     def is_modern(self) -> bool:
-        """Whether the protocol version has no handshake."""
+        """Whether both sides speak the newer protocol, which has no handshake."""
         return self.protocol_version >= _MODERN
 
     def described(self) -> dict[str, Any]:
@@ -186,10 +188,10 @@ class Connection:
     # --- asking -------------------------------------------------------------------
 
     async def ask(self, send: Send, call: Call) -> dict[str, Any]:
-        """Send a request and return the result as the server sent it.
+        """Send a request by *send*, and return the result as the server sent it.
 
-        Questions that the server asks before its result are answered, in up to ten rounds. A
-        demand to visit pages (`URLElicitationRequiredError`) counts as a question.
+        Questions that the server asks before its result are answered, in up to ten rounds. A demand
+        to visit pages (`URLElicitationRequiredError`) counts as a question.
 
         Raises:
             CallTimeoutError: If the server took too long; the request was cancelled at the server.
@@ -261,9 +263,11 @@ class Connection:
         send: SendPage,
         seconds: float,
     ) -> Pages:
-        """Return the items under *key* of all pages of a list, and the problem, if there was one.
+        """Return the items of all pages of a list, which each page has under *key*.
 
-        Items before the problem are kept. *seconds* is the limit for all pages together.
+        If there is a problem, the items before it are returned with it.
+
+        *seconds* is the limit for all pages together.
         """
         items: list[Any] = []
         lifetimes: list[float | None] = []
@@ -297,7 +301,7 @@ class Connection:
 
 
 def _shortest(lifetimes: list[float | None]) -> float | None:
-    """Return the shortest of *lifetimes*; None if a page has no lifetime."""
+    """Return the shortest of *lifetimes*, one for each page; None if one of them is None."""
     known = [seconds for seconds in lifetimes if seconds is not None]
     return min(known) if known and len(known) == len(lifetimes) else None
 

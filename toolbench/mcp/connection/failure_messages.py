@@ -27,7 +27,7 @@ PARSE_ERROR = -32700
 URL_ELICITATION_REQUIRED = -32042
 
 _ABOUT_THE_CLIENT = (401, 403, 407)  # HTTP: the client is not known or not allowed
-_FIRST = ("initialize", "server/discover")  # methods that every MCP server knows
+_FIRST = ("initialize", "server/discover")  # every MCP server knows one of them
 
 _AUTHORIZATION = ("OAuth", "ClientNotFoundError", "ExpiredClientRegistrationError")
 """The beginnings of the names of error classes for authorization."""
@@ -93,7 +93,7 @@ class BrokenError(ServerError):
 
 
 def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError:
-    """Return the error to raise for *error*, which ended *call* to the server of *inbox*."""
+    """Return the error to raise for the caller, because *error* ended *call* to the server of *inbox*."""
     if isinstance(error, BrokenError):
         return CallFailedError(error.brief, error.asides)
     if (recorded := recorded_failure(error)) is not None:
@@ -106,7 +106,7 @@ def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError
 
 
 def root_of(error: BaseException) -> BaseException:
-    """Return the first cause of *error*, without groups and wrappers."""
+    """Return the error that *error* stands for: the first of a group, or the cause of a wrapper."""
     while True:
         if isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
@@ -140,7 +140,7 @@ def lost_connection(error: BaseException) -> bool:
 
 
 def sentence(error: BaseException, *, call: Call | None = None) -> str:
-    """Return a sentence about *error*, without a full stop."""
+    """Return a sentence about *error*, without a full stop; *call* may know the HTTP answer."""
     root = root_of(error)
     if refused := _refusal(root, call):
         return refused
@@ -165,7 +165,7 @@ def sentence(error: BaseException, *, call: Call | None = None) -> str:
 
 
 def _refusal(root: BaseException, call: Call | None) -> str:
-    """Return a sentence about a failed authorization or HTTP request; empty if there is neither."""
+    """Return a sentence if the authorization or the HTTP request failed; empty if neither failed."""
     if _name(root).startswith(_AUTHORIZATION):
         return f"the authorization failed: {_plain(root)}"
     if isinstance(root, ServerError) or call is None or call.http_failure is None:
@@ -304,5 +304,5 @@ def broken(
 
 
 def ending(code: int) -> str:
-    """Return the end of a process with the exit code *code*, in words."""
+    """Return in words how a process ended: *code* is its exit code, or below zero a signal."""
     return f"signal {-code}" if code < 0 else f"exit code {code}"

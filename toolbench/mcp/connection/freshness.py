@@ -27,10 +27,10 @@ def lifetime_of(answer: Mapping[str, Any]) -> float | None:
 
 
 class Freshness:
-    """The time for which one answer is fresh."""
+    """How long one answer of a server is fresh."""
 
     def __init__(self, seconds: float | None = None) -> None:
-        """Begin now, for *seconds*; None means without an end."""
+        """Let the time begin now; it lasts *seconds*, or without an end if *seconds* is None."""
         self._end = None if seconds is None else monotonic() + seconds
 
     @property
@@ -40,10 +40,10 @@ class Freshness:
 
 
 class FreshReads:
-    """The answers to reads of resources that are still fresh, by URI."""
+    """The fresh answers of a server to requests that read a resource, by the URI of the resource."""
 
     def __init__(self) -> None:
-        """Start without answers."""
+        """Make an empty store."""
         self._answers: dict[str, tuple[Freshness, dict[str, Any]]] = {}
         self.changes = 0
         """The number of times that `end` was called."""
@@ -57,7 +57,7 @@ class FreshReads:
         return deepcopy(answer)
 
     def keep(self, uri: str, answer: dict[str, Any]) -> None:
-        """Keep *answer* for *uri* for the time of its `ttlMs`."""
+        """Keep *answer* for *uri* as long as its `ttlMs` says; without `ttlMs`, do not keep it."""
         self._answers.pop(uri, None)
         seconds = lifetime_of(answer)
         if seconds is None:
@@ -67,7 +67,10 @@ class FreshReads:
         self._answers[uri] = Freshness(seconds), deepcopy(answer)
 
     def end(self, changed: str | None = None) -> None:
-        """Remove the answers for the URI *changed*, and for URIs above or below it; None removes all."""
+        """Remove the answers for *changed*, and for URIs that begin like it or with which it begins.
+
+        None removes all answers.
+        """
         self.changes += 1
         for uri in list(self._answers):
             if changed is None or uri.startswith(changed) or changed.startswith(uri):

@@ -18,7 +18,7 @@ class LastRequests:
     """
 
     def __init__(self) -> None:
-        """Start without requests."""
+        """Make an empty collection of requests."""
         self._ends: set[asyncio.Event] = set()
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Running requests: their time limits, progress, and handlers of questions."""
+"""The requests that are running: their time limits, their progress, and who answers questions."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -61,7 +61,7 @@ class Call:
 
     @contextmanager
     def limited(self) -> Iterator[None]:
-        """Run the `with` block under the time limit.
+        """Run the `with` block under the time limit, and let `current_call` return this call in it.
 
         Raises:
             CallTimeoutError: If the time is up.
@@ -118,14 +118,14 @@ class WaitingCalls:
     """Calls that wait for the same answer of a person."""
 
     def __init__(self) -> None:
-        """Start without calls."""
+        """Make an empty collection of calls."""
         self._calls: list[Call] = []
         self._pauses: AsyncExitStack | None = None
         """The pauses of the calls, while the person is asked."""
 
     @asynccontextmanager
     async def including(self, call: Call | None) -> AsyncIterator[None]:
-        """Let *call* wait with the others during the `async with`."""
+        """Let *call* wait together with the other calls during the `async with`; None does nothing."""
         if call is None:
             yield
             return
@@ -154,7 +154,7 @@ _current: ContextVar[Call | None] = ContextVar("call", default=None)
 
 
 def current_call() -> Call | None:
-    """Return the call for which this code runs, or None if it is not known."""
+    """Return the call for which this code runs; None if it is not known."""
     return _current.get()
 
 
@@ -162,7 +162,7 @@ class OpenCalls:
     """The running calls of one connection, oldest first."""
 
     def __init__(self) -> None:
-        """Start without calls."""
+        """Make an empty collection of calls."""
         self._calls: dict[str, Call] = {}
         self._ids = count(1)
 
@@ -211,11 +211,11 @@ class OpenCalls:
                 call.on_task_change()
 
     def of_token(self, token: object) -> Call | None:
-        """Return the call of *token*, or None."""
+        """Return the running call with *token*; None if there is no such call."""
         return self._calls.get(str(token))
 
     def asking(self) -> Call | None:
-        """Return the call that a question of the server is most likely about.
+        """Return the running call for which the server most likely asks its question; None if none runs.
 
         In the older protocol a question names no call: then this is the latest call.
         """

@@ -76,12 +76,12 @@ class ReconnectingConnection:
         self.notices: list[str] = []
         """Notes for the person in the next result of a call, about data that a restart lost."""
         self.last_requests = LastRequests()
-        """The requests that are sent before it closes."""
+        """The requests that are sent before the connection closes."""
         self._features = features
         self._greet = greet
         self._state: Status = "new"
         self._connection: Connection | None = None
-        self._lost: Connection | None = None  # until the next one, for its notice
+        self._lost: Connection | None = None  # the lost connection, for the notice
         self._lock = anyio.Lock()
         self._later: asyncio.Future[None] | None = None
         self._call = Call(seconds=seconds)
@@ -132,7 +132,7 @@ class ReconnectingConnection:
         async with self._lock:
             if mode == "auto":  # the person wants to try the newer protocol again
                 older_only_servers.discard(self.entry.identity)
-            self._lost = None  # who asks for it knows that the server starts anew
+            self._lost = None  # the caller knows that the server starts anew: no notice
             await self._open(mode or self.mode)
 
     async def close(self) -> None:
@@ -217,7 +217,7 @@ class ReconnectingConnection:
                 await connection.close()
 
     def soon(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do *work* in a task after a pause; do nothing if such a task is still running."""
+        """Do *work* in a task after a pause; do nothing if such a task waits or runs already."""
         if self._later is None or self._later.done():
             self._later = asyncio.ensure_future(self._quietly(work))
 
@@ -267,7 +267,7 @@ class ReconnectingConnection:
         """Send a request; if the connection was lost, connect again first.
 
         If the connection breaks during a request, the request is not repeated: the server may have
-        done half of it. The request is repeated if the server refused it without our session.
+        done half of it. The request is repeated if the server had forgotten our session.
 
         Raises:
             ServerError: If there is no connection and connecting fails.
@@ -376,7 +376,7 @@ class ReconnectingConnection:
             raise ServerError(msg)
 
     def _restart(self, broken: Connection) -> str:
-        """Return a sentence on what the server lost when the connection *broken* ended."""
+        """Return a sentence for a person: what the server lost when the connection *broken* ended."""
         if self.entry.transport != "stdio":
             return (
                 "The connection to the server was lost and opened again: "

@@ -15,9 +15,9 @@ from toolbench.mcp.monitoring.notifications import Inbox
 
 
 async def pages_visited(error: Exception, inbox: Inbox) -> bool:
-    """Return True if *error* names pages and the person agrees to visit each of them.
+    """Return True if *error* names pages, and the person agrees to visit each of them; else False.
 
-    Each page is a question to the handler of the running call.
+    A question about each page goes to the handler of the running call.
     """
     pages = required_pages(error)
     if code_of(error) != URL_ELICITATION_REQUIRED or not pages:

@@ -13,10 +13,10 @@ _LISTS = ("tools", "prompts", "resources")
 
 
 class Subscriptions:
-    """The subscriptions at one server; its coroutines run in the background loop.
+    """The subscriptions at one server. Its coroutines run in the background loop.
 
-    The older protocol needs a request for each resource, and reports lists without a request.
-    The newer protocol has one open stream for resources and lists.
+    The older protocol needs a request for each resource, and reports lists without a request. The
+    newer protocol has one open stream for resources and lists.
     """
 
     def __init__(self, connection: ReconnectingConnection, seconds: float) -> None:
@@ -86,7 +86,7 @@ class Subscriptions:
             self._listen_anew(connection)
 
     def stop(self) -> None:
-        """Close the stream, if one is open."""
+        """Close the stream of the newer protocol, if it is open."""
         if self._stream is not None:
             self._stream.cancel()
             self._stream = None

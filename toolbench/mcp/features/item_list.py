@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class ItemList(Sequence[T]):
-    """A sequence of items in the server's order, read anew at each use."""
+    """A sequence of items in the server's order. The items are looked up at each use."""
 
     @abstractmethod
     def items(self) -> list[T]:
@@ -67,7 +67,7 @@ class RemoteList(ItemList[T]):
     method: ClassVar[str] = ""
     """The method of the SDK's session that requests one page."""
     key: ClassVar[str]
-    """The name of the items in a page."""
+    """The key under which a page has its items."""
     capability: ClassVar[str] = ""
     """The list is requested only if the server declares this capability."""
 

@@ -1,4 +1,4 @@
-"""Read a server's list of tools; a bad tool does not hide the good tools."""
+"""Read a server's list of tools. A tool with an error does not hide the other tools."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class DisabledTool:
 
 @dataclass(frozen=True)
 class ToolsDiff:
-    """The differences between two lists of tools."""
+    """The names of the tools that differ between two lists of tools."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]

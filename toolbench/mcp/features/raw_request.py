@@ -28,7 +28,7 @@ def send_request(
     Args:
         over: The connection to the server.
         method: The method, such as `resources/read`.
-        params: Its parameters, unchecked.
+        params: The parameters of the request; they are not checked.
 
     Raises:
         ToolbenchError: If the method is in `ELSEWHERE`, for example a tool call.
@@ -54,7 +54,7 @@ async def _send(
 async def plain_request(
     session: Any, method: str, params: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Send a request over *session*, the SDK's, and return its result unchecked."""
+    """Send a request over *session*, a session of the SDK; return the result, which is not checked."""
     from mcp_types import Request  # noqa: PLC0415 - the SDK, loaded by now
 
     request = Request[dict[str, Any] | None, str](

@@ -70,7 +70,7 @@ class ResourceList(RemoteList[Resource]):
         self._subscriptions = subscriptions
         self._reads = FreshReads()
         self.templates = TemplateList(connection, seconds)
-        """The resource templates: a sequence too."""
+        """The resource templates, a sequence like this one."""
 
     def parse(self, offers: list[Any]) -> list[Resource]:
         """Return the resources in *offers*, the rows of the server's list."""

@@ -1,4 +1,4 @@
-"""The tools of one server: list them, and keep the disabled tools and the last change."""
+"""The tools of one server. The list also knows the disabled tools, and the last change."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, overload
@@ -25,7 +25,7 @@ class ToolList(ItemList[MCPToolDefinition]):
     """The tools of one server, in the server's order: `tools[0]`, `tools["add"]`."""
 
     def __init__(self, caller: Caller) -> None:
-        """Start without tools. *caller* sends the calls of the tools."""
+        """Make an empty list. *caller* sends the calls of the tools."""
         self._caller = caller
         self._rows: list[ListedTool] = []
         self._tools: list[MCPToolDefinition] | None = None

@@ -1,4 +1,4 @@
-"""Call the listeners of a server when something changed, a few times a second at most."""
+"""Call the listeners of a server when something has changed, at most a few times a second."""
 
 import logging
 from collections.abc import Callable
@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 
 class Changes:
-    """Collects the names of changed parts and passes them on together."""
+    """Collects the names of changed parts, and passes them to the listeners together."""
 
     def __init__(self, interval: float = 0.1) -> None:
         """Call the listeners at most every *interval* seconds."""
@@ -23,7 +23,7 @@ class Changes:
         self._lock = Lock()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call *listener* from now on, in a background thread; return a function that ends this.
+        """Call *listener* after changes, in a background thread; return a function that removes it.
 
         A listener that raises is not called again.
         """
@@ -32,7 +32,7 @@ class Changes:
         return partial(self._forget, listener)
 
     def note(self, name: str) -> None:
-        """Note that *name* changed."""
+        """Note that the part *name* changed, so that the listeners are called soon."""
         with self._lock:
             if not self._listeners:
                 return

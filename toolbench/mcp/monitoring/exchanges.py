@@ -29,7 +29,7 @@ class Exchange:
 
     @property
     def id(self) -> int:
-        """The number of its first message."""
+        """The number of the exchange's first message."""
         return self.message.id
 
     @property
@@ -62,10 +62,10 @@ class Exchange:
 
 
 class Exchanges:
-    """Pairs messages as they arrive."""
+    """Pairs requests with their answers, as messages arrive."""
 
     def __init__(self) -> None:
-        """Start without messages."""
+        """Begin without messages."""
         self._open: dict[tuple[str, str], Exchange] = {}
 
     def add(self, messages: Iterable[Message]) -> list[Exchange]:
@@ -102,7 +102,7 @@ def params_of(message: Message) -> dict[str, Any]:
 
 
 def _listed(answer: Message) -> str:
-    """Return the number of items in an answer to `*/list`, as text; empty for other answers."""
+    """Return how many items an answer to `*/list` has, in words; empty for other answers."""
     kind, _, verb = answer.method.rpartition("/")
     if verb != "list":
         return ""

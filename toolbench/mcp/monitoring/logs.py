@@ -52,9 +52,9 @@ class ServerLog:
         entries: int = 2000,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
-        """Keep at most *entries* messages, the newest; call *on_change* after each new message."""
+        """Keep the newest *entries* messages; call *on_change* after each new message."""
         self.redactor = NO_SECRETS
-        """A redactor with the secrets, which may be spread over several messages."""
+        """Knows the secrets to hide. A secret may be spread over several messages."""
         self.on_level: Callable[[str], object] = lambda level: None
         """A function that asks the server for messages of a level and above."""
         self._entries: deque[LogEntry] = deque(maxlen=entries)

@@ -46,12 +46,18 @@ _log = logging.getLogger(__name__)
 
 
 class Inbox:
-    """Takes all messages of one session, over all its connections."""
+    """Takes what the server of one session sends unasked, over all connections of the session.
+
+    This is notifications, questions, logs and stderr. The traffic is kept here too.
+    """
 
     def __init__(
         self, server: str, *, answerer: Callable[[], Answerer | None] = lambda: None
     ) -> None:
-        """Make the inbox of *server*. A call without a handler uses the handler *answerer()*."""
+        """Make the inbox of *server*.
+
+        *answerer* returns the handler of questions for calls without one.
+        """
         self.server = server
         self.answerer = answerer
         self.entry_redactor = Redactor()
@@ -62,7 +68,7 @@ class Inbox:
         self.changes = Changes()
         self.log = ServerLog(on_change=lambda: self.changes.note("log"))
         self.log_level: str | None = None
-        """The lowest level of log messages that the server was asked for; None if it was not asked."""
+        """The lowest level of the log messages that we requested; None if we requested none."""
         self.stderr = StderrTail(on_change=lambda: self.changes.note("stderr"))
         self.traffic = Traffic()
         self.calls = OpenCalls()
@@ -127,7 +133,7 @@ class Inbox:
             self.recorder.line(direction, line, self.redactor)
 
     def note_http_failure(self, failure: HttpFailure | None) -> None:
-        """Set the HTTP failure of the current call, if there is one; None after a good answer."""
+        """Set the HTTP failure of the current call, if there is such a call; None means no failure."""
         if (call := current_call()) is not None:
             call.http_failure = failure
 
@@ -166,7 +172,7 @@ class Inbox:
     # --- questions ----------------------------------------------------------------
 
     async def ask_form(self, message: str, schema: Mapping[str, Any]) -> Answer:
-        """Ask the handler of the running call to fill in a form."""
+        """Ask the handler of the running call to fill in a form, and return the answer."""
         message = self.redactor.text(message)
         answer = await self._ask(
             lambda about: FormQuestion(message=message, schema=schema, **about)
@@ -175,13 +181,13 @@ class Inbox:
         return answer
 
     async def ask_url(self, message: str, url: str) -> Answer:
-        """Ask the handler of the running call to visit *url*."""
+        """Ask the handler of the running call to visit *url*, and return the answer."""
         return await self._ask(
             lambda about: UrlQuestion(message=message, url=url, **about)
         )
 
     async def ask_message(self, params: dict[str, Any]) -> Answer:
-        """Ask the handler of the running call for a message in place of a model."""
+        """Ask the handler of the running call for a message in place of a model; return the answer."""
         messages = params.pop("messages", [])
         return await self._ask(
             lambda about: SamplingQuestion(

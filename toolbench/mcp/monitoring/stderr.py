@@ -24,7 +24,7 @@ class StderrTail:
         lines: int = 2000,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
-        """Keep at most *lines* lines, the newest; call *on_change* after each new line."""
+        """Keep the newest *lines* lines; call *on_change* after each new line."""
         self.redactor = redactor or Redactor()
         self._lines: deque[str] = deque(maxlen=lines)
         self._succession = Succession()

@@ -1,4 +1,4 @@
-"""Keep the JSON-RPC messages between us and one server."""
+"""Keep the JSON-RPC messages between this client and one server."""
 
 import json
 from collections import deque
@@ -23,7 +23,7 @@ class Message:
     """One message on the wire, with secrets hidden."""
 
     id: int
-    """Its number in this session, from 1."""
+    """The number of the message in this session, from 1."""
     time: float
     """Seconds since the epoch."""
     direction: Direction
@@ -32,11 +32,11 @@ class Message:
     """The method; for an answer, the method of the request it answers."""
     request_id: str | int | None
     size: int
-    """Characters of its JSON text."""
+    """The number of characters of the JSON text before it was cut."""
     text: str
-    """The JSON text; a very long one is cut in the middle."""
+    """The JSON text; a very long text is cut in the middle."""
     seconds: float | None = None
-    """For an answer: the seconds since its request."""
+    """For an answer: the seconds since the request."""
 
     @property
     def json(self) -> Any:
@@ -58,9 +58,9 @@ class Traffic:
 
     redactor: Redactor = field(default_factory=Redactor, repr=False)
     limit: int = 10_000
-    """Messages kept."""
+    """The most messages that are kept."""
     budget: int = 20_000_000
-    """Characters kept of all messages together."""
+    """The most characters that are kept, of all messages together."""
 
     def __post_init__(self) -> None:
         self._messages: deque[Message] = deque()

@@ -12,7 +12,7 @@ _KEY = "toolbench.failure"
 
 
 class RecordedFailureError(ConnectionError):
-    """The recorded connection could not be opened; the message says why."""
+    """In the recording, no connection could be opened; the message says why."""
 
 
 def failure_error(failure: Mapping[str, Any]) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def failure_error(failure: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def recorded_failure(error: BaseException) -> tuple[str, tuple[str, ...]] | None:
-    """Return the text and the asides of a recorded failure; None for other errors."""
+    """Return the text and the asides, if *error* repeats a recorded failure; None for other errors."""
     data = getattr(error, "data", None)
     details = data.get(_KEY) if isinstance(data, Mapping) else None
     if not isinstance(details, Mapping):

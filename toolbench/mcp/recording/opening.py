@@ -19,12 +19,12 @@ class Opening:
     """The first messages of the present connection."""
 
     def __init__(self) -> None:
-        """Start without a connection."""
+        """Make an opening without messages."""
         self._way = ("", "")
         self._messages: list[_Message] = []
 
     def begin(self, transport: str, mode: str) -> None:
-        """Drop the kept messages: a new connection over *transport*, in *mode*, begins."""
+        """Drop the kept messages, because a new connection begins, over *transport* and in *mode*."""
         self._way = (transport, mode)
         self._messages = []
 

@@ -36,7 +36,7 @@ _FOR_PEOPLE = frozenset({"elicitation/create", "sampling/createMessage"})
 
 
 class LineListener:
-    """Takes lines of the server that are not messages."""
+    """The base class of listeners to lines of the server that are not messages; it ignores them."""
 
     def stderr(self, line: str) -> None:
         """Take a line of stderr."""
@@ -46,10 +46,13 @@ class LineListener:
 
 
 class Player:
-    """One recorded server. A new connection continues at the same place of the tape."""
+    """Answers in place of one recorded server, whose recorded messages are its tape.
+
+    A new connection goes on at the place of the tape where the last connection stopped.
+    """
 
     def __init__(self, tape: Tape) -> None:
-        """Play *tape*."""
+        """Answer from *tape*."""
         self.tape = tape
         self.matcher = Matcher(tape.exchanges)
         self._before = list(tape.before)
@@ -79,13 +82,13 @@ class Player:
         return Answer("decline")
 
     def take_before(self) -> list[Event]:
-        """Return the events before the first request; empty at the second call."""
+        """Return what the server sent before the first request; empty at the second call."""
         events, self._before = self._before, []
         return events
 
 
 class _Connection:
-    """One connection to a player; it runs in the background loop."""
+    """One connection to a player. It runs in the background loop."""
 
     def __init__(self, player: Player, end: Any, listener: LineListener) -> None:
         self._player = player
@@ -94,7 +97,7 @@ class _Connection:
         self._scopes: dict[str, anyio.CancelScope] = {}
         self._answers: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         self._streams: list[Any] = []  # the ids of requests that are held open
-        self._tokens: dict[str, Any] = {}  # recorded progress token: present one
+        self._tokens: dict[str, Any] = {}  # by recorded progress token: the new one
 
     async def serve(self) -> None:
         async with anyio.create_task_group() as tasks:

@@ -36,7 +36,7 @@ _MOST_SECRETS = 10_000  # secrets of one file with their own number
 
 
 class Recorder:
-    """The writer of one file, for several servers. Any thread may write."""
+    """Writes one recording, for one or several servers. Any thread may write."""
 
     def __init__(self, path: str | Path) -> None:
         """Begin the recording *path*; older recordings are kept as `path~`, `path~2`, ….
@@ -149,7 +149,7 @@ class Recorder:
         return value
 
     def hidden_places(self, value: Any, original: Any, masked: Any) -> Any:
-        """Return *value* with a numbered mark in each place that has `MARK` in *masked*.
+        """Return *value* with a numbered mark in each place where *masked* has `MARK`.
 
         *original* has the secrets in the same places; equal secrets get equal marks.
         """
@@ -239,10 +239,10 @@ def _put_aside(path: Path) -> None:
 
 
 class OpenRecorders:
-    """The open recordings by file; servers with the same file share a recorder."""
+    """The open recorders, by file. Servers with the same file share a recorder."""
 
     def __init__(self) -> None:
-        """Start without recordings."""
+        """Make an empty collection."""
         self._open: dict[Path, tuple[Recorder, int]] = {}
         self._lock = RLock()
 

@@ -1,4 +1,4 @@
-"""Read a recording: its frames, its servers, their calls and their offers."""
+"""Read a recording: its frames, its servers, their calls, and what they offer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -94,7 +94,7 @@ class Recording:
         return tuple(dict.fromkeys(f.server for f in self.frames if f.server))
 
     def tape(self, server: str | None = None) -> Tape:
-        """Return the exchanges of *server*, or of the only server.
+        """Return the requests of *server*, or of the only server, with their answers, in order.
 
         Raises:
             ServerError: If the recording lacks *server*, or has several servers and none is named.
@@ -129,9 +129,9 @@ class Recording:
         return calls
 
     def snapshot(self, server: str | None = None) -> Snapshot:
-        """Return the last offer of *server*, or of the only server.
+        """Return what *server*, or the only server, offered last: its tools, resources and prompts.
 
-        The offer has only those lists that the client requested.
+        The snapshot has only those lists that the client requested.
 
         Raises:
             ServerError: If the recording lacks *server*, or has several servers and none is named.
@@ -139,10 +139,10 @@ class Recording:
         return _snapshot(self.tape(server))
 
     def diff(self, other: "Recording") -> list[Change]:
-        """Return the changes in *other*; see `Snapshot.diff`.
+        """Return how the servers of *other* differ from those of this recording; see `Snapshot.diff`.
 
-        If each recording has one server, the two servers are compared, even if their names
-        differ. Otherwise servers of the same name are compared; a missing server offers nothing.
+        If each recording has one server, the two servers are compared, even if their names differ.
+        Otherwise servers of the same name are compared; a missing server offers nothing.
         """
         if len(self.servers) == len(other.servers) == 1:
             return self.snapshot().diff(other.snapshot())
@@ -264,7 +264,7 @@ def _snapshot(tape: Tape) -> Snapshot:
 NOTHING = Snapshot.of(
     {key: {} for key in ("tools", "resources", "templates", "prompts")}
 )
-"""The offer of a missing server."""
+"""What a server offers that is not in a recording: nothing."""
 
 
 def _described(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -282,7 +282,7 @@ def _described(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def offer_in(path: str | Path, server: str | None = None) -> Snapshot:
-    """Return the offer of a server from a file. The file is a snapshot or a recording.
+    """Return what a server offers, read from a file. The file is a snapshot or a recording.
 
     Args:
         path: The file, of any name.

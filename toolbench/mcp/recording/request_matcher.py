@@ -24,20 +24,21 @@ HANDSHAKE = frozenset({"initialize", "server/discover"})
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
 _MAX_VALUE = 200  # characters quoted of a value
 _TIMES = 3  # differences shown
-_COMPARED = 1_000  # recorded requests to compare a missing one with
+_COMPARED = 1_000  # recorded requests to compare with one that is not recorded
 
 Same = Callable[[Any, Any], bool]
-"""Takes a recorded value and a new one; returns whether they match."""
+"""A function that gets a recorded value and a new value, and returns whether they match."""
 
 
 class Matcher:
-    """Finds the exchanges of a tape that match a request, in the recorded order.
+    """Finds the recorded request, with its answer, that matches a new request.
 
-    Each exchange is found once; when all were found, the last of them is found again.
+    Each recorded request is found once, in the recorded order. If all matching requests were found
+    already, the last of them is found again.
     """
 
     def __init__(self, exchanges: list[Exchange]) -> None:
-        """Find requests among *exchanges*."""
+        """Find requests among *exchanges*, the recorded requests with their answers."""
         self._exchanges = exchanges
         self._used: set[int] = set()
         self._by_text: dict[str, list[Exchange]] = {}
@@ -97,7 +98,7 @@ class Matcher:
 
 
 def _is_secret_place(recorded: Any, now: Any) -> bool:
-    """Tell whether *now* matches a text in which secrets are hidden."""
+    """Tell whether *recorded* is a text with hidden secrets, and *now* matches it."""
     if not isinstance(recorded, str):
         return False
     parts = split_at_marks(recorded)

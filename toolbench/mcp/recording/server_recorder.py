@@ -57,7 +57,7 @@ def _has_neighbours(text: str) -> bool:
 
 
 class Written(Protocol):
-    """A JSON-RPC message and its text."""
+    """The protocol of JSON-RPC messages with the text that was sent or received."""
 
     message: Any
     text: str
@@ -66,7 +66,7 @@ class Written(Protocol):
 
 
 class ServerRecorder:
-    """The writer of one session into a recording."""
+    """Writes one session into a recording."""
 
     def __init__(
         self,
@@ -78,9 +78,10 @@ class ServerRecorder:
         """Write as *server* into the file of *recorder*.
 
         Args:
-            recorder: The file.
+            recorder: Writes the file of the recording.
             server: The name of the session.
-            hide: Returns the arguments of a tool with `MARK` for each secret.
+            hide: Gets the name of a tool and arguments; returns the arguments with `MARK` for each
+                secret.
         """
         self.recorder = recorder
         self._server = server
@@ -90,7 +91,7 @@ class ServerRecorder:
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The path of the file."""
         return self.recorder.path
 
     def message(
@@ -163,7 +164,7 @@ class ServerRecorder:
         asides: Mapping[str, Any] | tuple[Any, ...],
         redactor: Redactor,
     ) -> None:
-        """Write the error that the caller got instead of an answer."""
+        """Write the error that the caller of the request with *token* got in place of an answer."""
         details = {"token": token, "text": text, "asides": list(asides)}
         hidden = self.recorder.hidden(details, redactor)
         self.recorder.write("failure", self._server, json_of(hidden))
@@ -183,7 +184,7 @@ def _parsed(item: Written) -> tuple[Any, bytes]:
 
 
 def _too_deep(identity: Any) -> dict[str, Any]:
-    """Return an error that replaces an answer too deep to be searched for secrets."""
+    """Return an error in place of an answer that is nested too deeply to be searched for secrets."""
     error = {
         "code": -32700,
         "message": "The answer was nested too deeply to be recorded.",

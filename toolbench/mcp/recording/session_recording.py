@@ -23,7 +23,7 @@ def start(
     """Write the opening of the connection to *recorder*, and all messages from now on.
 
     Args:
-        recorder: The file.
+        recorder: Writes the file of the recording.
         server: The name of the session.
         inbox: The inbox of the session.
         hide: See `ServerRecorder`.
@@ -34,7 +34,7 @@ def start(
 
 
 async def stop(inbox: Inbox) -> Path | None:
-    """Stop recording; return the file, or None if there was no recording.
+    """Stop recording; return the path of the file, or None if there was no recording.
 
     A tool call that still runs is recorded as a failure, which a replay repeats.
     """
@@ -61,7 +61,7 @@ def cannot_record(server: str, recording: Path | None) -> ServerError:
 
 
 def file_of(entry: ServerEntry, inbox: Inbox) -> Path | None:
-    """Return the file of the recording or the replay of a session; None if there is neither."""
+    """Return the file into which a session is recorded, or from which it is replayed; else None."""
     if entry.transport == "replay":
         return Path(entry.url)
     return None if inbox.recorder is None else inbox.recorder.path

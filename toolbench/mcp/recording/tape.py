@@ -24,7 +24,7 @@ class Event:
 
 @dataclass(eq=False)
 class Exchange:
-    """One request, with its events and its answer."""
+    """One request, what the server sent for it, and its answer."""
 
     request: Mapping[str, Any]
     events: list[Event] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Exchange:
 
     @property
     def last(self) -> "Exchange":
-        """The last round of the same call."""
+        """The last round of the same call: the exchange itself, or a later one."""
         exchange, visited = self, {id(self)}
         while exchange.next is not None and id(exchange.next) not in visited:
             exchange = exchange.next
@@ -78,17 +78,17 @@ class Exchange:
 
     @property
     def asked(self) -> bool:
-        """Whether the server's answer is a question to the client, about a call or its task."""
+        """Whether the server's answer is a question to this client, about a call or a task."""
         result = mapping_of((self.response or {}).get("result"))
         key = "status" if self.method == "tasks/get" else "resultType"
         return result.get(key) == "input_required"
 
 
 class Tape:
-    """The exchanges of one server, in the order of their requests."""
+    """The exchanges with one server, in the order of their requests."""
 
     def __init__(self, server: str) -> None:
-        """Start without exchanges."""
+        """Make an empty tape."""
         self.server = server
         self.exchanges: list[Exchange] = []
         self.before: list[Event] = []
@@ -196,7 +196,7 @@ class Tape:
             self._happened(Event("notification", message), self._meant(message))
 
     def _meant(self, message: Mapping[str, Any]) -> Exchange | None:
-        """Return the open exchange that a notification belongs to, or None."""
+        """Return the open exchange to which a notification belongs; None if it belongs to none."""
         token = params_of(message).get("progressToken")
         if token is not None:
             return next((e for e in self._open.values() if e.token == token), None)
@@ -257,13 +257,13 @@ def mapping_of(value: Any) -> Mapping[str, Any]:
 
 
 def subscription_of(message: Mapping[str, Any]) -> Any:
-    """Return the id of the request that opened the stream of a notification, or None."""
+    """Return the id of the request that opened the stream of a notification; None if it has no stream."""
     meta = params_of(message).get("_meta")
     return meta.get(_SUBSCRIPTION) if isinstance(meta, Mapping) else None
 
 
 def with_subscription(message: Mapping[str, Any], identity: Any) -> dict[str, Any]:
-    """Return *message*, a notification, marked with the stream of request *identity*."""
+    """Return *message*, a notification, marked for the stream that the request *identity* opened."""
     params = dict(message.get("params") or {})
     params["_meta"] = {**(params.get("_meta") or {}), _SUBSCRIPTION: identity}
     return {**message, "params": params}

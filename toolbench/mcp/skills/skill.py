@@ -35,7 +35,7 @@ class Skill:
     """A skill that a server offers."""
 
     uri: str
-    """The URI of its `SKILL.md`."""
+    """The URI of the skill's `SKILL.md`."""
     name: str
     description: str = ""
     files: tuple[SkillFile, ...] = ()

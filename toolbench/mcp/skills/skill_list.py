@@ -32,7 +32,7 @@ class SkillList(RemoteList[Skill]):
         return EXTENSION in (capabilities.get("extensions") or {})
 
     async def request(self, session: Any, params: Any) -> Any:
-        """Request one page."""
+        """Request one page of the list over *session*, which is a session of the SDK."""
         cursor = {} if params is None else {"cursor": params.cursor}
         return await plain_request(session, "skills/list", cursor)
 

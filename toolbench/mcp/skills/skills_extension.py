@@ -10,7 +10,7 @@ from toolbench.mcp.wire.modern_extension import ModernExtension
 
 
 class _Never(Result):
-    """An answer that no server sends."""
+    """An answer that no server sends; the base class of the extension needs a class of answers."""
 
     result_type: Literal["skill"] = Field(alias="resultType")
 

@@ -1,4 +1,4 @@
-"""One difference between two snapshots, and its severity for callers of the server."""
+"""One difference between two snapshots of a server, and what it means for the server's callers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ class Change:
             promised may be missing or of a new kind. *routing*: a model may choose another tool
             or other values. *additive*: something new that old calls do not notice. *cosmetic*:
             no caller notices.
-        where: The place in the snapshot, as a path: `tools/add/inputSchema/required`.
+        where: The path of the changed part in the snapshot: `tools/add/inputSchema/required`.
         before: The old value.
         after: The new value.
-        text: The meaning, in one sentence.
+        text: What changed, in one sentence.
         example: For a breaking change: the arguments of a call that was valid and is refused
             now, or an output that was not possible before; None without an example.
     """

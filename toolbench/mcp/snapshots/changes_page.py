@@ -16,9 +16,9 @@ from toolbench.whole_file import write_whole
 from toolbench.wording import counted
 
 _PART = '<div class="toolbench-changes '
-_LONGEST = 5_000  # characters shown of each side
+_LONGEST = 5_000  # characters that are shown of an old or new value
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
-_MOST_WORDS = 2_000  # words of both sides to compare: more take too long
+_MOST_WORDS = 2_000  # words of old and new text: more take too long to compare
 _TONES: dict[Severity, Tone] = {
     "breaking": "danger",
     "routing": "warning",
@@ -60,7 +60,7 @@ def changes_html(
         changes: The changes.
         before: The name of the old side.
         after: The name of the new side.
-        most: The number of changes to show; None shows all.
+        most: The most changes to show; None shows all.
     """
     return _part(_body(changes, before, after, most))
 

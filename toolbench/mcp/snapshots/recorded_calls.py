@@ -75,12 +75,12 @@ def check_calls(
     """Check *calls*, and return the calls that the schemas in *snapshot* refuse.
 
     Args:
-        snapshot: The present offer of the server.
+        snapshot: What the server offers now.
         calls: `history()`, a `Recording`, or calls: objects with `tool` (or `name`) and
             `arguments`, or dicts with `name` and `arguments`. A hidden secret, and a text that
             was too long to keep, are not checked.
-        before: The offer at the time of the calls. If it is given, a call that this earlier offer
-            refuses is not counted. A call of a tool that was removed later is counted.
+        before: What the server offered at the time of the calls. If it is given, a call that was
+            refused then already is not counted. A call of a tool that was removed later is counted.
         server: The name of the server whose calls are checked; None checks all calls.
     """
     tools = _Tools(snapshot)
@@ -111,7 +111,7 @@ class _Tools:
         self._validators: dict[str, SchemaValidator | None] = {}
 
     def reasons(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
-        """Return the reasons to refuse the call; an empty list if it would be accepted."""
+        """Return the reasons why the call would be refused; an empty list if it would be accepted."""
         if name not in self.by_name:
             return [f"there is no tool {name!r} now.{did_you_mean(name, self.by_name)}"]
         validator = self._validator(name)
@@ -157,7 +157,7 @@ def _read(call: Any, server: str | None) -> tuple[str | None, Mapping[str, Any]]
 
 
 def _real(problems: list[Problem], arguments: Any) -> list[Problem]:
-    """Return *problems* without those of hidden values in *arguments*."""
+    """Return *problems*, but not the problems of values in *arguments* that are hidden or cut."""
     return [each for each in problems if not _is_hidden(_at(arguments, each.path))]
 
 

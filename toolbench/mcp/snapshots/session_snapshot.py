@@ -1,4 +1,4 @@
-"""The offer of a connected server as a snapshot."""
+"""Make a snapshot of what a connected server offers."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def snapshot_of(session: "MCPServerSession") -> Snapshot:
-    """Return a snapshot of the offer of *session*'s server, without secrets."""
+    """Return a snapshot of what the server of *session* offers, without secrets."""
     templates = session.resources.templates
     offered = {
         "server": session.server_info,

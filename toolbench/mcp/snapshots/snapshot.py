@@ -1,4 +1,4 @@
-"""A file with the offer of a server, to keep under version control and to compare."""
+"""A snapshot of what a server offers: a file for version control, and for comparisons."""
 
 import json
 from collections.abc import Mapping
@@ -12,18 +12,18 @@ from toolbench.mcp.snapshots.diff import changes_between
 from toolbench.whole_file import write_whole
 
 _UNSTABLE = frozenset({"lastModified", "ttlMs", "cacheScope"})
-"""Keys of items that change without a change of the offer, such as times."""
+"""Keys of items that change although the server offers the same, such as times."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The offer of a server at one moment; `write` writes `json` to a file."""
+    """What a server offered at one moment: tools, resources, prompts. `write` writes `json` to a file."""
 
     json: dict[str, Any] = field(repr=False)
 
     @classmethod
     def of(cls, offered: Mapping[str, Any]) -> Self:
-        """Return a snapshot of *offered*, with each part sorted by name."""
+        """Return a snapshot of *offered*, what a server offers, with each part sorted by name."""
         return cls({key: _sorted(value) for key, value in offered.items()})
 
     @classmethod
@@ -51,7 +51,7 @@ class Snapshot:
         return cls(content)
 
     def write(self, path: str | Path) -> Path:
-        """Write the snapshot to *path*, and return the path; the same offer gives the same file.
+        """Write the snapshot to *path*, and return the path. An unchanged server gives the same file.
 
         Raises:
             ServerError: If the file exists and is not a snapshot, or cannot be written.
@@ -77,7 +77,7 @@ class Snapshot:
 
 
 def _sorted(value: Any) -> Any:
-    """Return *value*, a part of an offer, sorted by key and without times and cache settings."""
+    """Return *value*, a part of what a server offers, sorted by key and without unstable keys."""
     if isinstance(value, Mapping):
         return {key: _item(value[key]) for key in sorted(value)}
     return value

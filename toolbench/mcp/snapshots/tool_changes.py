@@ -21,7 +21,8 @@ from toolbench.mcp.snapshots.schema_diff.sample_values import ANOTHER, samples
 from toolbench.plain import clip
 
 Direction = Literal["input", "output"]
-"""Who reads the values: the server reads the input, the caller reads the output."""
+"""Whether a schema is of the input, which the server reads, or of the output, which the caller
+reads."""
 
 _SCHEMAS: Mapping[str, Direction] = {"inputSchema": "input", "outputSchema": "output"}
 _ROUTING = frozenset({"title", "description", "annotations", "execution"})
@@ -125,7 +126,7 @@ def _change(
 def _proof(
     direction: Direction, each: Difference, sample: Example | None, witness: "_Witness"
 ) -> str:
-    """Return a sentence about *sample*, a value that is not valid any more after the change *each*.
+    """Return a phrase about *sample*, a value that the change *each* makes invalid.
 
     If *sample* is None, return a phrase about what may happen after the change.
     """
@@ -140,7 +141,11 @@ def _proof(
 
 
 class _Witness:
-    """Finds values that the source schema accepts and the target schema refuses."""
+    """Finds values that the source schema accepts and the target schema refuses.
+
+    For an input, the source is the old schema and the target the new one; for an output, the
+    reverse.
+    """
 
     def __init__(self, before: Node, after: Node, direction: Direction) -> None:
         self._direction = direction
@@ -149,10 +154,7 @@ class _Witness:
         self.source, self.target = (before, after) if is_input else (after, before)
 
     def find(self, each: Difference) -> Example | None:
-        """Return a value that the change *each* makes invalid; None if none is found.
-
-        `breaks` checks the value with both schemas.
-        """
+        """Return a value that the change *each* makes invalid, by `breaks`; None if no value is found."""
         if self._direction == "input":
             candidates = each.refused() if each.effect in REFUSES else ()
         else:
@@ -168,7 +170,7 @@ class _Witness:
         return self.target.problems(whole)
 
     def sentence(self, example: Example) -> str:
-        """Return a sentence about the value of *example*: it is refused now, or may come now."""
+        """Return a sentence about the value of *example*: an input is refused now, an output may come."""
         value = clip(example.value, _MAX_VALUE)
         is_input = self._direction == "input"
         return f"{value} is refused now" if is_input else f"{value} may come now"

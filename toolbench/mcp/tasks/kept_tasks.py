@@ -19,22 +19,23 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class KeptTask:
-    """A task that one of our calls started."""
+    """A task that a call of this user started at a server."""
 
     id: str
     tool: str
     created: str = ""
     expires: float | None = None
-    """The time until which the server keeps it, as in `time.time`; None if the server does not tell."""
+    """The time until which the server keeps the task, as in `time.time`; None if it does not
+    tell."""
 
     @property
     def is_expired(self) -> bool:
-        """Whether the server need not keep the task any more."""
+        """Whether the time is over for which the server keeps the task."""
         return self.expires is not None and time() > self.expires
 
 
 class _Entry(NamedTuple):
-    """A file of one task."""
+    """The file of one task, and what was read from it."""
 
     since: float
     """The time at which the file was written; 0 for a file that cannot be read."""
@@ -46,7 +47,7 @@ class _Entry(NamedTuple):
 class KeptTasks:
     """The tasks of one server, oldest first, each in a file of its own that only the user can read.
 
-    Kernels that run at the same time need no lock for that: none writes a file of another one anew.
+    Kernels that run at the same time need no lock: no kernel writes to the file of another kernel.
     """
 
     def __init__(self, server: str | None, folder: Path | None = None) -> None:
@@ -76,7 +77,7 @@ class KeptTasks:
                 del self._unwritten[identity]
 
     def forget(self, identity: str) -> None:
-        """Remove the task *identity*."""
+        """Remove the task with the id *identity*."""
         with self._lock:
             self._unwritten.pop(identity, None)
             if self._server is not None:

@@ -31,7 +31,7 @@ FIRST_PAUSE = 0.05
 """Seconds before the first request for the state. If the server names no interval, each pause doubles."""
 _ASK = 60.0  # seconds for the answer to a request for the state
 _AGAIN = (0.5, 2.0, 5.0)  # seconds before a request without an answer is repeated
-_NEWS = 0.05  # seconds between an announced change and the request for the state
+_NEWS = 0.05  # seconds from the notification of a change to the request for the state
 _CANCEL = 5.0  # seconds for the answer to a cancel
 _UNKNOWN = frozenset({-32602, -32002})  # codes of an answer about an unknown task
 _log = logging.getLogger(__name__)
@@ -188,7 +188,10 @@ class TaskFollowing:
             await anyio.sleep(_NEWS)  # many announcements cause one request
 
     async def _repeated(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """Return the result of *ask*; repeat it if the network or the server fails for a moment."""
+        """Return the result of *ask*.
+
+        Call *ask* again if the network or the server fails for a moment.
+        """
         for pause in _AGAIN:
             try:
                 return await ask()
@@ -240,7 +243,7 @@ class TaskFollowing:
     # --- questions ----------------------------------------------------------------
 
     async def _has_answered(self) -> bool:
-        """Answer the new questions of the task; return False if there was nothing new to do.
+        """Answer the new questions of the task; return False if there is no new question.
 
         In the older protocol, request the result once: the server then sends its questions itself.
         """

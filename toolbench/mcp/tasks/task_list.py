@@ -42,7 +42,7 @@ class MCPTask:
     tool: str
     """The tool whose call became the task; empty if this client did not start it."""
     status: str
-    """`working`, `input_required`, `completed`, `failed` or `cancelled`; `unknown` without an answer."""
+    """`working`, `input_required`, `completed`, `failed` or `cancelled`; `unknown` if not told."""
     message: str
     """The server's message about the state, or the reason why the state is unknown."""
     created: str
@@ -183,7 +183,7 @@ class TaskList(ItemList[MCPTask]):
 
         rows, problem, _ = await self._over.pages("tasks", page, self._seconds)
         states = []
-        for row in rows:  # a bad one does not hide the others
+        for row in rows:  # a bad row does not hide the others
             try:
                 states.append(TaskState.of(row if isinstance(row, Mapping) else {}))
             except CallFailedError as error:
@@ -290,14 +290,14 @@ class TaskList(ItemList[MCPTask]):
         return await self._explaining(following.result(), call)
 
     async def wait_for(self, task: MCPTask, call: Call) -> dict[str, Any]:
-        """Wait for the end of *task*, and return its result; *call* is the call that waits."""
+        """Wait for the end of *task*, and return the task's result; *call* is the call that waits."""
         one = KeptTask(task.id, task.tool)
         following = TaskFollowing(self._over, _unseen(one), call)
         await self._explaining(following.refreshed(), call)
         return await self._explaining(following.result(), call)
 
     async def _explaining(self, work: Coroutine[Any, Any, T], call: Call) -> T:
-        """Return the result of *work*; any failure gets its sentence about *call*."""
+        """Return the result of *work*; if it fails, raise an error that explains why *call* failed."""
         try:
             return await work
         except CallFailedError:
@@ -319,12 +319,12 @@ class TaskList(ItemList[MCPTask]):
 
 
 def _unseen(one: KeptTask) -> TaskState:
-    """Return a state of the task *one* before the server is asked."""
+    """Return a state for the task *one*, to use until the server has sent the real state."""
     return TaskState.of({"taskId": one.id, "status": "working"})
 
 
 class _Waiter:
-    """The caller of the tool that `as_tool` returns. A call only waits for the running task."""
+    """Sends the calls of the tool that `as_tool` returns: a call only waits for the running task."""
 
     def __init__(self, tasks: TaskList, task: MCPTask) -> None:
         self._tasks = tasks

@@ -36,7 +36,7 @@ class TaskState:
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Self:
-        """Read *raw*, as the server sent it.
+        """Return the state in *raw*, a message of the server.
 
         Raises:
             CallFailedError: If the task has no id, or no state that MCP defines: a wait for the

@@ -1,5 +1,6 @@
-"""Trust on first use: compare a server with the offer that was approved here earlier.
+"""Trust on first use: compare what a server offers with what was approved here earlier.
 
-`approvals` keeps the approved offers, `trust` compares one session with its approval, and
-`warnings` points out hidden characters and orders to a model in a server's texts.
+The offer of a server is its tools and instructions. `approvals` keeps the approved offers, `trust`
+compares one session with its approval, and `warnings` points out hidden characters and orders to a
+model in a server's texts.
 """

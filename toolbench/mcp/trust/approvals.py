@@ -1,4 +1,4 @@
-"""Keep the offers of approved servers in the user's state directory, nowhere else.
+"""Keep what approved servers offered (tools, instructions) in the user's state directory only.
 
 A cloned repository must not bring its own approval, so no file is kept beside notebooks.
 """
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class Approvals:
-    """The approved servers of this user, one file for each server."""
+    """The approved offers of this user's servers: tools and instructions, one file for each server."""
 
     def __init__(self, folder: Path | None = None) -> None:
         """Keep the approvals in *folder*; by default `approved-servers` in the state directory."""
@@ -34,7 +34,7 @@ class Approvals:
         return self._folder or user_state_path("toolbench") / "approved-servers"
 
     def of(self, server: str) -> Mapping[str, Any] | None:
-        """Return the approved offer of a server, or None if no offer was approved.
+        """Return the approved offer of a server; None if no offer was approved.
 
         Args:
             server: The key of the server, from `server_key`.

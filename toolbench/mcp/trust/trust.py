@@ -1,4 +1,4 @@
-"""Compare one server with its approved offer; a changed server is not called."""
+"""Compare what one server offers now with what was approved. A changed server is not called."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,10 +16,10 @@ _MAX_CHANGES = 3  # changes that a refused call names
 
 
 class Trust:
-    """The approved offer of one server, and its present offer."""
+    """What one server offers now (tools and instructions), and what was approved."""
 
     def __init__(self, server: str, key: str, approvals: Approvals) -> None:
-        """Compare *server* with the offer that *approvals* keeps under *key*."""
+        """Compare *server* with the approved offer that *approvals* keeps under *key*."""
         self._server = server
         self._key = key
         self._approvals = approvals
@@ -30,11 +30,11 @@ class Trust:
         self._offer_read: Mapping[str, Any] | None = None
         self._changes: list[Change] = []
         self.is_first = False
-        """Whether the server is new here, and so was approved."""
+        """Whether the server had no approval yet, so that its offer was approved at once."""
 
     @property
     def changes(self) -> list[Change]:
-        """The changes of the server since it was approved; empty if it is trusted.
+        """The changes of the offer since it was approved; empty if nothing has changed.
 
         `approve` approves the offer that the server had when this property was last read.
         """
@@ -75,7 +75,7 @@ class Trust:
         return list(warnings_of(self._offer, others))
 
     def approve(self) -> None:
-        """Approve the offer that the server had when `changes` was last read, or else its newest.
+        """Approve what the server offered when `changes` was last read, or else what it offers now.
 
         Calls work again, unless the server has changed since then.
         """
@@ -88,7 +88,7 @@ class Trust:
             self.look(self._offer)
 
     def check(self) -> None:
-        """Check that the server has not changed.
+        """Raise an error if the offer of the server has changed since it was approved.
 
         Raises:
             ServerError: If the server changed. The message names changes, and how to approve them.

@@ -31,7 +31,7 @@ class OfferWarning:
     """A part of a server's texts that a person should check."""
 
     where: str
-    """The place, as a path: `tools/add/description`."""
+    """The path of the text in the offer: `tools/add/description`."""
     text: str
     """The problem, in one sentence."""
 
@@ -45,7 +45,7 @@ def warnings_of(
     """Yield the warnings about *offer*, which has `instructions` and `tools` by name.
 
     Args:
-        offer: The offer of a server, as in a snapshot.
+        offer: What the server offers, as in a snapshot.
         others: The names of tools of other servers; a text with such a name gets a warning.
     """
     own = set(offer.get("tools") or {})

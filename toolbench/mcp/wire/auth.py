@@ -27,7 +27,7 @@ from toolbench.mcp.connection.open_calls import WaitingCalls, current_call
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.threads import daemon_thread
 
-_PATIENCE = 300.0  # seconds
+_PATIENCE = 300.0  # seconds that a person has to authorize
 _KEY_SETTINGS = ("private_key", "private_key_file")
 
 

@@ -211,7 +211,7 @@ class _Posts:
 def http_client(
     entry: ServerEntry, inbox: Inbox, **settings: Any
 ) -> httpx2.AsyncClient:
-    """Return an HTTP client with the headers and auth of *entry*; *inbox* notes its failures.
+    """Return an HTTP client with the headers and auth of *entry*; *inbox* gets the HTTP failures.
 
     Reading has no time limit in this client, because each call has a time limit.
     """

@@ -21,7 +21,7 @@ _NOTHING = "it has neither a result nor an error"
 _UNREADABLE = -32700  # JSON-RPC: parse error
 
 Noise = Callable[[str], object]
-"""Takes a text that is not a message."""
+"""A function that takes a text that is not a message."""
 
 
 @dataclass
@@ -29,10 +29,10 @@ class Reading:
     """The result of reading a body or an event: the messages to pass on, or the problem."""
 
     messages: list[dict[str, Any]] | None = None
-    """The messages to pass on instead; None to pass on the bytes as they are."""
+    """The repaired messages to pass on; None to pass on the bytes unchanged."""
     has_answer: bool = False
     answered: int | str | None = None
-    """The id in the answer, if the bytes are passed on."""
+    """The id in the answer, if the bytes are passed on unchanged."""
     problem: str = ""
     """The reason why no message could be read; empty if a message was read."""
 
@@ -130,7 +130,7 @@ class MendedEvents(httpx2.AsyncByteStream):
         return b"\n\ndata: " + _bytes(answer) + b"\n\n"
 
     async def aclose(self) -> None:
-        """Close the stream below."""
+        """Close the stream that is repaired."""
         await self._received.aclose()
 
 

@@ -19,7 +19,7 @@ class ModernExtension(ClientExtension):
     """The claimed answer: its field `result_type` has the type. The SDK never resolves it."""
 
     def claims(self) -> Sequence[ResultClaim[Any]]:
-        """Claim `answer`."""
+        """Return one claim: `answer` may come in place of the result of a tool call."""
         (result_type,) = get_args(self.answer.model_fields["result_type"].annotation)
         claim = ResultClaim(
             result_type=result_type,

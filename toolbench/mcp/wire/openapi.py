@@ -26,11 +26,11 @@ class OpenApiTransport(ClientTransport):
     settings: Mapping[str, Any]
     """`openapi`: the document, its path or URL; `base_url` and `headers` of the service."""
     base: Path
-    """The folder for a relative path."""
+    """The folder in which a relative path of the document begins."""
 
     @asynccontextmanager
     async def connect_session(self, **settings: Any) -> AsyncIterator[ClientSession]:
-        """Read the document, and yield a session with a server whose tools are its operations."""
+        """Read the document; yield a session with a server that has a tool for each operation in it."""
         try:
             from fastmcp import FastMCP  # noqa: PLC0415 - the server half, an extra
         except ImportError as error:

@@ -23,7 +23,7 @@ class ReplayTransport(ClientTransport):
     inbox: Inbox
 
     def __post_init__(self) -> None:
-        """Prepare the streams."""
+        """Make the transport to the player."""
         serve = partial(self.player.serve, listener=_LogListener(self.inbox))
         self._inner = MemoryTransport(serve)
 

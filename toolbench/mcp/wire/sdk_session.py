@@ -1,4 +1,4 @@
-"""An SDK session that reports each message to the inbox, and keeps unchecked answers."""
+"""A session of the SDK that reports each message to the inbox, and keeps unchecked answers."""
 
 import asyncio
 import logging
@@ -82,7 +82,7 @@ def session_class(
     Args:
         inbox: Takes all messages and questions.
         probe_seconds: Time limit for the first request, which tries the newer protocol.
-        roots: File URLs for the server; without any, the client declares no roots.
+        roots: File URLs for the server; if the list is empty, the client declares no roots.
         is_process: Whether the server is a process, which may hang without ending.
     """
     return type(

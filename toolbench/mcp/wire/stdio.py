@@ -31,7 +31,7 @@ _CHUNK = 1 << 18  # bytes
 
 @dataclass
 class Patience:
-    """Seconds to wait at each step of ending a server."""
+    """How many seconds to wait at each step when a server is ended."""
 
     after_eof: float = 2.0
     after_sigterm: float = 1.0
@@ -48,7 +48,7 @@ class ProcessTransport(ClientTransport):
     exit_code: int | None = None
     """The exit code, if the process ended before it was stopped."""
     ended: bool = False
-    """Whether its stdout is closed, so that no more messages arrive."""
+    """Whether the stdout of the process is closed, so that no more messages arrive."""
     lines: Lines = field(default_factory=Lines)
     _stopping: bool = False
     _is_read_out: bool = False
@@ -171,7 +171,7 @@ class ProcessTransport(ClientTransport):
 
 
 def _read(line: bytes) -> Any:
-    """Read *line* strictly as a message; return None if it is not one."""
+    """Read *line* strictly as a message; return None if *line* is not a message."""
     try:
         return mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:

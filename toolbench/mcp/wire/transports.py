@@ -27,7 +27,7 @@ _EXTRA = "demo"  # it contains FastMCP's server half
 
 @dataclass
 class Tapped(ClientTransport):
-    """A transport around another transport, the inner one; its sessions have our own class."""
+    """A transport around an inner transport, so that its sessions are of our own class."""
 
     inner: ClientTransport
     session_class: type[ClientSession]

@@ -1,8 +1,8 @@
 """Hold back frames whose text may end with the beginning of a secret.
 
 A secret may be spread over several lines or messages of a log. A written frame cannot be changed,
-so a frame that may end with the beginning of a secret waits, with all frames after it, for the
-next text of the same source.
+so a frame that may end with the beginning of a secret waits, with all frames after it, for the next
+text of the same sequence (the source), such as the next log message.
 """
 
 from collections import deque
@@ -40,7 +40,7 @@ class WaitingFrame:
 
 
 class _Source:
-    """The last texts of one source, and their frames."""
+    """The last texts of one sequence, such as a server's log messages, and the frames with these texts."""
 
     def __init__(self) -> None:
         self.succession = Succession()
@@ -55,10 +55,10 @@ class _Source:
 
 
 class FrameQueue:
-    """The frames of a file in their order; one thread at a time may use it."""
+    """The frames of a recording that are not written yet, in order. One thread at a time may use it."""
 
     def __init__(self, mark: Mark) -> None:
-        """Start without frames; *mark* returns the numbered mark of a secret."""
+        """Make an empty queue; *mark* returns the numbered mark of a secret."""
         self._mark = mark
         self._frames: list[WaitingFrame | bytes] = []
         self._sources: dict[tuple[str, ...], _Source] = {}
@@ -77,7 +77,7 @@ class FrameQueue:
         """Add a frame with a *text*; return the lines that can be written.
 
         Args:
-            head: The line of the frame, up to the message.
+            head: The beginning of the frame's line, up to the message.
             message: The message of the frame, in which whole secrets are hidden.
             text: The place of the text in the message.
             redactor: A redactor with the secrets.

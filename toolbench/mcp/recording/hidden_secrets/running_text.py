@@ -10,7 +10,7 @@ from toolbench.redaction.spread import Piece, Succession
 Place = tuple[str, ...]
 """The keys that lead to a text in a message; empty if the message is the text."""
 Mark = Callable[[str], str]
-"""Returns the numbered mark of a secret."""
+"""A function that returns the numbered mark of a secret."""
 _MESSAGES: Mapping[str, tuple[Place, ...]] = {
     "notifications/message": (("params", "data"), ("params", "data", "msg")),
     "notifications/progress": (("params", "message"),),
@@ -27,7 +27,7 @@ class RunningText(NamedTuple):
 
 
 def running_text(server: str, message: Any) -> RunningText | None:
-    """Return the text of *message* if a later notification of *server* may continue it, or None."""
+    """Return the text of *message*, if a later notification of *server* may continue it; else None."""
     if not isinstance(message, Mapping) or "id" in message:
         return None
     method = message.get("method")
@@ -39,7 +39,7 @@ def running_text(server: str, message: Any) -> RunningText | None:
 
 
 def without_spread(value: Any, redactor: Redactor, mark: Mark) -> Any:
-    """Return the JSON *value*, and hide secrets that are spread over several items of a list."""
+    """Return the JSON *value*; a secret that is spread over several items of a list is hidden."""
     if isinstance(value, dict):
         copy = {k: without_spread(v, redactor, mark) for k, v in value.items()}
         return copy if any(copy[key] is not value[key] for key in copy) else value
@@ -72,7 +72,7 @@ def without_piece(message: Any, place: Place, piece: Piece, mark: str) -> Any:
 
 
 def text_at(message: Any, place: Place) -> Any:
-    """Return the part of *message* at *place*, or None."""
+    """Return the part of *message* at *place*; None if there is no such part."""
     for key in place:
         message = message.get(key) if isinstance(message, Mapping) else None
     return message

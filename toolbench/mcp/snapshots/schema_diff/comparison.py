@@ -1,8 +1,8 @@
 """Compare two JSON Schemas: find each difference, and whether fewer or more values fit.
 
 `toolbench.jsonschema` reads both schemas: references are followed and `allOf` is merged. Each
-alternative is compared with the most similar alternative of the other schema. Each pair of places
-is compared only once, so that the comparison of recursive schemas ends.
+alternative is compared with the most similar alternative of the other schema. Each pair of
+sub-schemas is compared only once, so that the comparison of recursive schemas ends.
 """
 
 from collections.abc import Iterator
@@ -77,7 +77,7 @@ def _difference(before: Node, after: Node) -> Difference:
     )
 
 
-_MOST = 200  # differences of one pair of places
+_MOST = 200  # differences of one pair of sub-schemas
 _DEEPEST = 60  # levels to compare
 
 
@@ -87,7 +87,7 @@ def compare(before: Node, after: Node) -> list[Difference]:
 
 
 class _Comparison:
-    """Compares places of two schemas; each pair of places is compared once."""
+    """Compares sub-schemas of two schemas; each pair of sub-schemas is compared once."""
 
     def __init__(self, before: Node, after: Node) -> None:
         self._known: dict[tuple[Node, Node], list[Difference]] = {}
@@ -97,7 +97,7 @@ class _Comparison:
         self._same_definitions = _same_definitions(before, after)
 
     def compare(self, before: Node, after: Node) -> list[Difference]:
-        """Return the differences between two places; their paths begin at these places."""
+        """Return the differences between two sub-schemas; the paths in them begin at the sub-schemas."""
         pair = before, after
         if pair not in self._known:
             if self._text(before) == self._text(after):
@@ -159,7 +159,7 @@ class _Comparison:
             yield from self._types(before, after)
             if {before.type, after.type} - set(NUMBERS):
                 return
-        elif self._depth > 1:  # at the top level it is an object anyway
+        elif self._depth > 1:  # at the top level both are objects anyway
             yield from stated_type(before, after)
         match after.type:
             case "integer" | "number":

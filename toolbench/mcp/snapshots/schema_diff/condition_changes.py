@@ -31,14 +31,14 @@ _BY_NAME: Mapping[str, type | tuple[type, ...]] = {
 """Keywords for conditions on a key, each with the type of the same condition in `dependencies`."""
 _COUNTS = ("minContains", "maxContains")
 _NEUTRAL = frozenset({"guidance", "spelling"})
-_MOST = 12  # values of one schema to try
-_MOST_NAMED = 2  # inner differences named in a sentence
+_MOST = 12  # values of one schema that are tried
+_MOST_NAMED = 2  # inner differences that a sentence names
 
 
 def condition_changes(
     before: Node, after: Node, compare: Compare
 ) -> Iterator[Difference]:
-    """Yield the differences in the conditions of two places; *compare* compares inner schemas."""
+    """Yield the differences between the conditions of two schemas; *compare* compares inner schemas."""
     for keyword in (*_SCHEMAS, *_BY_NAME, *_COUNTS):
         old, new = _condition(before, keyword), _condition(after, keyword)
         if same(old, new) or not _says_something(keyword, before, after):

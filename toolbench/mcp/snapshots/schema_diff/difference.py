@@ -20,12 +20,12 @@ Effect = Literal[
 """
 
 REFUSES = frozenset({"narrower", "different", "gone"})
-"""The effects that may refuse values which fitted before."""
+"""The effects by which values may be refused that fitted before."""
 ADMITS = frozenset({"wider", "different", "gone"})
-"""The effects that may allow new values; a property that is gone may be missing."""
+"""The effects by which new values may be allowed. If a property is gone, it may be missing."""
 
 MOST_EXAMPLES = 300
-"""The number of values to try as an example of a difference."""
+"""The most values that are tried as an example of a difference."""
 
 Values = Callable[[], Iterable[Any]]
 """A function that makes values. It is called only when an example is needed."""
@@ -33,7 +33,7 @@ Values = Callable[[], Iterable[Any]]
 
 @dataclass(frozen=True)
 class Example:
-    """A value at the place of the difference, and the whole value around it."""
+    """A value in which a difference shows, and the whole value that contains it."""
 
     value: Any
     whole: Any
@@ -41,16 +41,16 @@ class Example:
 
 @dataclass(frozen=True)
 class Difference:
-    """One difference at one place.
+    """One difference between two schemas.
 
     Attributes:
         effect: Whether fewer values fit now, or more, or other values; see `Effect`.
-        where: The place in the schema, as a path: `properties/limit/maximum`.
-        place: The place in a value, as a person writes it: `items[].sku`. It is empty if the place
-            is the whole value.
+        where: The path of the keyword in the schema: `properties/limit/maximum`.
+        place: The part of a value that is concerned, as a person writes it: `items[].sku`. It is
+            empty if the whole value is concerned.
         before: The old part of the schema; None if there was none.
         after: The new part of the schema; None if there is none.
-        text: The change without the place: `at most 100 before, at most 50 now`.
+        text: What changed, without the place: `at most 100 before, at most 50 now`.
         refused: A function that makes values which may have fitted before and do not fit now.
         admitted: A function that makes values which may fit now and did not fit before.
     """
@@ -75,7 +75,7 @@ class Difference:
 
         Args:
             step: The path from the parent schema to the sub-schema: `properties/sku`, `items`.
-            name: The place in a value that this path stands for: `sku`, `[]`.
+            name: The part of a value that this path stands for: `sku`, `[]`.
             before: A function that puts a value of the sub-schema into a value of the old parent.
             after: A function that puts a value of the sub-schema into a value of the new parent.
         """
@@ -99,7 +99,7 @@ def difference(
     refused: Values = tuple,
     admitted: Values = tuple,
 ) -> Difference:
-    """Return a difference whose place is the whole value, not a part of it.
+    """Return a difference that concerns the whole value, not a part of it.
 
     The arguments are those of `Difference`, except that *refused* and *admitted* return plain
     values. This function makes an `Example` from each value.

@@ -7,7 +7,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 
 def quick_text(value: Any) -> bytes | None:
-    """Return *value* as JSON, without sorting its keys; None if *value* cannot be JSON."""
+    """Return *value* as JSON with its keys in their own order; None if *value* cannot be JSON."""
     try:
         return to_json(value)
     except (PydanticSerializationError, ValueError, RecursionError):

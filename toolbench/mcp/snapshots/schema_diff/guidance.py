@@ -11,12 +11,12 @@ from toolbench.plain import clip
 
 _GUIDING = ("default", "format", "examples", "deprecated", "contentMediaType")
 """Keywords that guide a model or a person to a value."""
-_MAX_TEXT = 80  # characters quoted of a text
-_LEAD = 20  # characters quoted before the first difference of two texts
+_MAX_TEXT = 80  # characters of a text that are quoted
+_LEAD = 20  # characters that are quoted before the first difference of two texts
 
 
 def guidance(before: Node, after: Node) -> Iterator[Difference]:
-    """Yield the differences in description, title and other hints of one place."""
+    """Yield the differences between two schemas in description, title and other hints."""
     if before.description != after.description:
         text = worded("the description", before.description, after.description)
         texts = before.description or None, after.description or None

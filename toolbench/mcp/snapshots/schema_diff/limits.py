@@ -94,7 +94,7 @@ def key_limits(
 
 @dataclass(frozen=True)
 class End:
-    """The lower or upper end of the numbers that fit."""
+    """The lower or the upper end of the numbers that fit a schema."""
 
     keyword: str
     value: float | int
@@ -242,7 +242,10 @@ def _of_length(before: Node, after: Node, size: int) -> Iterator[str]:
 
 
 def _has_no_room(keyword: str, *sides: tuple[Node, float]) -> bool:
-    """Tell whether *keyword* is `maxItems` and has no effect: both tuples have the same length."""
+    """Tell whether a change of `maxItems` has no effect, because both schemas allow no further items.
+
+    Both then are tuples (`prefixItems`) with the same number of items.
+    """
     if keyword != "maxItems" or any(
         keyword_value(n, "items") is not False for n, _ in sides
     ):

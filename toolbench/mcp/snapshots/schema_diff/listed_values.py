@@ -20,11 +20,11 @@ from toolbench.mcp.snapshots.schema_diff.examples import (
 from toolbench.plain import clip
 from toolbench.wording import counted
 
-_MAX_VALUES = 5  # values named in a sentence
+_MAX_VALUES = 5  # values that a sentence names
 
 
 def compare_listed(before: Node, after: Node) -> Iterator[Difference]:
-    """Yield the differences of two places if at least one of them lists its values."""
+    """Yield the differences between two schemas, of which at least one lists its values."""
     old, new = before.values, after.values
     constants = [node.is_constant for node in (before, after) if node.values]
     keyword = "const" if all(constants) else "enum"

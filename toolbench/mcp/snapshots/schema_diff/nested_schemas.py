@@ -1,4 +1,4 @@
-"""Compare the parts of objects and lists: properties, other keys, items."""
+"""Compare the sub-schemas of objects and lists: properties, other keys, items."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -26,14 +26,14 @@ from toolbench.mcp.snapshots.schema_diff.patterns.text_patterns import is_within
 from toolbench.plain import clip
 
 Compare = Callable[[Node, Node], list[Difference]]
-_KEY = "another"  # an undeclared key
+_KEY = "another"  # the name of a key that no schema declares
 
 
 # --- objects ----------------------------------------------------------------------------
 
 
 def object_parts(before: Node, after: Node, compare: Compare) -> Iterator[Difference]:
-    """Yield the differences in the parts of two objects."""
+    """Yield the differences between two schemas of objects: their properties and their other keys."""
     old, new = before.properties, after.properties
     for name in old:
         if name in new:
@@ -73,7 +73,10 @@ def _base(node: Node) -> dict[str, Any]:
 def _removed(
     before: Node, after: Node, name: str, compare: Compare
 ) -> Iterator[Difference]:
-    """Yield the differences for the removed property *name*: a rule for other keys may apply."""
+    """Yield the differences for the property *name*, which *after* does not declare any more.
+
+    A rule of *after* for other keys may apply to it.
+    """
     other = _of_key(after, name)
     if other is not None:
         for each in compare(before.properties[name], other):
@@ -212,7 +215,7 @@ def _patterns(before: Node, after: Node, compare: Compare) -> Iterator[Differenc
 def _is_made_good(
     pattern: str, effect: Effect, before: Node, after: Node, compare: Compare
 ) -> bool:
-    """Tell whether another pattern has the same effect on all keys that match *pattern*.
+    """Tell whether another pattern makes good for *pattern*: it does the same for all its keys.
 
     The other pattern must match all these keys. If keys without a rule are refused, the other
     pattern must allow at least the values that *pattern* allows. If keys without a rule are
@@ -270,7 +273,7 @@ def _with_keys(node: Node, count: int) -> dict[str, Any]:
 
 
 def array_parts(before: Node, after: Node, compare: Compare) -> Iterator[Difference]:
-    """Yield the differences in the parts of two lists."""
+    """Yield the differences between two schemas of lists: their items and their lengths."""
     firsts = before.prefix_items, after.prefix_items
     for index in range(max(map(len, firsts))):
         has_item = [_takes(node, index) for node in (before, after)]

@@ -1,4 +1,4 @@
-"""Pair old and new alternatives of a union; find alternatives that other alternatives replace."""
+"""Pair old and new alternatives of a union; find alternatives that others make unnecessary."""
 
 from collections.abc import Iterable, Iterator
 from json import dumps
@@ -23,7 +23,8 @@ _LIMITS = frozenset(
 _SILENT = frozenset({"title", "description", "default", "examples", "type"})
 
 _Span = tuple[tuple[float, bool], tuple[float, bool]]
-"""Start and end of a range. The bool: the start is outside the range, the end is inside."""
+"""The start and the end of a range, each with a bool: whether the start is outside of the range;
+whether the end is inside."""
 
 
 def partners(

@@ -21,7 +21,7 @@ _DEPTH = 4  # levels of parts
 
 
 def samples(node: Node) -> Iterator[Any]:
-    """Yield values that should fit *node*: a simple value, then variations of each part."""
+    """Yield values that should fit *node*: a simple value, then values with changes in each part."""
     yield from islice(_of(node, _DEPTH), _MOST)
 
 

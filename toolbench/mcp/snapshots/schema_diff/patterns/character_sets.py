@@ -7,7 +7,7 @@ Characters = tuple[tuple[int, int], ...]
 
 _LAST = 0x10FFFF
 START, END = _LAST + 1, _LAST + 2
-"""Signs before and after a text, which anchors match."""
+"""Numbers that stand for the start and the end of a text; the anchors `^` and `$` match them."""
 ANY: Characters = ((0, _LAST),)
 _SURROGATES = 0xD800, 0xDFFF
 _BLANKS = (
@@ -31,7 +31,7 @@ def has(characters: Characters, character: int) -> bool:
 
 
 def complement(characters: Characters) -> Characters:
-    """Return all other characters."""
+    """Return all characters that are not in *characters*."""
     ranges, at = [], 0
     for first, last in sorted(characters):
         if first > at:

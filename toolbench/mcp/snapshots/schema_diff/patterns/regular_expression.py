@@ -1,7 +1,8 @@
 """Find texts that one regular expression matches and another does not.
 
 This module reads the syntax that JSON Schema recommends: characters, classes, groups, alternatives,
-repeats and anchors. Lookarounds (`(?=`), back references and other syntax are undecided.
+repeats and anchors. For lookarounds (`(?=`), back references and other syntax it raises
+`UndecidedError`.
 """
 
 from collections import deque
@@ -55,7 +56,7 @@ def text_beyond(
 
 @dataclass
 class _Automaton:
-    """States, and the edges between them. An edge needs one of its characters, or no character."""
+    """States, and the edges between them. An edge is passed by one of its characters, or by none."""
 
     edges: list[list[tuple[Characters, int]]] = field(default_factory=list)
     empty: list[list[int]] = field(default_factory=list)
@@ -80,11 +81,11 @@ class _Automaton:
         return frozenset(states)
 
     def takes(self, states: frozenset[int]) -> bool:
-        """Tell whether the expression matches a text that leads to *states*."""
+        """Tell whether the expression matches a text after which the automaton is in *states*."""
         return self.end in self.after(states, END)
 
     def after(self, states: frozenset[int], character: int) -> frozenset[int]:
-        """Return the states that *character* leads to."""
+        """Return the states in which the automaton is after *states* and then *character*."""
         return self.closure(
             {to for s in states for chars, to in self.edges[s] if has(chars, character)}
         )
@@ -153,7 +154,7 @@ _Piece = tuple[int, int]
 
 
 class _Parser:
-    """A parser that adds one expression to an automaton."""
+    """Reads one expression, and adds it to an automaton."""
 
     def __init__(self, pattern: str, automaton: _Automaton) -> None:
         if len(pattern) > _LONGEST:

@@ -1,4 +1,4 @@
-"""Compare the patterns of two places of schemas."""
+"""Compare the patterns (`pattern`) of two schemas of texts."""
 
 from math import inf
 
@@ -11,9 +11,10 @@ from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
 
 
 def beyond(node: Node, other: Node) -> list[str]:
-    """Return a list of one text that fits *node* (pattern and length), but not *other*'s pattern.
+    """Return a text that fits *node* (pattern and length), but not the pattern of *other*, in a list.
 
-    The list is empty if there is no such text. It has an empty text if this cannot be decided.
+    The list is empty if there is no such text. If this cannot be decided, the list has an empty
+    text.
     """
     least, most = node.limit("minLength") or 0, node.limit("maxLength")
     pattern, excluded = _pattern(node), _pattern(other)
