@@ -24,17 +24,18 @@ from toolbench.errors import ToolbenchError, did_you_mean
 
 @contextmanager
 def openhands() -> Iterator[None]:
-    """Give modules our classes when they import from `openhands.sdk` or `openhands.tools`.
+    """Give modules toolbench's classes when they import from `openhands.sdk` or `openhands.tools`.
 
         with openhands():
             import my_tools_for_openhands
 
-    Inside of `with`, tools, actions, observations, executors, content and the registry are
-    toolbench's, and so are the runtime tools of the same names. Classes that toolbench does not
-    have (`LLM`, events) can be imported, but raise an error when they are used. After `with`, an
-    installed SDK is found again. A function of a module that was loaded inside of `with` imports
-    toolbench's classes also later; a function of a notebook's cell does not. While the block runs,
-    other threads import toolbench's classes too.
+    Inside of `with`, tools, actions, observations, executors, content and the registry
+    are toolbench's, and so are the runtime tools of the same names. Classes that
+    toolbench does not have (`LLM`, events) can be imported, but raise an error when
+    they are used. After `with`, an installed SDK is found again. A function of a module
+    that was loaded inside of `with` imports toolbench's classes also later; a function
+    of a notebook's cell does not. While the block runs, other threads import
+    toolbench's classes too.
     """
     hidden = {name: sys.modules.pop(name) for name in _loaded()}
     finder, before = _Finder(), builtins.__import__
@@ -198,8 +199,8 @@ def _tool_module(name: str) -> str:
 def _absent(place: str) -> type:
     """Return a class in place of *place*, which is a name of the SDK that toolbench does not have.
 
-    Code can import the class. If code calls it or derives from it, it raises a
-    ToolbenchError.
+    Code can import the class. A call of the class raises a ToolbenchError, and so does
+    the definition of a class that derives from it.
     """
 
     def refuse(*arguments: Any, **options: Any) -> NoReturn:

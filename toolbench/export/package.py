@@ -230,7 +230,7 @@ def _home_of(tool: Any) -> ModuleType:
 
 
 def _package_name(tools: Sequence[AnyTool], folder: str) -> str:
-    """Return the name of the package: the name of its only tool, or else of *folder*.
+    """Return the name of the package: the name of the tool if there is only one, else of *folder*.
 
     A name that cannot be the name of a package is changed.
     """

@@ -16,7 +16,7 @@ AnyTool = ToolDefinition[Any, Any]
 def as_openai_call(
     tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
 ) -> Json:
-    """Return the call as an entry of a chat message's `tool_calls`.
+    """Return a call of *tool* with *arguments* as an entry of a chat message's `tool_calls`.
 
     Args:
         tool: The tool that is called.

@@ -56,7 +56,7 @@ class _MadeTools(NamedTuple):
 
 
 class Catalog:
-    """All tools of the user's namespace, the connected servers and the registry, in this order."""
+    """Finds all tools: of the user's namespace, the connected servers and the registry, in this order."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Catalog:
         self._tools_by_name: dict[str, _MadeTools] = {}
 
     def entries(self, pattern: str = "", source: str = "") -> list[Entry]:
-        """Return the tools whose name matches *pattern* and whose source matches *source*."""
+        """Return an entry for each tool whose name matches *pattern* and whose source matches *source*."""
         entries: dict[str, Entry] = {}
         for entry in self._all():
             entries.setdefault(entry.name, entry)
@@ -191,8 +191,8 @@ class Catalog:
     def _make(self, name: str) -> AnyTool:
         """Return the registered tool *name*, the same object at each call.
 
-        So a terminal keeps its shell between two cells. A new tool is created if the tool was
-        registered again, or is stale.
+        So a terminal keeps its shell between two cells. A new tool is created if the
+        tool was registered again, or if a class of the tool was defined again.
         """
         recipe = self._registry.recipe(name)
         if isinstance(recipe, ToolDefinition):

@@ -109,7 +109,7 @@ class _Option(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        """Keep *values*, the value of the option.
+        """Store *values*, the value of the option.
 
         Raises:
             UsageError: If the option was given before, or if its value is empty.

@@ -48,7 +48,13 @@ _PARTS_OF = frozenset({"get", "items", "setdefault", "values"})
 
 
 class Call(NamedTuple):
-    """A call: the name of the function, the name of a method's object, the names in the arguments."""
+    """A call in code.
+
+    Attributes:
+        function: The name of the function or the method.
+        base: The name of the object whose method is called; empty if a function is called.
+        arguments: The names in the arguments.
+    """
 
     function: str
     base: str

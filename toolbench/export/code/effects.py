@@ -76,7 +76,10 @@ class Effects:
         return frozenset(all_names)
 
     def _changed_by(self, effect: Effect, before: int) -> Iterator[str]:
-        """Yield the names of the objects that code with *effect* changes, without local names."""
+        """Yield the names of the objects that code with *effect* changes, without local names.
+
+        *before* is the place of the statement that runs the code.
+        """
         for one in self._with_called(effect, before):
             names = {*one.changes, *one.sets}
             for call in one.calls:
@@ -87,7 +90,10 @@ class Effects:
             yield from names - one.local - {""}
 
     def _with_called(self, effect: Effect, before: int) -> list[Effect]:
-        """Return *effect*, and the effects of the functions that this code calls, at any depth."""
+        """Return *effect*, and the effects of the functions that this code calls, at any depth.
+
+        *before* is the place of the statement that runs the code.
+        """
         effects, visited = [effect], {id(effect)}
         for one in effects:
             for inner in (e for c in one.calls for e in self._functions(c, before)):

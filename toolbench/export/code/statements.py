@@ -64,7 +64,10 @@ def statements_of(module: ModuleType) -> list[Statement]:
 
 
 def _of_cell(cell: str, *, is_main: bool) -> Iterator[Statement]:
-    """Yield the statements of *cell*; none if *cell* is not Python. *is_main* is True in a notebook."""
+    """Yield the statements of *cell*; none if *cell* is not Python.
+
+    *is_main* tells whether `__name__ == "__main__"` is true there, as in a notebook.
+    """
     try:
         tree = ast.parse(cell)
     except (SyntaxError, ValueError):  # it never ran

@@ -118,7 +118,12 @@ def _mended(text: str, error: Exception) -> Any:
 
 
 def _sendable(value: Any, text: str) -> Any:
-    """Return *value*; raise if UTF-8 cannot encode a string in it (half a surrogate pair)."""
+    """Return *value*, which was read from *text*.
+
+    Raises:
+        NotJsonError: If UTF-8 cannot encode a string in *value*, because it has half of a surrogate
+            pair.
+    """
     if "\\ud" in text or "\\uD" in text:
         try:
             json.dumps(value, ensure_ascii=False).encode()
@@ -254,5 +259,8 @@ def _unescaped(literal: str) -> str | None:
 
 
 def _literal(letter: str) -> str:
-    r"""Return JSON for an escape unknown to JSON: `\'` is a quote, others keep the backslash."""
+    r"""Return JSON text for a backslash and *letter*, an escape that JSON does not have.
+
+    `\'` means a quote. For other letters the backslash stays.
+    """
     return letter if letter == "'" else f"\\\\{letter}"

@@ -34,7 +34,7 @@ class Mending:
     """Repairs the arguments of one call, and lists the repairs in `repairs`."""
 
     def __init__(self) -> None:
-        """Start with empty lists."""
+        """Make the lists of repairs and of odd values, which are empty."""
         self.repairs: list[Repair] = []
         self.odd: list[tuple[Path, Any]] = []
         """Unchanged values whose type the schema does not allow."""

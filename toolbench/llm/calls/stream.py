@@ -25,7 +25,7 @@ class ToolCallAccumulator:
     """
 
     def __init__(self) -> None:
-        """Start without chunks."""
+        """Make an empty message."""
         self._joiner: _Joiner | None = None
 
     def add(self, chunk: Any) -> None:

@@ -179,10 +179,10 @@ class _Writer:
     def _choice(
         self, branches: list[Json], outer: Mapping[str, Any], where: str
     ) -> Json:
-        """Return a choice of *branches*; the description of *outer* goes to the first branch.
+        """Return a schema that allows any of *branches*.
 
-        `nullable`, and notes about the default and the examples, go to the first branch
-        too.
+        The description of *outer* goes to the first branch, and so do `nullable` and
+        notes about the default and the examples.
         """
         notes: list[str] = []
         for key in ("default", "examples"):

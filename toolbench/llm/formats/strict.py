@@ -37,7 +37,7 @@ _MOST_LEVELS, _MOST_PROPERTIES, _MOST_VALUES, _MOST_TEXT = 10, 5_000, 1_000, 120
 
 
 def strict(schema: Json, changes: Changes) -> Json:
-    """Return *schema* in the form of strict mode; *schema* must have no `obstacles`."""
+    """Return *schema*, changed as OpenAI's strict mode requires; *schema* must have no `obstacles`."""
 
     def close(node: Json, where: str) -> Json:
         for key in _MEANINGLESS:

@@ -79,7 +79,7 @@ _UNSET = re.compile(
 
 
 def undescribed(subject: Subject) -> Iterator[Finding]:
-    """Check that every argument has a description."""
+    """Check that every argument has a description, unless its name or its schema explains it."""
     bare = [
         argument.path
         for argument in subject.arguments
@@ -129,7 +129,7 @@ def many(subject: Subject) -> Iterator[Finding]:
 
 
 def enumeration(subject: Subject) -> Iterator[Finding]:
-    """Check that values listed in the text are also listed in the schema."""
+    """Check that values listed in an argument's description are also listed in its schema."""
     for argument in _texts(subject):
         if argument.has("enum", "const", "pattern") or _JSON.search(argument.text):
             continue
@@ -152,7 +152,7 @@ def _listed_values(text: str) -> str | None:
 
 
 def form(subject: Subject) -> Iterator[Finding]:
-    """Check that a format named in the text is also in the schema."""
+    """Check that a format named in an argument's description is also in its schema."""
     for argument in _texts(subject):
         match = _FORM.search(argument.text)
         if not match or argument.has("format", "pattern", "enum", "const"):
@@ -186,7 +186,7 @@ def json_text(subject: Subject) -> Iterator[Finding]:
 
 
 def bounds(subject: Subject) -> Iterator[Finding]:
-    """Check that limits named in the text are also in the schema."""
+    """Check that limits named in an argument's description are also in its schema."""
     for argument in subject.arguments:
         if "array" in argument.types and not argument.has("maxItems"):
             match = _ITEMS.search(argument.text)
@@ -221,7 +221,7 @@ _LIMITS = (
 
 
 def default(subject: Subject) -> Iterator[Finding]:
-    """Check that the text says what happens if an optional number is left out."""
+    """Check that an optional number's description says what happens if the number is left out."""
     bare = [
         argument.path
         for argument in subject.outer
@@ -239,7 +239,7 @@ def default(subject: Subject) -> Iterator[Finding]:
 
 
 def free(subject: Subject) -> Iterator[Finding]:
-    """Check that an object names its properties, or describes its keys and values."""
+    """Check that an object's schema names its properties, or that its description says what they are."""
     for argument in subject.arguments:
         if _is_free(argument.node) and len(argument.text) < 80:
             if _MAP.search(argument.text):

@@ -45,7 +45,7 @@ def missing(subject: Subject) -> Iterator[Finding]:
 
 
 def thin(subject: Subject) -> Iterator[Finding]:
-    """Check that a description says more than the name."""
+    """Check that the description of a tool says more than the tool's name."""
     words = set(words_of(subject.description)) - _EMPTY
     if not words or len(subject.description) > 120 or not subject.description.isascii():
         return

@@ -37,7 +37,10 @@ def crowd(subjects: Sequence[Subject]) -> Iterator[Finding]:
 
 
 def names(subjects: Sequence[Subject]) -> Iterator[Finding]:
-    """Check that no two names are equal, or differ only in case, separators or a plural s."""
+    """Check that no two tools have equal names, or names that differ only in case or a plural s.
+
+    Separators such as `_` and `-` are not compared.
+    """
     first: dict[str, str] = {}
     for subject in subjects:
         folded = "_".join(word.removesuffix("s") for word in subject.words)
@@ -54,7 +57,7 @@ def names(subjects: Sequence[Subject]) -> Iterator[Finding]:
 
 
 def pairs(subjects: Sequence[Subject]) -> Iterator[Finding]:
-    """Check that no two names have the same meaning."""
+    """Check that no two tools have names with the same meaning."""
     groups: dict[tuple[str, ...], list[Subject]] = defaultdict(list)
     for subject in subjects:
         key = sorted(_SAME.get(word, word) for word in subject.words)
@@ -68,7 +71,7 @@ def pairs(subjects: Sequence[Subject]) -> Iterator[Finding]:
 
 
 def descriptions(subjects: Sequence[Subject]) -> Iterator[Finding]:
-    """Check that no two descriptions use the same words."""
+    """Check that no two tools have descriptions with the same words."""
     first: dict[tuple[str, ...], Subject] = {}
     for subject in subjects:
         text = gist(subject.description)

@@ -273,7 +273,10 @@ def _claude(data: Json) -> Answer:
 
 
 def _read_input(block: Any) -> Any:
-    """Parse the arguments of a streamed call from JSON text; leave text that was cut off."""
+    """Return *block*, a part of a message. If it is a streamed call, read its arguments from JSON text.
+
+    If the JSON text was cut off, it stays as text.
+    """
     if not isinstance(block, dict) or not isinstance(block.get("input"), str):
         return block
     try:

@@ -77,7 +77,7 @@ class Answer:
     """
 
     message: dict[str, Any]
-    """The message for `parse_tool_calls`, and for the next request as the model's turn."""
+    """The message: pass it to `parse_tool_calls`, and append it to the messages of the next request."""
     finish_reason: str | None = None
     """"stop", "tool_calls", "length" (cut off), "refusal", or another word of the provider."""
     usage: Usage | None = None
@@ -116,7 +116,7 @@ class Answer:
 
 @runtime_checkable
 class Model(Protocol):
-    """A model; `as_model` makes a model from a function, a client or an address."""
+    """A protocol: a model. `as_model` makes a model from a function, a client or an address."""
 
     @property
     def name(self) -> str:

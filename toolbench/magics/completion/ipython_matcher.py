@@ -70,7 +70,7 @@ def matcher_for(
     targets: Callable[[], Iterable[str]],
     models: Callable[[], Iterable[str]] = tuple,
 ) -> Any:
-    """Return IPython's matcher for our magics.
+    """Return a matcher: a function that IPython calls to complete the lines of our magics.
 
     Args:
         catalog: The tools.

@@ -1,1 +1,1 @@
-"""The live view of tools served to agents: calls that wait for a person, run or have ended."""
+"""The live view of a server of tools: the calls of agents that wait for a person, run or have ended."""

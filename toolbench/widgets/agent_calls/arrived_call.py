@@ -1,4 +1,4 @@
-"""The view of a call that a person opened: all details and, after its end, a panel to repeat it."""
+"""The view of a call that a person opened: all details of the call, and a panel to repeat it."""
 
 from collections.abc import Callable
 from typing import Any

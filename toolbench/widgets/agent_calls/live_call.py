@@ -127,7 +127,10 @@ class LiveCall:
         self._by_hand.ask_for_reason(f"{self._refusal.description} it")
 
     def _refuse(self, reason: str) -> None:
-        """If the shown question asks for consent, refuse it; else stop the call."""
+        """If the shown question asks for consent, answer that the person refuses; else stop the call.
+
+        *reason* may be empty.
+        """
         question = self._question
         if question is not None and question.consent is not None:
             self._reply(question, Answer("decline", {"reason": reason}))

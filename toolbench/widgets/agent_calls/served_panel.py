@@ -31,9 +31,9 @@ _SAVE_EVERY = 2.0  # seconds from one renewal of the saved output to the next
 
 
 class ServedPanel(w.VBox):
-    """The live view of a server: the calls that wait for a person, and a line for every call.
+    """The live view of a server of tools: the calls that wait for a person, and a line for every call.
 
-    Any thread may call its callbacks and report changes of calls.
+    Any thread may call the callbacks of the panel and report changes of calls.
     """
 
     def __init__(self, served: Served, variables: Variables | None = None) -> None:

@@ -27,7 +27,7 @@ _NEW = ""
 
 
 class CaseForm(w.VBox):
-    """A form to type, change and remove cases; any thread may call its callbacks."""
+    """A form to type, change and remove cases. Any thread may call the callbacks of the form."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class CaseForm(w.VBox):
 
     @property
     def is_busy(self) -> bool:
-        """False: the form runs nothing."""
+        """Always False, because the form runs nothing."""
         return False
 
     # --- what the buttons do ----------------------------------------------------------

@@ -24,7 +24,7 @@ _MOST = 10  # calls of one answer that have a panel
 
 
 class OpenedTrial:
-    """The transcript of one trial. Below each call is a panel to change and run the call."""
+    """The transcript of one trial: a model's answer to a case. Each call has a panel to run it again."""
 
     def __init__(self, trial: Trial, report: EvalReport) -> None:
         """Open *trial* of *report*; a call runs only after a person starts it."""

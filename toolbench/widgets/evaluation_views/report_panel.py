@@ -18,7 +18,7 @@ from toolbench.widgets.kit.three_panes import STYLE, Panes
 class ReportPanel(w.VBox):
     """The summary of a report, and a list to search and open failures.
 
-    Any thread may call its callbacks.
+    Any thread may call the callbacks of the panel.
     """
 
     def __init__(self, report: EvalReport) -> None:

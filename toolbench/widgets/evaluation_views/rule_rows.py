@@ -19,12 +19,16 @@ _TIPS = {
 
 
 class RuleRows:
-    """A row for each argument, rows for paths inside arguments, and a checkbox for other arguments."""
+    """The widgets for the rules of one case.
+
+    They are a row for each argument, rows for paths inside arguments, and a checkbox
+    for other arguments.
+    """
 
     def __init__(
         self, parts: Parts, match: Mapping[str, Any], edited: Callable[[], None]
     ) -> None:
-        """Show *match* in widgets of *parts*; *edited* is called after each change."""
+        """Show the rules *match* in widgets that *parts* makes; *edited* is called after each change."""
         self._parts, self._edited = parts, edited
         self._rows: dict[str, _RuleRow] = {}
         self._paths: list[_PathRow] = []
@@ -45,7 +49,7 @@ class RuleRows:
         self.widget = parts.column()
 
     def show(self, names: Iterable[str]) -> None:
-        """Show a row for each of the arguments *names*; earlier choices stay."""
+        """Show a row for each of the arguments *names*. The rules that a person chose before stay."""
         self._names = tuple(dict.fromkeys(names))
         for name in self._names:
             if name not in self._rows:

@@ -77,7 +77,7 @@ class Explorer(w.VBox):
         return self._pages.get(self._name or "")
 
     def choose(self, server: str) -> None:
-        """Show *server*."""
+        """Show the server with the name *server*."""
         with self._lock:
             self._name = server
             self.look()

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class PendingUpdates:
-    """The changes of one server, collected until the next tick."""
+    """Collects the changes of one server until the next tick."""
 
     def __init__(
         self, session: MCPServerSession, show: Callable[[frozenset[str]], None]
@@ -53,13 +53,13 @@ class Failure:
 
 
 class ServerRequest(Generic[T]):
-    """A request to a server in its own thread, so that the page does not wait.
+    """Sends requests to a server in threads, so that the page does not wait.
 
     If several requests are started, only the result of the last request is shown.
     """
 
     def __init__(self, shared: AbstractContextManager[Any]) -> None:
-        """Start without a request; results are shown while the lock *shared* is held."""
+        """Send no request yet. Results will be shown while the lock *shared* is held."""
         self._shared = shared
         self._lock = Lock()
         self._turn = 0

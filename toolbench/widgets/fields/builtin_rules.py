@@ -175,4 +175,4 @@ BY_NAME: dict[str, Factory] = {
 """The editors for `json_schema_extra={"toolbench": {"widget": name}}`, by name."""
 
 registry = Registry(RULES, BY_NAME)
-"""The rules of every form without its own registry."""
+"""The rules for every form that has no registry of its own."""

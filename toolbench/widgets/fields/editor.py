@@ -148,7 +148,7 @@ class Editor(ABC):
         return widget
 
     def hear(self, widget: Widget, names: str, react: Callable[[], None]) -> None:
-        """Call *react* when a person changes *widget*, and mark the slot as edited."""
+        """Call *react* when a person changes the trait *names* of *widget*; mark the slot as edited."""
 
         def edited() -> None:
             react()

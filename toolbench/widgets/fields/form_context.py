@@ -102,7 +102,7 @@ class Frame:
             self._stale[container] = None
 
     def draw(self) -> None:
-        """Redraw the containers that `stale` got. Then move the cursor if `focus` was called."""
+        """Redraw the containers that were passed to `stale`. Then move the cursor if `focus` was called."""
         while self._stale and not self._closed:
             container = next(iter(self._stale))
             del self._stale[container]

@@ -32,7 +32,7 @@ class Registry:
     def __init__(
         self, rules: tuple[Rule, ...] = (), by_name: Mapping[str, Factory] | None = None
     ) -> None:
-        """Start with *rules*, and with editors *by_name* for `{"widget": name}`."""
+        """Make a registry with *rules*, and with editors *by_name* for `{"widget": name}` in a schema."""
         self._rules = sorted(rules, key=lambda rule: -rule.rank)
         self._by_name = dict(by_name or {})
 

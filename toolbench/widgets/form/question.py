@@ -16,7 +16,7 @@ from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import SUBMIT, Parts
 
 KEEP = "toolbench-keep"
-"""The CSS class of the button that changes nothing. Our JavaScript module focuses it."""
+"""The CSS class of the button that refuses a call. Our JavaScript module gives it the focus."""
 REMEMBER = "Do not ask about this tool again in this session"
 """The label of the checkbox to remember the consent for the session."""
 _LOOK = 0.05  # seconds between two checks for a cancel

@@ -14,7 +14,7 @@ class FrontEnd:
     """Loads the JavaScript module into the page of this kernel. Any thread may use it."""
 
     def __init__(self) -> None:
-        """Start with nothing loaded."""
+        """Prepare to load the module; only `load` loads it."""
         self._lock = Lock()
         self._widget: Any = None
 
@@ -39,7 +39,7 @@ class FrontEnd:
             return "" if widget is None or widget.comm is None else str(widget.key)
 
     def close(self) -> None:
-        """Close the widget. A page that has loaded the module keeps it until the page is closed."""
+        """Close the widget that sent the module. A page that has the module keeps it until it is closed."""
         with self._lock:
             widget, self._widget = self._widget, None
         if widget is not None:

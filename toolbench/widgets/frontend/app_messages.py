@@ -15,7 +15,7 @@ class AppMessages:
     """A table of the open apps of this kernel. The keys are random names. Any thread may use the table."""
 
     def __init__(self) -> None:
-        """Start without apps."""
+        """Make an empty table."""
         self._lock = Lock()
         self._receivers: dict[str, Receiver] = {}
 

@@ -15,14 +15,15 @@ class CellPanel(Protocol):
 
 
 class CellPanels:
-    """The open panels of each cell.
+    """Remembers the open panels of each cell, and closes them when the cell runs again.
 
-    When a cell runs again, the page removes the old output of the cell, with its panel. Without
-    this class, the widgets of the panel would stay in the kernel and in the page.
+    When a cell runs again, the page removes the old output of the cell, with its panel.
+    Without this class, the widgets of the panel would stay in the kernel and in the
+    page.
     """
 
     def __init__(self) -> None:
-        """Start without panels."""
+        """Remember no panels yet."""
         self._cell: str | None = None
         self._of: dict[str, list[CellPanel]] = {}
         self._replaced: list[CellPanel] = []

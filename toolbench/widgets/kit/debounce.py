@@ -50,7 +50,7 @@ class Debounce:
     """
 
     def __init__(self) -> None:
-        """Start without an edit."""
+        """Make a delay. No field has been edited yet."""
         self._last_edit = 0.0
         self._waiting = False
         self._lock = Lock()

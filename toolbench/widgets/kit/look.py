@@ -1,6 +1,7 @@
-"""The style sheet of panels without their forms, for light and dark pages.
+"""The style sheet of panels, for light and dark pages. Forms have a style sheet of their own.
 
-If JupyterLab defines a colour, that colour is used. The names that begin with `--tb-` are ours.
+If JupyterLab defines a colour, that colour is used. The names that begin with `--tb-`
+are ours.
 """
 
 from toolbench.display.ansi.colors import MUTED, on_page

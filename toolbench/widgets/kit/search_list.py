@@ -122,7 +122,7 @@ class PickList:
             *(*(x.widget for x in self._lines), self._count),
             kind="toolbench-picker",
         )
-        """The widget to show."""
+        """The widget that contains the search field, the list and the note."""
 
     def _new_lines(self, parts: Parts, label: str) -> _Lines:
         classes = ("toolbench-field", "toolbench-list", HIDDEN)

@@ -41,7 +41,7 @@ class MessageLines(Generic[T]):
         nothing: str,
         pieces: int = PIECES,
     ) -> None:
-        """Start without lines.
+        """Make an empty list of lines.
 
         Args:
             parts: The factory of the widgets.

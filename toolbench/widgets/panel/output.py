@@ -31,7 +31,7 @@ class LogView:
     """A view of an output, in pieces that each fill about a screen. Only the last piece is sent again."""
 
     def __init__(self, parts: Parts) -> None:
-        """Start without output."""
+        """Make an empty view."""
         self._parts = parts
         self._pieces: list[Piece] = []
         self._widgets: list[Any] = []

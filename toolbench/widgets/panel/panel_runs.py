@@ -37,7 +37,7 @@ class PanelRuns:
         controls: RunControls,
         when_over: Callable[[Run], object],
     ) -> None:
-        """Start without a run.
+        """Make the view for runs. There is no run yet.
 
         Args:
             parts: The factory of the widgets.

@@ -45,7 +45,7 @@ class RunReport:
     """The view of the latest run of a panel."""
 
     def __init__(self, parts: Parts, lock: AbstractContextManager[Any]) -> None:
-        """Start without a run; callbacks run while *lock* is held."""
+        """Make an empty view. Its callbacks run while *lock* is held."""
         self._parts, self._lock = parts, lock
         self._links: LinkedResources | None = None
         self._bar = parts.make(w.FloatProgress, *_BAR, HIDDEN, min=0, max=1)

@@ -36,7 +36,7 @@ class Handle:
 
 
 def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
-    """Return the call as Python, for the notebook that shows the tool."""
+    """Return a call of *tool* with *arguments* as Python, for the notebook that shows the tool."""
     handle = _in_this_notebook(tool)
     if handle is None:
         line = f"{shlex.quote(tool.name)} {dumps(dict(arguments))}"
@@ -53,13 +53,13 @@ def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
 
 
 def as_cell(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
-    """Return the call as a %%tool cell."""
+    """Return a call of *tool* with *arguments* as a cell with the magic `%%tool`."""
     body = dumps(dict(arguments), indent=2, ensure_ascii=False)
     return f"%%tool {shlex.quote(tool.name)}\n{body}"
 
 
 def as_pytest(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
-    """Return a pytest test that makes the call and checks that the tool does not fail."""
+    """Return a pytest test that calls *tool* with *arguments* and checks that the tool does not fail."""
     handle = _in_a_file(tool)
     depth = 8 if handle.block else 4
     call = f"observation = run_tool({handle.expression}, {_literal(arguments, depth)})"
@@ -81,7 +81,7 @@ def as_pytest(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
 
 
 def as_payload(provider: Provider, tool: AnyTool, arguments: Mapping[str, Any]) -> str:
-    """Return the call in *provider*'s format, as JSON text."""
+    """Return a call of *tool* with *arguments* in the format of *provider*, as JSON text."""
     return dumps(PAYLOADS[provider](tool, arguments), indent=2, ensure_ascii=False)
 
 

@@ -38,7 +38,7 @@ class LinkedResources:
     """A button for each link in the latest result, and the contents of the resource that was read."""
 
     def __init__(self, parts: Parts, lock: AbstractContextManager[Any]) -> None:
-        """Start without links; callbacks run while *lock* is held."""
+        """Make an empty view. Its callbacks run while *lock* is held."""
         self._parts = parts
         self._lock = lock
         self._reading: ServerRequest[MCPResourceObservation] = ServerRequest(lock)
@@ -123,7 +123,7 @@ def session_of(tool: ToolDefinition[Any, Any]) -> MCPServerSession | None:
 
 
 def _links_in(observation: MCPObservation) -> Iterator[_Link]:
-    """Yield the links that a person may see, and not only a model."""
+    """Yield the links in *observation*, except links that are only for a model."""
     for block in observation.blocks:
         uri = block.get("uri")
         is_link = block.get("type") == "resource_link" and is_for(block, "user")

@@ -13,11 +13,11 @@ class ComingText:
     """The part of the model's next message that has arrived already; only its end is kept."""
 
     def __init__(self) -> None:
-        """Start without text."""
+        """Make an empty text."""
         self._text = ""
 
     def add(self, chunk: Chunk) -> None:
-        """Add a piece of the text. If the request is sent again (a retry), remove the text."""
+        """Add the text of *chunk*. If *chunk* says that the request is sent again, remove the text."""
         if chunk.kind == "text":
             self._text = (self._text + chunk.text)[-_SEARCH_LENGTH:]
         elif chunk.kind == "retry":

@@ -39,7 +39,7 @@ class Forks:
         variables: Variables,
         open_panel: Callable[[Conversation], ForkPanel],
     ) -> None:
-        """Start without forks.
+        """Make the widget for the forks. There is no fork yet.
 
         Args:
             parts: The factory of the widgets around the panels.

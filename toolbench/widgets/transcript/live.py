@@ -20,7 +20,7 @@ _LAST = 20  # events; only the last are drawn while it runs, and all at the end
 
 
 class LiveTranscript:
-    """A drawing of a conversation in the running cell, updated while the cell runs."""
+    """Draws a conversation in the running cell, and updates the drawing while the cell runs."""
 
     def __init__(self, conversation: Conversation, shell: Any) -> None:
         """Prepare to draw *conversation*, which has an agent, in *shell*.

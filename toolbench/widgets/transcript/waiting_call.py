@@ -131,7 +131,7 @@ class WaitingCall:
         self._show(self._form.widget)
 
     def _output_schema(self) -> Mapping[str, Any] | None:
-        """Return the schema that an answer in place of the tool has to fit; None without one."""
+        """Return the schema that an answer in place of the tool must fit; None if there is no schema."""
         tool = self.call.tool_call.tool
         return None if tool is None else output_schema_of(tool)
 

@@ -39,7 +39,7 @@ CONNECT_WITHIN = 10.0
 SILENCE = 600.0
 """The longest time without data, in seconds; a model may think for a long time."""
 MOST_BYTES = 100_000_000
-"""The largest event, or whole answer, in bytes: enough for images, but a limit to endless lines."""
+"""The most bytes of one event, or of a whole answer: enough for images, but not without end."""
 
 _CARRIED = re.compile(r"[!-~]*")  # ASCII without spaces
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")

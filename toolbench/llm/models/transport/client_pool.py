@@ -56,7 +56,10 @@ class _Clients:
         return self._open[0][1]
 
     def close_soon(self, within: float | None = None) -> None:
-        """Close the client from any thread. Wait at most *within* seconds for it; if None, do not wait."""
+        """Close the client from any thread, and wait at most *within* seconds until it is closed.
+
+        If *within* is None, do not wait.
+        """
         if not self._open or self._close is None or not self._open[0][0].is_running():
             self._open.clear()
             return

@@ -59,14 +59,14 @@ class Fault:
         return self.status in PASSING_STATUSES
 
     def wait(self, tries: int) -> float | None:
-        """Return the seconds to wait after *tries* tries; None if there is no retry."""
+        """Return the seconds to wait after the try with the number *tries*; None if there is no other try."""
         if not self.is_passing or tries >= TRIES:
             return None
         seconds = 2.0 ** (tries - 1) if self.retry_after is None else self.retry_after
         return seconds if seconds <= LONGEST_WAIT else None
 
     def error(self, tries: int) -> ModelError:
-        """Return the error to raise after *tries* tries."""
+        """Return the error to raise after *tries* tries have failed."""
         words = ended(printable(self.reason))
         if self.is_passing and tries > 1:
             words += f" It was tried {tries} times."

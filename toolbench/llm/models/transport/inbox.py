@@ -31,10 +31,10 @@ _STOPPED = object()
 
 @contextmanager
 def ending(send: Send) -> Iterator[None]:
-    """Send `Ended` at the end of the block, with its error, if any.
+    """Make a `with` block. At its end, send `Ended`, with the error of the block, if there is one.
 
-    An exception that only stops the block, for example when the background loop closes, is raised
-    again.
+    An exception that only stops the block, for example when the background loop closes,
+    is raised again.
     """
     try:
         yield

@@ -136,7 +136,7 @@ def _claude_blocks(message: Mapping[str, Any]) -> list[Any]:
 
 
 def _readable(block: Json) -> Json:
-    """Return *block*; if it is a call, unreadable arguments become an object."""
+    """Return *block*. If it is a call whose arguments cannot be read, put them into an object."""
     if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict):
         return {**block, "input": {"unreadable": str(block.get("input") or "")}}
     return block

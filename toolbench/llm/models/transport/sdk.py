@@ -211,7 +211,7 @@ def _stay_at_the_host(api: Any) -> None:
 
 
 async def _close_google(client: Any) -> None:
-    """Close the connections of *client* in this loop; the user can still use the client."""
+    """Close the connections of *client* in the running loop; the user can still use the client."""
     api, loop = client._api_client, get_running_loop()
     http = getattr(api, "_async_httpx_client", None)
     mine = getattr(http, "_loop_clients", {}).pop(loop, None)
@@ -286,8 +286,9 @@ class _ThreadDoor(_Door):
     def _copied(self, line: "_Line") -> tuple[Any, Callable[[], object]]:
         """Return a copy of the client without retries, and a function that closes the copy.
 
-        The copy has its own HTTP client, whose connection *line* can cut at any time. If the user
-        gave an HTTP client, it is used instead, and it is not closed.
+        The copy has its own HTTP client, whose connection *line* can cut at any time.
+        If the user gave the client an HTTP client, the copy uses that HTTP client, and
+        does not close it.
         """
         if _has_own_http(self._client):
             return self._client.with_options(max_retries=0), lambda: None
@@ -302,7 +303,8 @@ class _ThreadDoor(_Door):
 class _Line:
     """The connection of one request in a thread, which another thread can cut.
 
-    Closing a socket does not wake a thread that reads from it; shutting it down does.
+    To close a socket does not wake a thread that reads from it; to shut the socket down
+    does.
     """
 
     def __init__(self) -> None:

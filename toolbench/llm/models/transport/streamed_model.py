@@ -225,7 +225,7 @@ class _Coming:
             raise _CallbackError(error) from error
 
     def whole(self) -> Answer:
-        """Return the answer.
+        """Return the whole answer.
 
         Raises:
             BrokenOffError: If the answer is not complete.
@@ -249,7 +249,11 @@ class _Coming:
 
 
 def _refuse_failure(data: Mapping[str, Any]) -> None:
-    """Raise the error that a server reports in the middle of a stream."""
+    """If *data*, a chunk in the middle of a stream, reports an error of the server, raise an error.
+
+    Raises:
+        ModelError: The error that *data* reports.
+    """
     error = data.get("error")
     kind = data.get("type")
     if kind == "error" or (error and not kind):

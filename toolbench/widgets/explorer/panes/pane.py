@@ -25,7 +25,10 @@ class Pane(ABC):
 
     title: ClassVar[str]
     hears: ClassVar[frozenset[str]]
-    """The names of changes that the pane shows; see `toolbench.mcp.monitoring.change_listeners`."""
+    """The names of the changes after which the pane is updated.
+
+    See `toolbench.mcp.monitoring.change_listeners`.
+    """
     widget: Any
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
@@ -72,7 +75,7 @@ class ListPane(Pane):
 
 
 def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> ToolsDiff:
-    """Return the keys that differ between *before* and *after*."""
+    """Return the keys that were added, removed or changed from *before* to *after*."""
     return ToolsDiff(
         added=tuple(key for key in after if key not in before),
         removed=tuple(key for key in before if key not in after),

@@ -57,7 +57,7 @@ class PromptsPane(ListPane):
         self.refresh()
 
     def refresh(self) -> None:
-        """List the prompts again. The session knows whether it must ask the server for them."""
+        """Show the latest prompts. The session asks the server for its prompts only if this is necessary."""
         if self.session.status in ("connected", "incomplete", "lost"):
             self._lists.start(lambda: list(self.session.prompts), self._show_list)
         else:

@@ -35,7 +35,7 @@ class RequestForm:
     def __init__(self, schema: Mapping[str, Any], propose: Propose | None) -> None:
         """Make the form for *schema*, an object of strings.
 
-        *propose* asks the server for proposals; None means that there are none.
+        *propose* asks the server for proposals. If it is None, the fields have no proposals.
         """
         self._propose = propose
         self._boxes: dict[str, Proposed] = {}
@@ -125,7 +125,7 @@ class RequestForm:
 def proposals(
     session: MCPServerSession, target: Prompt | ResourceTemplate
 ) -> Propose | None:
-    """Return a function that asks for proposals for *target*; None if the server makes none."""
+    """Return a function that asks for proposals for *target*; None if the server has no proposals."""
     if "completions" not in session.capabilities:
         return None
     return lambda name, typed, others: session.complete(target, name, typed, **others)

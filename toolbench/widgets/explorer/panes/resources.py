@@ -71,7 +71,7 @@ class ResourcesPane(ListPane):
     # --- the list -----------------------------------------------------------------
 
     def refresh(self) -> None:
-        """List the resources again. The session knows whether it must ask the server for them."""
+        """Show the latest resources. The session asks the server for them only if this is necessary."""
         self._tell_updates()
         if self.session.status in ("connected", "incomplete", "lost"):
             self._lists.start(self._listed, self._show_list)

@@ -53,7 +53,7 @@ class SkillsPane(ListPane):
         self.refresh()
 
     def refresh(self) -> None:
-        """List the skills again. The session knows whether it must ask the server for them."""
+        """Show the latest skills. The session asks the server for its skills only if this is necessary."""
         if self.session.status in ("connected", "incomplete", "lost"):
             self._lists.start(lambda: list(self.session.skills), self._show_list)
         else:

@@ -38,7 +38,10 @@ class Map(Listing):
         return "" if twice is None else f"The key {notes.option(twice)} is there twice."
 
     def write(self, value: Any) -> bool:
-        """Show a line for each key; return False if a key does not fit into a text box."""
+        """Show a line for each key of *value*.
+
+        Return False if *value* is not a dict, or if a key does not fit into a text box.
+        """
         if not isinstance(value, dict) or not all(map(_is_plain_key, value)):
             return False
         if list(value) != [row.key for row in self.rows]:

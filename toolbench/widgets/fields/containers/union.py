@@ -152,7 +152,7 @@ class Union(Container):
         return arrange(Html(""), self.entries())
 
     def entries(self) -> Iterable[Entry]:
-        """Yield the list, and the field of the chosen alternative."""
+        """Yield the list of the alternatives, and the field of the chosen alternative."""
         yield Entry(Html(""), (self._choices(),), self.slot.display.remarks())
         if self.chosen is not None:
             yield self.chosen.display.entry()._replace(head=Html(""))
@@ -177,7 +177,7 @@ class Union(Container):
         return self._list
 
     def close(self) -> None:
-        """Close every alternative that was built."""
+        """Close the field of every alternative for which a field was built."""
         for slot in self._slots.values():
             slot.close()
         super().close()

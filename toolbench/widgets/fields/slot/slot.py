@@ -24,7 +24,7 @@ class Slot(Position):
     parent: Container | None
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """Start without a value. The arguments are the arguments of `Position`."""
+        """Make a slot that has no value yet. The arguments are the arguments of `Position`."""
         super().__init__(*args, **options)
         self.touched = False
         self.value = SlotValue(self)

@@ -50,7 +50,7 @@ class SlotDisplay:
 
     @property
     def body(self) -> tuple[Widget, ...]:
-        """The editor, or the button in its place."""
+        """The widgets of the editor, or the button that a fold shows in place of the editor."""
         if self._fold_is_shut and self._fold is not None:
             return (self._fold.widget,)
         return self._slot.editor.cells

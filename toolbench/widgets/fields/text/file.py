@@ -67,7 +67,7 @@ class File(Line):
             self.write(base64.b64encode(content).decode("ascii"))
 
     def put(self, text: str) -> None:
-        """Set *text* as the draft, and show its preview."""
+        """Set *text* as the text of the box, and show a preview if *text* is an image."""
         super().put(text)
         self._look()
 

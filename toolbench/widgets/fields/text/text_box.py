@@ -1,4 +1,4 @@
-"""Editors with a text box. They keep the draft: the text that a person has typed so far.
+"""Editors with a text box. They keep the text as a person typed it, even if it cannot be read.
 
 A box that a person empties has no value.
 """
@@ -59,9 +59,10 @@ class TextBox(Editor):
         """Return the text for *value*; None if a text box cannot show it."""
 
     def read(self) -> Any:
-        """Return the value of the draft.
+        """Return the value of the typed text.
 
-        Return `UNSET` if the draft cannot be read, or is empty and no empty value was set.
+        Return `UNSET` if the typed text cannot be read, or is empty and no empty value
+        was set.
         """
         if not self.text and not self._on_purpose:
             return UNSET
@@ -72,7 +73,7 @@ class TextBox(Editor):
 
     @property
     def trouble(self) -> str:
-        """The reason why the draft cannot be read; empty if it can be read."""
+        """The reason why the typed text cannot be read; empty if it can be read."""
         try:
             if self.text:
                 self.parse(self.text)
@@ -95,7 +96,7 @@ class TextBox(Editor):
         self.put("")
 
     def put(self, text: str) -> None:
-        """Set *text* as the draft."""
+        """Set *text* as the typed text."""
         self.text = text
         drawn = self.display(text)
         if self._widget is not None and self._widget.value != drawn:
@@ -103,7 +104,7 @@ class TextBox(Editor):
         self.refresh()
 
     def display(self, text: str) -> str:
-        """Return the text that the box shows for the draft."""
+        """Return what the box shows for *text*, the typed text."""
         return text
 
     @property
@@ -163,7 +164,7 @@ class Area(TextBox):
     classes: ClassVar[tuple[str, ...]] = ("tb-field", "tb-area")
 
     def parse(self, text: str) -> Any:
-        """Return the draft, which is the value."""
+        """Return *text*, which is the value itself."""
         return text
 
     def render(self, value: Any) -> str | None:
