@@ -1,7 +1,8 @@
-"""Secrets: their names, their places in values and text, and how they are hidden."""
+"""Secrets: how they are found by their names and places, found again in other texts, and hidden."""
 
 MARK = "<secret-hidden>"
 """The mark in place of a secret. Source: OpenHands SDK, the output of its terminal tool.
 
-It is plain ASCII, so it survives every encoding and can be searched for; people do not type it.
+The mark is plain ASCII, so every encoding keeps it and it can be searched for. People do not type
+it.
 """

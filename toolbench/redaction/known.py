@@ -1,7 +1,6 @@
 """The secrets that one run has to hide: its own secrets, and those of earlier runs and servers.
 
-These secrets are hidden in the arguments and the records of the run, and in its output while the
-run lasts.
+They are hidden in the arguments and the record of the run, and in its output while the run lasts.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +14,7 @@ from toolbench.redaction.secrets import Secrets
 
 
 class KnownSecrets:
-    """The secrets of one run, to hide them from people, in logs and in files."""
+    """The secrets of one run, which views, logs and files must not show."""
 
     def __init__(
         self,
@@ -52,7 +51,7 @@ class KnownSecrets:
         return joined
 
     def learn(self, action: Any, secrecy: Secrecy | None = None) -> None:
-        """Add the secrets of *action*, also the defaults of arguments that were left out.
+        """Add the secrets of *action*; an argument that was left out counts with its default.
 
         Args:
             action: The action, or another object with secrets.
@@ -63,7 +62,7 @@ class KnownSecrets:
             self._add(secrecy.secrets_in(action))
 
     def inherit(self, parent: "KnownSecrets") -> None:
-        """Add the secrets of *parent*, the run that started this run: it may have passed them on."""
+        """Add the secrets of *parent*, the run that started this run and may have passed them to it."""
         self.include(parent.own)
 
     def include(self, redactor: Redactor) -> None:
@@ -80,7 +79,7 @@ class KnownSecrets:
                 begin()
 
     def on_first(self, begin: Callable[[], None]) -> None:
-        """Call *begin* when the first secret is added, or at once if there is a secret already."""
+        """Call *begin* when the first secret is added; at once if there is a secret already."""
         if self.redactor:
             begin()
         else:
@@ -88,7 +87,7 @@ class KnownSecrets:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The arguments with their secrets hidden."""
+        """The arguments of the run, with a mark in place of each secret."""
         if not (redactor := self.redactor):
             return self._arguments
         masked: dict[str, Any] = redactor.value(self._arguments)
@@ -98,11 +97,11 @@ class KnownSecrets:
 class OutputFilter:
     """A filter that hides secrets in mime bundles and in streams of text.
 
-    Each stream is searched separately.
+    Each stream, such as `stdout`, is searched separately.
     """
 
     def __init__(self, secrets: KnownSecrets, is_over: Event) -> None:
-        """Hide *secrets*, also the secrets that are added later.
+        """Make a filter that hides *secrets*, also the secrets that are added to it later.
 
         Once *is_over* is set, no text is held back, since no more text may follow.
         """
@@ -129,11 +128,11 @@ class OutputFilter:
         return redactor.bundle(data) if redactor else data
 
     def value(self, value: Any) -> Any:
-        """Return *value*, metadata of a display, with secrets hidden."""
+        """Return *value*, such as the metadata of a display, with secrets hidden."""
         return self._secrets.redactor.value(value)
 
     def rest(self, stream: str) -> str:
-        """Return the text of *stream* that is still held back; call this at the end of *stream*."""
+        """Return the text of *stream* that is still held back; to be called when *stream* has ended."""
         with self._lock:
             known = self._streams.get(stream)
             return "" if known is None else known.flush()

@@ -1,4 +1,4 @@
-"""Hide secrets in log records of a tool, or of a library that talks to a server."""
+"""Hide secrets in log records of tools, and of libraries that talk to a server."""
 
 import logging
 from collections.abc import Iterable
@@ -33,10 +33,10 @@ _hiding = _Hiding()
 
 
 def hide_in_logs_of(libraries: Iterable[str]) -> None:
-    """Hide remembered secrets in the logs of *libraries*.
+    """Hide the remembered secrets in the logs of *libraries*.
 
-    The name of a library is the first part of its loggers' names. Call this again for loggers
-    that a library makes later, because a filter gets only the records of its own logger.
+    The name of a library is the first part of its loggers' names. Call this again for loggers that
+    a library makes later, because a filter gets only the records of its own logger.
     """
     names = frozenset(libraries)
     loggers = dict(logging.Logger.manager.loggerDict)

@@ -1,4 +1,4 @@
-"""Numbered marks: if several secrets are hidden in one file, each has its own mark."""
+"""Numbered marks: in a file with several secrets, each secret has its own mark."""
 
 import re
 from typing import Any
@@ -9,7 +9,7 @@ _NUMBERED = re.compile(r"<secret-hidden:\d+>")
 
 
 def numbered_mark(number: int) -> str:
-    """Return the mark of the secret *number* of a file; the mark shows only this number."""
+    """Return the mark of the secret that has the *number* in a file; it shows only this number."""
     return f"<secret-hidden:{number}>"
 
 

@@ -1,7 +1,7 @@
 """Replace known secrets with a mark: in text, bytes, HTML, sentences, streams, values, errors.
 
-The result of a run is returned unchanged, with its secrets. The secrets are hidden only where the
-result is shown; `results` keeps the redactor of each result.
+A tool's result itself is returned unchanged, with its secrets. The secrets are hidden only where
+the result is shown; `results` keeps the redactor of each result.
 """
 
 import re
@@ -25,19 +25,22 @@ SHORTEST_SETTING = 6
 
 
 class Redactor:
-    """A set of secrets, and functions that replace them in any object and in any encoding."""
+    """Replaces the secrets of a set by a mark, in any object and in any encoding."""
 
     def __init__(
         self, secrets: Iterable[str] = (), *, shortest: int = SHORTEST
     ) -> None:
-        """Hide *secrets*; a secret of fewer than *shortest* characters is replaced only in quotes."""
+        """Make a redactor of *secrets*.
+
+        A secret of fewer than *shortest* characters is replaced only in quotes.
+        """
         texts = frozenset(secrets) - {""}
         texts |= {form for text in texts for form in line_forms(text)}
         # a file or a pasted text ends with a line end, which programs cut off
         cut = {s.strip() for s in texts if len(s.strip()) >= SHORTEST}
         known = texts | cut
         self.secrets = frozenset(s for s in known if len(s) >= shortest)
-        """The secrets it replaces; if there are none, no call is needed."""
+        """The secrets that are replaced everywhere; if there are none, the redactor need not be called."""
         self._short = known - self.secrets
 
     def __bool__(self) -> bool:
@@ -51,13 +54,13 @@ class Redactor:
         return _redactor, (self.secrets, self._short)
 
     def including(self, secrets: Iterable[str]) -> "Redactor":
-        """Return a redactor that also hides *secrets*, or this redactor if it already has them all."""
+        """Return a redactor that also hides *secrets*; this redactor itself, if it has them all already."""
         return self.joined(Redactor(secrets))
 
     def joined(self, other: "Redactor") -> "Redactor":
         """Return a redactor of the secrets of both redactors.
 
-        If one redactor already has the secrets of the other, this redactor itself is returned.
+        If one of the two already has all secrets of the other, it is returned itself.
         """
         for one, more in ((self, other), (other, self)):
             if more.secrets <= one.secrets and more._short <= one._short:
@@ -76,11 +79,11 @@ class Redactor:
     # --- text -----------------------------------------------------------------------
 
     def text(self, text: str) -> str:
-        """Return *text* with every secret replaced."""
+        """Return *text* with a mark in place of each secret."""
         return self._text(text, _MARK)
 
     def html(self, html: str) -> str:
-        """Return *html* with every secret replaced by a mark that is escaped for HTML."""
+        """Return *html* with a mark in place of each secret; the mark is escaped for HTML."""
         return self._text(html, _HTML_MARK)
 
     def _text(self, text: str, mark: bytes) -> str:
@@ -93,7 +96,7 @@ class Redactor:
         return _replaced(data, spans, mark).decode(errors=_ANY)
 
     def data(self, data: bytes) -> bytes:
-        """Return *data* with every secret replaced."""
+        """Return *data* with a mark in place of each secret."""
         spans = [] if self._search is None else self._search.spans(data)
         return _replaced(data, spans, _MARK) if spans else data
 
@@ -105,14 +108,14 @@ class Redactor:
         return self._search.occurs_in(data)
 
     def sentence(self, sentence: str) -> str:
-        """Return *sentence* with secrets hidden, also cut secrets and short secrets in quotes."""
+        """Return *sentence* with secrets hidden, also cut ones (see `cut_text`) and short ones in quotes."""
         return self._quoted.sub(MARK, self.cut_text(sentence))
 
     def spans(self, data: bytes, *, cuts: Iterable[bytes] = ()) -> list[Span]:
         """Return the spans of secrets in *data*.
 
-        *cuts* are marks for text that was cut out, such as an ellipsis. The beginning of a secret
-        before such a mark is found too, and the end of a secret after the mark.
+        *cuts* are texts in place of a part that was cut out, such as an ellipsis. The beginning of
+        a secret before such a text is found too, and the end of a secret after it.
         """
         if self._search is None:
             return []
@@ -123,7 +126,7 @@ class Redactor:
         return merged(spans)
 
     def cut_text(self, text: str) -> str:
-        """Return *text* of an error without secrets, even secrets whose middle a library cut out."""
+        """Return *text*, an error message, without secrets, even without secrets that a library has cut."""
         data = text.encode(errors=_ANY)
         spans = self.spans(data, cuts=CUTS)
         return _replaced(data, spans, _MARK).decode(errors=_ANY) if spans else text
@@ -134,33 +137,32 @@ class Redactor:
 
     @cached_property
     def _quoted(self) -> re.Pattern[str]:
-        """The pattern of short secrets, which are replaced only in quotes."""
+        """The pattern of the short secrets in quotes."""
         short = sorted(map(re.escape, self._short))
         either = "|".join(f"\"{text}\"|'{text}'" for text in short)
         return re.compile(either or r"(?!)")  # which matches nowhere
 
     def problems(self, problems: Iterable[Problem]) -> list[Problem]:
-        """Return *problems* without secrets in their sentences."""
+        """Return *problems* with the secrets hidden in their messages."""
         return [Problem(p.path, self.sentence(p.message)) for p in problems]
 
     def stream(self) -> "Stream":
-        """Return a stream that replaces secrets in a text that comes in pieces."""
+        """Return a filter that replaces the secrets in a text that comes in pieces."""
         return Stream(self)
 
     # --- anything else ----------------------------------------------------------------
 
     def value(self, value: Any) -> Any:
-        """Return *value*, or a copy of it with every secret replaced.
+        """Return *value*; if it has a secret, a copy of it with a mark in place of each secret.
 
-        It searches lists, tuples, sets, mappings (keys too), paths, bytes, models, dataclasses
-        and the attributes of any other object, even if they contain themselves. A value without
-        a secret is returned itself, not as a copy; an object that cannot be copied without its
-        secrets becomes its text.
+        Lists, tuples, sets, mappings (keys too), paths, bytes, models, dataclasses and the
+        attributes of any other object are searched, even if they contain themselves. An object that
+        cannot be copied without its secrets becomes its text.
         """
         return value if self._search is None else masked_value(self, value)
 
     def bundle(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the mime bundle *data*; marks that each type shows replace the secrets."""
+        """Return the mime bundle *data* without secrets; the mark fits each mime type."""
         return {
             kind: self.html(content)
             if kind in _MARKUP and isinstance(content, str)
@@ -179,7 +181,7 @@ class Redactor:
 
 
 class Stream:
-    """A stream that replaces secrets in a text that comes in pieces.
+    """A filter that replaces secrets in a text that comes in pieces.
 
     The returned pieces together equal what the redactor returns for the whole text. Only an end
     that may be the beginning of a secret is held back. Up to three letters of base64 or hex at the
@@ -187,24 +189,24 @@ class Stream:
     """
 
     def __init__(self, redactor: Redactor) -> None:
-        """Replace the secrets of *redactor*."""
+        """Make a filter that replaces the secrets of *redactor*."""
         self.redactor = redactor
-        """The redactor; it may be replaced by one with more secrets."""
+        """The redactor; a redactor with more secrets may replace it at any time."""
         self._end = b""  # the end of the text so far, which may belong to a secret
         self._done = 0  # bytes at its start that were shown, or replaced by a mark
         self._is_marked = False  # whether a mark replaced the last of these bytes
 
     @property
     def held(self) -> int:
-        """The number of bytes held back."""
+        """The number of bytes that are held back."""
         return len(self._end) - self._done
 
     def feed(self, text: str) -> str:
-        """Add *text*; return all text that can be shown now, including text held back before."""
+        """Add *text*; return all text that can be shown now, including text that was held back before."""
         return self.feed_data(text.encode(errors=_ANY)).decode(errors=_ANY)
 
     def flush(self) -> str:
-        """Return the text held back, at the end of the stream."""
+        """Return the text that is still held back; to be called at the end of the text."""
         return self.flush_data().decode(errors=_ANY)
 
     def feed_data(self, data: bytes) -> bytes:
@@ -263,10 +265,10 @@ _MARKUP = ("text/html", "text/markdown", "image/svg+xml")
 
 
 class Results:
-    """A table with one redactor for each result. It keeps the redactor as long as the result."""
+    """A table with the redactor of each result. A result that no longer exists is removed."""
 
     def __init__(self) -> None:
-        """Start without results."""
+        """Make an empty table."""
         self._known: dict[int, tuple[ref[Any], Redactor]] = {}  # by the ids of results
 
     def __len__(self) -> int:
@@ -274,17 +276,17 @@ class Results:
         return len(self._known)
 
     def show(self, result: Any, redactor: Redactor) -> None:
-        """Hide the secrets of *redactor* wherever *result* is shown."""
+        """Add *result* to the table: its views hide the secrets of *redactor*."""
         if redactor:
             more = redactor.including(self.redactor_of(result).secrets)
             self._known[id(result)] = ref(result, self._forgetting(id(result))), more
 
     def forget(self, result: Any) -> None:
-        """Show *result* unchanged from now on; call this if *result* has no secrets."""
+        """Remove *result* from the table, because it has no secrets: its views hide nothing."""
         self._known.pop(id(result), None)
 
     def redactor_of(self, result: Any) -> Redactor:
-        """Return the redactor for the views of *result*."""
+        """Return the redactor for the views of *result*; a redactor without secrets if it has none."""
         there, redactor = self._known.get(id(result), (None, _NOTHING))
         return redactor if there is not None and there() is result else _NOTHING
 
@@ -300,4 +302,4 @@ class Results:
 
 _NOTHING = Redactor()
 results = Results()
-"""The results of this process."""
+"""The table of the results of this process."""

@@ -11,13 +11,13 @@ ROOM = 500_000  # characters
 
 
 class RememberedSecrets:
-    """The newest secrets of all runs and servers; any thread may use this list.
+    """A list of the newest secrets of all runs and servers; any thread may use the list.
 
     Very short secrets are left out: they are in too many other texts.
     """
 
     def __init__(self) -> None:
-        """Start without secrets."""
+        """Make an empty list."""
         self._lock = Lock()
         self.forget()
 
@@ -28,7 +28,7 @@ class RememberedSecrets:
         """The redactor of all remembered secrets."""
 
     def add(self, secrets: Iterable[str]) -> None:
-        """Remember *secrets*."""
+        """Add *secrets* to the list; if the list is full, the oldest secrets are dropped."""
         with self._lock:
             known = self.redactor.secrets
             new = [s for s in secrets if s not in known and SHORTEST <= len(s) <= ROOM]
@@ -40,4 +40,4 @@ class RememberedSecrets:
 
 
 remembered = RememberedSecrets()
-"""The secrets of this process."""
+"""The remembered secrets of this process."""

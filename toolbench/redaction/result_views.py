@@ -1,4 +1,4 @@
-"""Hide secrets in the notebook views that a tool's own result class defines."""
+"""Hide secrets in the notebook views that an observation class itself defines."""
 
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -16,11 +16,11 @@ KIND_OF_REPR = {
     "_repr_json_": "application/json",
     "_repr_javascript_": "application/javascript",
 }
-"""IPython's methods to show an object, with the mime type that each returns; None for a bundle."""
+"""IPython's methods that show an object, with the mime type that each returns; None for a bundle."""
 
 
 def hiding_repr(kind: str | None, show: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that does the same as *show*, but hides the secrets of the object.
+    """Return a method that does the same as *show*, but hides the secrets of the object that is shown.
 
     Args:
         kind: The mime type that *show* returns; None if it returns a mime bundle.

@@ -14,10 +14,10 @@ _SHORTEST_KEY = 8  # characters
 
 
 class Secrets(Mapping[str, SecretStr]):
-    """Secrets by name; a repr hides their values. Only `get_secret_value` returns a value."""
+    """A mapping of secrets by name. A repr does not show the values: use `get_secret_value`."""
 
     def __init__(self, values: Mapping[str, SecretValue] | None = None) -> None:
-        """Keep *values*; plain strings, bytes and numbers are wrapped.
+        """Make the mapping from *values*; strings, bytes and numbers become `SecretStr`.
 
         Raises:
             TypeError: If a value has another type.
@@ -31,7 +31,7 @@ class Secrets(Mapping[str, SecretStr]):
         """The redactor of the values."""
 
     def also_hide(self, others: Any) -> None:
-        """Hide the values of *others* (the secrets of a model, or None) too; tools cannot read them.
+        """Hide also the values of *others*, the secrets of a model or None; tools cannot read these.
 
         Very short values are left out: for a server that needs no key, people often use a plain
         word.

@@ -1,4 +1,4 @@
-"""Find secrets that are spread over several texts in succession: lines, log messages."""
+"""Find secrets that are spread over several texts in a sequence: lines, log messages."""
 
 from collections import deque
 from typing import NamedTuple
@@ -12,16 +12,16 @@ _WINDOW = 1000  # bytes kept of earlier texts: each line of a longer secret is s
 
 
 class Piece(NamedTuple):
-    """The part of a secret that is in one of the last texts."""
+    """The part of a secret that stands in one of the last texts."""
 
     back: int
-    """The number of the text: 0 is the newest, 1 the one before it."""
+    """The number of the text that has the piece: 0 is the newest text, 1 the text before it."""
     text: str
     is_at_end: bool
     """Whether the text ends with the piece; otherwise it begins with the piece."""
 
     def hidden_in(self, text: str) -> str:
-        """Return *text* with this piece hidden.
+        """Return *text* with a mark in place of this piece.
 
         *text* is the text that has the piece, or the same text with other pieces hidden already.
         """
@@ -31,14 +31,17 @@ class Piece(NamedTuple):
 
 
 class Succession:
-    """The ends of the last texts of one source, in which a secret may have begun."""
+    """The ends of the last texts of one sequence, such as the lines of a log.
+
+    A secret may begin in one of them and end in a later text.
+    """
 
     def __init__(self) -> None:
-        """Start without texts."""
+        """Make it without texts."""
         self._ends: deque[bytes] = deque()
 
     def add(self, redactor: Redactor, text: str) -> list[Piece]:
-        """Add the next *text*; return the pieces of secrets that began earlier and end in *text*."""
+        """Add *text*; return the pieces of a secret that began in earlier texts and ends in *text*."""
         if not redactor:
             self._ends.clear()
             return []
@@ -53,7 +56,7 @@ class Succession:
         return pieces
 
     def begun(self, redactor: Redactor) -> list[Piece]:
-        """Return the pieces of a secret that may have begun in the last texts and may end later.
+        """Return the pieces of a secret that may have begun in the last texts and may end in a later one.
 
         Very short beginnings do not count, because many words have them.
         """
@@ -66,7 +69,7 @@ class Succession:
 
 
 def _pieces(texts: list[bytes], start: int, end: int) -> list[Piece]:
-    """Return the part of each text between *start* and *end*, positions in the joined *texts*."""
+    """Return the pieces of *texts* between *start* and *end*, which are positions in the joined texts."""
     pieces, at = list[Piece](), 0
     for back, text in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
         part = text[max(start - at, 0) : max(end - at, 0)]

@@ -1,4 +1,4 @@
-"""Make a copy of a tool's value without secrets, and remove secrets from its errors."""
+"""Copy a value of a tool without its secrets, and remove secrets from errors."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ class _Redactor(Protocol):
 
 
 def masked_value(redactor: _Redactor, value: Any) -> Any:
-    """Return *value*, or a copy of it with every secret replaced; see `Redactor.value`."""
+    """Return *value*; if it has a secret, a copy without secrets; see `Redactor.value`."""
     try:
         return _Copy(redactor).of(value)
     except RecursionError:  # the deepest parts are unknown
@@ -65,7 +65,7 @@ def _masked_error(redactor: _Redactor, error: _Error) -> _Error | Exception:
 
 
 def _is_to_hide(redactor: _Redactor, value: Any) -> bool:
-    """Tell whether *value* has a secret; true also if it is nested too deeply to be searched."""
+    """Tell whether *value* has a secret; True also if it is nested too deeply to be searched."""
     try:
         return _shows_in(redactor, value)
     except RecursionError:
@@ -73,7 +73,7 @@ def _is_to_hide(redactor: _Redactor, value: Any) -> bool:
 
 
 def _shows_in(redactor: _Redactor, value: Any) -> bool:
-    """Tell whether *value* has a secret; true also if a part of it cannot be searched.
+    """Tell whether *value* has a secret; True also if a part of it cannot be searched.
 
     Raises:
         RecursionError: If *value* is nested too deeply to be searched.
@@ -99,11 +99,11 @@ def _shows_in(redactor: _Redactor, value: Any) -> bool:
 
 
 _DEEPEST = 10_000  # levels: some objects make a new one each time they are asked
-_AGAIN = 200  # characters: a text that is shorter is read again rather than remembered
+_AGAIN = 200  # characters: a shorter text is searched again, which is faster than remembering it
 
 
 def _is_new(part: Any, visited: dict[int, Any]) -> bool:
-    """Tell whether to search *part*: a short text always, any other part only once."""
+    """Tell whether *part* must be searched: a short text always, any other part only once."""
     if type(part) is str and len(part) < _AGAIN:
         return True
     if id(part) in visited:
@@ -126,7 +126,7 @@ def _plain(text: Any) -> str | bytes:
 
 
 class _Copy:
-    """One copy of a value, without the secrets."""
+    """Makes one copy of a value, without the secrets."""
 
     def __init__(self, redactor: _Redactor) -> None:
         self._redactor = redactor
@@ -238,7 +238,7 @@ def _shows_its_fields(value: Any) -> bool:
 
 
 def _alike(value: Any, masked: Any) -> Any:
-    """Return *masked* in the class of *value*; unchanged if the class does not accept it."""
+    """Return *masked* converted to the class of *value*; unchanged if the class does not accept it."""
     kind = type(value)
     try:
         return kind(*masked) if hasattr(value, "_fields") else kind(masked)

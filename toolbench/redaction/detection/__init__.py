@@ -1,1 +1,1 @@
-"""Find secrets by names, schemas and types, in arguments and in settings."""
+"""Find secrets by their names, schemas and types, in arguments of tools and in settings of servers."""

@@ -1,4 +1,4 @@
-"""Find keys and tokens by their known shapes, in texts with any name."""
+"""Find keys and tokens by their known shapes, whatever the name of the text is."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`Location`: one place in a value, with its schemas, which tell whether a secret is there."""
+"""`Location`: a place inside a value, with the schemas that tell whether a secret is at this place."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -36,10 +36,11 @@ _HOLDERS = frozenset({*_OBJECTS, *_ARRAYS, "contentSchema"})
 
 
 def is_secret(name: str, schema: Any) -> bool:
-    """Tell whether the property *name* with *schema* holds a secret, by its name or schema.
+    """Tell whether the property *name* with *schema* holds a secret, by its name or by its schema.
 
-    `format: password` and `writeOnly` mean a secret. Names such as `api_key` or `githubToken`
-    mean a secret if the value is any text, not a choice from a list.
+    `format: password` and `writeOnly` mean a secret. Names such as `api_key` or `githubToken` mean
+    a secret if the value is any text, not a choice from a list. Names such as `passcode` mean a
+    secret if the value is a number.
     """
     if _says_so(schema) or (_may_be_text(schema) and is_secret_argument(name)):
         return True
@@ -48,10 +49,10 @@ def is_secret(name: str, schema: Any) -> bool:
 
 
 class Locations:
-    """The locations that one schema describes, each read once, when it is first needed."""
+    """The locations that one schema describes; each location is made when it is first needed."""
 
     def __init__(self, root: Any) -> None:
-        """Follow references through *root*."""
+        """Make it for *root*, the whole schema, in which references are followed."""
         self._root = root
         self._known: dict[tuple[int, ...], Location] = {}  # by the ids of the schemas
 
@@ -69,14 +70,17 @@ class Locations:
 
 
 class Location:
-    """One place in a value, and all its schemas: a union or a reference has several."""
+    """A place inside a value, and all its schemas: if there is a union or a reference, it has several."""
 
     def __init__(
         self, locations: Locations, schemas: list[Schema], always: list[Schema]
     ) -> None:
-        """Read *schemas*, the schemas of this location and all their alternatives.
+        """Make a location; *locations* makes the locations inside it.
 
-        *always* has the schemas that apply in every case; they decide if the value may be text.
+        Args:
+            locations: The locations of the whole schema.
+            schemas: The schemas of this location and all their alternatives.
+            always: The schemas that apply in every case. They decide if the value may be text.
         """
         # schemas that only refer to other schemas do not describe the value
         plain = [s for s in always if "type" in s or not s.keys() & _WRAPPERS]
@@ -86,7 +90,7 @@ class Location:
         self._says_so = any(map(_says_so, schemas))
         self._may_be_text = any(map(_may_be_text, plain or [{}]))
         self.types = frozenset(kind for schema in schemas for kind in _types(schema))
-        """The JSON types it may have."""
+        """The JSON types that the value at this location may have."""
 
     @cached_property
     def choices(self) -> frozenset[str]:
@@ -95,22 +99,22 @@ class Location:
 
     @cached_property
     def _declared(self) -> frozenset[str]:
-        """The names of its properties."""
+        """The names of the properties that the schemas declare for this location."""
         return frozenset(k for s in self._schemas for k in mapping(s, "properties"))
 
     @cached_property
     def _first(self) -> int:
-        """The number of items at the start of a list that have separate schemas."""
+        """The number of items at the start of a list here that have separate schemas."""
         return max((len(_first_items(s)) for s in self._schemas), default=0)
 
     def is_secret(self, name: str) -> bool:
-        """Tell whether a value called *name* at this place is secret."""
+        """Tell whether the value at this location is a secret, if *name* is its name."""
         if self._says_so or (self._may_be_text and is_secret_argument(name)):
             return True
         return not self.types.isdisjoint(_NUMBERS) and is_secret_number(name)
 
     def name_of(self, key: str, above: str) -> str:
-        """Return the name that decides if the value of *key* is secret.
+        """Return the name that decides whether the value of *key* at this location is a secret.
 
         *above* is the name of this location. If *key* is not declared and looks like a misspelt
         name of a declared secret, the result is `secret`.
@@ -123,19 +127,19 @@ class Location:
 
     @cached_property
     def _secrets(self) -> tuple[str, ...]:
-        """The declared names of secrets."""
+        """The declared names whose values are secrets."""
         names = sorted(self._declared)
         return tuple(name for name in names if self.of_key(name).is_secret(name))
 
     def of_key(self, key: Any) -> "Location":
-        """Return the location of the value of *key*."""
+        """Return the location of the value of *key*, in an object at this location."""
         known = key if key in self._declared else None
         if known not in self._parts:
             self._parts[known] = self._locations.of(_of_key(self._schemas, known))
         return self._parts[known]
 
     def of_item(self, index: int) -> "Location":
-        """Return the location of the item at *index*."""
+        """Return the location of the item at *index*, in a list at this location."""
         known = min(index, self._first)
         if known not in self._parts:
             self._parts[known] = self._locations.of(_of_item(self._schemas, known))
@@ -143,17 +147,17 @@ class Location:
 
     @cached_property
     def content(self) -> "Location | None":
-        """The location of the JSON inside a text at this place; None if no schema describes it."""
+        """The location of the JSON inside a text at this location; None if no schema describes the JSON."""
         contents = [s["contentSchema"] for s in self._schemas if "contentSchema" in s]
         return self._locations.of(contents) if contents else None
 
     @cached_property
     def has_secrets(self) -> bool:
-        """Whether a part of the value here, at any depth, is a secret."""
+        """Whether a part of the value at this location, at any depth, is a secret."""
         return any(part.is_secret(name) for name, part in self.every_part())
 
     def every_part(self) -> Iterator[tuple[str, "Location"]]:
-        """Yield all locations inside this location, at any depth, each with its name."""
+        """Yield the name and the location of each part of the value at this location, at any depth."""
         todo = [("", self)]
         visited = set(todo)
         while todo:
@@ -169,7 +173,7 @@ class Location:
         return (s["default"] for s in self._schemas if "default" in s)
 
     def harmless_names(self) -> Iterator[str]:
-        """Yield each declared name for which no text, number or bool is ever a secret."""
+        """Yield each declared name whose value is never a secret if it is a text, a number or a bool."""
         if self._says_so or "object" not in self.types:
             return
         for name in self._declared:
@@ -179,7 +183,7 @@ class Location:
                 yield name
 
     def _inside(self, above: str) -> Iterator[tuple[str, "Location"]]:
-        """Yield the locations directly inside this location, which is called *above*, with names."""
+        """Yield the name and the location of each direct part; *above* is the name of this location."""
         for schema in self._schemas:
             if _HOLDERS.isdisjoint(schema):
                 continue
@@ -193,14 +197,14 @@ class Location:
 
 
 def _says_so(schema: Any) -> bool:
-    """Tell whether *schema* itself marks its value as a secret."""
+    """Tell whether *schema* itself says that its value is a secret."""
     return isinstance(schema, Mapping) and (
         schema.get("format") == "password" or schema.get("writeOnly") is True
     )
 
 
 def _may_be_text(schema: Any) -> bool:
-    """Tell whether the value may be any text: type string or no type, and no fixed choice."""
+    """Tell whether a value of *schema* may be any text: type string or no type, and no fixed choice."""
     if not isinstance(schema, Mapping):
         return True
     names = types_of(schema)
@@ -237,9 +241,9 @@ def _of_any_key(schema: Schema) -> Iterator[Any]:
 
 
 def _of_key(schemas: Iterable[Schema], key: Any) -> Iterator[Any]:
-    """Yield the schemas for the value of *key*; None means a key that is not declared anywhere.
+    """Yield the schemas for the value of *key*; None stands for a key that no schema declares.
 
-    It yields the schemas of all patterns, so that no secret is missed.
+    The schemas of all patterns are yielded, so that no secret is missed.
     """
     for schema in schemas:
         declared = mapping(schema, "properties")
@@ -252,7 +256,7 @@ def _of_key(schemas: Iterable[Schema], key: Any) -> Iterator[Any]:
 
 
 def _first_items(schema: Schema) -> list[Any]:
-    """Return one schema for each of the first items; before draft 2020-12 they are in `items`."""
+    """Return the schemas for the first items of a list, which old drafts of JSON Schema have in `items`."""
     return sequence(schema, "prefixItems") or sequence(schema, "items")
 
 

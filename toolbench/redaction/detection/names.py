@@ -11,12 +11,12 @@ from toolbench.wording import snake_case
 
 
 class Strength(IntEnum):
-    """Where a word in the name of a value means that the value is a secret."""
+    """The places where a word in the name of a value means that the value is a secret."""
 
     SETTING = 1
-    """Only in the settings of a server: its environment, headers, command-line options."""
+    """Only in the settings of a server: its environment, headers and command-line options."""
     ARGUMENT = 2
-    """Everywhere, also in the arguments of a tool."""
+    """In the settings of a server, and also in the arguments of a tool."""
 
 
 class _Row(NamedTuple):
@@ -24,8 +24,8 @@ class _Row(NamedTuple):
     strength: Strength
 
 
-# `key`, `session_id` and `signature` are ordinary arguments (100 of the 9,376 of the corpus are such,
-# none of them a secret), but seldom in a server's environment: hence two strengths.
+# `key`, `session_id` and `signature` are names of ordinary arguments (100 of the 9,376 arguments in our
+# corpus, none of them a secret), but not of ordinary settings of a server: hence two strengths.
 _TABLE = (
     _Row(r"(?<!by)pass(word|wd|phrase|code)?|pwd", Strength.ARGUMENT),
     _Row(r"secret|token|cred|credential", Strength.ARGUMENT),
@@ -77,7 +77,7 @@ _PLURAL = re.compile("(?<=[A-Z])s(?![a-z])")  # of `PATs`, which is one word
 
 @lru_cache(maxsize=4096)
 def is_secret_argument(name: str) -> bool:
-    """Tell whether a text called *name* is a secret in the arguments of a tool."""
+    """Tell whether a text with the name *name* is a secret among the arguments of a tool."""
     words = _snake(name)
     if not _ARGUMENTS.search(words):
         return False
@@ -86,12 +86,12 @@ def is_secret_argument(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_secret_number(name: str) -> bool:
-    """Tell whether a number called *name* is a secret: `passcode` is, `tokens` is only a count."""
+    """Tell whether a number with the name *name* is a secret: `passcode` is, `tokens` is only a count."""
     return bool(_NUMBERS.search(_snake(name)))
 
 
 def is_secret_setting(name: str, value: str) -> bool:
-    """Tell whether *value*, called *name*, is a secret in the settings of a server."""
+    """Tell whether *value*, with the name *name*, is a secret among the settings of a server."""
     words = _snake(name)
     if not _SETTINGS.search(words) or _PLACES.search(words):
         return False
@@ -99,13 +99,13 @@ def is_secret_setting(name: str, value: str) -> bool:
 
 
 def says_where(name: str) -> bool:
-    """Tell whether *name* names the place or the kind of a secret, not a secret: `token_url`."""
+    """Tell whether *name* names the place or the kind of a secret, and not a secret: `token_url`."""
     return bool(_PLACES.search(_snake(name)))
 
 
 @lru_cache(maxsize=4096)
 def is_misspelt(name: str, secrets: tuple[str, ...]) -> bool:
-    """Tell whether *name* is almost one of *secrets*, or almost a common name: `passwrod`."""
+    """Tell whether *name* is nearly one of *secrets*, or nearly a common name of a secret: `passwrod`."""
     words, known = _snake(name), [*map(_snake, secrets), *_USUAL]
     letters = sorted(words)
     return bool(get_close_matches(words, known, 1, _NEAR)) or any(
@@ -127,7 +127,7 @@ _USUAL = [
     "authorization",
     "cookie",
 ]
-_NEAR = 0.85  # of its letters, as difflib counts: `taken` does not count as `token`
+_NEAR = 0.85  # the share of equal letters, as difflib counts: `taken` is no misspelt `token`
 
 
 def name_at(path: Iterable[Any]) -> str:
@@ -139,9 +139,9 @@ def name_at(path: Iterable[Any]) -> str:
 
 
 def name_in_map(key: str, above: str) -> str:
-    """Return the name that decides if the value of *key*, in the map *above*, is secret.
+    """Return the name that decides whether the value of *key* is a secret, in a map called *above*.
 
-    In a map of secrets the keys do not count: `api_keys={"work": ...}`.
+    In a map of secrets, the name of the map decides: `api_keys={"work": ...}`.
     """
     return above if is_secret_argument(above) and not says_where(key) else key
 

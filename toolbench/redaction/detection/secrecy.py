@@ -22,17 +22,17 @@ from toolbench.redaction.redactor import SHORTEST_SETTING, Redactor
 
 WRAPPED = (SecretStr, SecretBytes, Secret)
 SecretsByPath = dict[tuple[Any, ...], Any]
-"""Secrets by their paths in the value."""
+"""Secrets, each by its path in the value."""
 
 
 def hide(arguments: Mapping[str, Any], schema: Any) -> dict[str, Any]:
-    """Return a copy of *arguments* with the secrets hidden; *schema* says what is secret."""
+    """Return a copy of *arguments* with the secrets hidden; the JSON Schema *schema* says what is secret."""
     hidden: dict[str, Any] = Secrecy(schema).hide(arguments)[0]
     return hidden
 
 
 class Secrecy:
-    """The rules that tell which values of one schema are secret, at any depth.
+    """The rules that tell which values are secret, at any depth, made from one JSON Schema.
 
     References, alternatives, items and the values of maps are followed: `SecretStr | None` is as
     secret as `SecretStr`. A value with the name of a secret is secret too, and so is every
@@ -41,21 +41,21 @@ class Secrecy:
     """
 
     def __init__(self, schema: Any, root: Any = None) -> None:
-        """Read *schema*; if it is a part of *root*, its references are followed in *root*."""
+        """Make the rules of *schema*. If it is a part of *root*, its references are followed in *root*."""
         self._schema = schema  # kept alive: locations are found by the ids of its parts
         self._location = Locations(schema if root is None else root).of([schema])
         self._harmless: frozenset[str] | None = None
 
     @property
     def has_secrets(self) -> bool:
-        """Whether the schema has a secret at any depth, independent of the arguments."""
+        """Whether a value of the schema can have a secret by its name or schema, at any depth."""
         return self._location.has_secrets
 
     @cached_property
     def defaults(self) -> list[str]:
-        """The secrets in the defaults of the schema; a server may put secrets there.
+        """The secrets among the defaults in the schema: a server may put secrets there.
 
-        Plain words such as `none` or `changeme` are left out: they are in too many other texts.
+        Plain words such as `none` or `changeme` are left out: they occur in too many other texts.
         """
         known = list[str]()
         if not _has_key(self._schema, "default"):
@@ -69,7 +69,7 @@ class Secrecy:
         return [s for s in known if len(s) >= SHORTEST_SETTING and not s.isalpha()]
 
     def is_harmless(self, arguments: Any) -> bool:
-        """Tell quickly whether *arguments* certainly have no secret; if not, `hide` has to check.
+        """Tell quickly whether *arguments* certainly have no secret; False means that `hide` must check.
 
         The result is true if all values are simple, the schema declares all names, and no name
         means a secret. Most calls of most tools are like this.
@@ -109,9 +109,9 @@ class Secrecy:
     def mask(self, value: Any, name: str = "") -> tuple[Any, SecretsByPath]:
         """Return a copy of *value* with the secrets hidden, and the secrets by their paths.
 
-        *name* is the name of *value*; it may be the name of a secret.
-        Dicts and lists are copied. Models, dataclasses, tuples and sets are searched. If one of
-        them has a secret, it becomes a dict or a list, as in JSON.
+        *name* is the name of *value*; it may be the name of a secret. Dicts and lists are copied.
+        Models, dataclasses, tuples and sets are searched; one that has a secret becomes a dict or a
+        list, as in JSON.
 
         Raises:
             RecursionError: If *value* is too deep, or contains itself.
@@ -120,7 +120,7 @@ class Secrecy:
         return _masked(value, name, self._location, (), secrets), secrets
 
     def secrets_in(self, arguments: Any) -> list[str]:
-        """Return the texts of the secrets in *arguments*."""
+        """Return the secrets in *arguments*, as texts."""
         return self.hide(arguments)[1]
 
     def redactor(self, arguments: Any) -> Redactor:
@@ -198,7 +198,7 @@ def _masked(
 
 
 def _known(secrets: SecretsByPath) -> Iterator[str]:
-    """Yield the texts of *secrets*, and the parts of each text that programs also use alone."""
+    """Yield the texts of *secrets*, and the parts of each text that programs also use separately."""
     for path, value in secrets.items():
         for text in texts(value):
             yield from parts(text, name_at(path))
@@ -215,7 +215,7 @@ def _in_content(text: str, location: Location) -> Iterator[str]:
 
 
 def _in_texts(value: Any) -> Iterator[str]:
-    """Yield the secrets inside the texts of *value*.
+    """Yield the secrets that stand inside longer texts in *value*.
 
     Their names in the texts show that they are secrets: in JSON, in addresses, and in settings.
     """
@@ -245,7 +245,7 @@ _PAIR = 4  # the most members of an object with a name, a value and little else
 _JSON = re.compile(r"\s*[\[{]")
 _LONGEST = 200_000  # characters of a JSON text that is looked into: some 50 ms
 BY_NAMES = Secrecy({})
-"""The rules for values without a schema: their names tell which are secret."""
+"""The rules for values without a schema: only the names tell which values are secret."""
 
 
 def _is_secret_text(value: Any, name: str, location: Location) -> bool:
@@ -263,7 +263,7 @@ _SIMPLE = frozenset({str, int, float, bool, type(None)})
 
 
 def opened(value: Any) -> Any:
-    """Return *value* as a dict or list, if it has parts; return any other value unchanged."""
+    """Return *value* as a dict or list, if it is an object with parts; any other value unchanged."""
     if isinstance(value, dict | list | str | int | float | bytes):
         return value
     match value:
@@ -300,7 +300,7 @@ def argument_name(model: BaseModel, field: str) -> str:
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Yield the texts in *value*, and the numbers as text, at any depth."""
+    """Yield the texts in *value*, and its numbers as texts, at any depth."""
     todo, visited = [value], set[int]()
     while todo:
         part = todo.pop()
@@ -337,7 +337,7 @@ def _text_or_parts(value: Any) -> str | list[Any]:
 
 
 def put_back(value: Any, secrets: SecretsByPath, path: tuple[Any, ...] = ()) -> Any:
-    """Return *value*, but each mark is replaced by the secret that *secrets* has for its path."""
+    """Return *value* with the secret back in place of each mark; *secrets* has the secrets by path."""
     if not secrets:
         return value
     if isinstance(value, str):
@@ -350,7 +350,7 @@ def put_back(value: Any, secrets: SecretsByPath, path: tuple[Any, ...] = ()) -> 
 
 
 def hidden_in(value: Any, masked: Any, path: tuple[Any, ...] = ()) -> SecretsByPath:
-    """Compare *value* with its copy *masked*; return the parts that the copy hides, by paths."""
+    """Return the parts of *value*, a value at *path*, that its copy *masked* hides, by their paths."""
     if isinstance(masked, str):
         return {path: value} if masked == MARK != value else {}
     pairs: Iterable[tuple[Any, Any, Any]] = ()

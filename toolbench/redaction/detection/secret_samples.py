@@ -1,4 +1,4 @@
-"""Remove samples (defaults and examples) that hold a secret from a schema."""
+"""Remove samples (defaults and examples) that have a secret from a JSON Schema."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,10 +16,10 @@ _SIGNS = frozenset(
 
 
 def without_secret_samples(schema: Json) -> Json:
-    """Return *schema* without the defaults and examples that hold a secret.
+    """Return *schema* without the defaults and examples that have a secret.
 
-    So a model and its provider do not get these secrets. A call without such an argument still
-    uses the default: the tool or its server adds the default.
+    So a model and its provider do not get these secrets. A call without such an argument still uses
+    the default: the tool or its server adds the default.
     """
     if not any(_secret_samples(part, schema) for _, part in every(schema)):
         return schema
@@ -41,7 +41,7 @@ def without_secret_samples(schema: Json) -> Json:
 
 
 def _secret_samples(schema: Json, root: Json) -> list[tuple[str, str]]:
-    """Return pairs of a property of *schema* and a keyword whose samples hold a secret."""
+    """Return pairs of a property of *schema* and a keyword: the samples of this keyword have a secret."""
     return [
         (name, keyword)
         for name, field in mapping(schema, "properties").items()

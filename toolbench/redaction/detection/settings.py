@@ -20,7 +20,7 @@ _HEADER = re.compile(r"-H|--?([\w-]+-)?headers?")
 
 
 def secrets_in(value: Any, name: str = "") -> Iterator[str]:
-    """Yield the secrets in *value*, JSON-like data that is called *name*.
+    """Yield the secrets in *value*, JSON data whose name is *name*.
 
     A text with the name of a secret is a secret. In `Bearer x`, the `x` alone is a secret too. In
     any text, the password or token of a URL is a secret, and so is the value after the name of a
@@ -39,7 +39,7 @@ def secrets_in(value: Any, name: str = "") -> Iterator[str]:
 
 
 def secrets_in_words(words: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each word of a command line with the secrets in it, as in `--api-key VALUE`."""
+    """Yield each of *words*, a command line, with the secrets in the word, as in `--api-key VALUE`."""
     option = ""
     for word in words:
         text = word.replace(":", ": ", 1) if _HEADER.fullmatch(option) else word
@@ -53,11 +53,11 @@ def may_hold_secret(text: str) -> bool:
 
 
 def secrets_in_argument(text: str) -> Iterator[str]:
-    """Yield the secrets in *text*, an argument that does not have the name of a secret.
+    """Yield the secrets in *text*, an argument whose own name is not the name of a secret.
 
     They are the password and tokens of a URL, and the value in `NAME=value` or `Name: value`, if
-    this is the whole text and the name means a secret. Sentences and program code also have such
-    names: `secrets_in`, which searches inside of texts, would hide values that are not secret.
+    this is the whole text and NAME means a secret. Sentences and program code also have such names
+    inside: `secrets_in`, which searches inside texts, would hide values there that are not secret.
     """
     yield from _in_urls(text, _is_secret_parameter, shortest_user=_LONG)
     line = _LINE.fullmatch(text)

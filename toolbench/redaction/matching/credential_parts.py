@@ -1,4 +1,4 @@
-"""The parts of a secret that programs use alone, such as the token after `Bearer`."""
+"""The parts of a secret that programs use separately, such as the token after `Bearer`."""
 
 import re
 from base64 import b64decode
@@ -13,16 +13,16 @@ SCHEMES = frozenset(
         *("negotiate", "oauth", "ssws", "token"),
     }
 )
-"""The schemes before the credentials of a request, in lower case."""
+"""The words that stand before the credentials of a request, such as `bearer`, in lower case."""
 _COOKIE = re.compile(r"(?:^|;)\s*[^=;\s]+=(?P<value>[^;]*)")
 _SHORTEST_COOKIE = 8  # characters: `light` of `theme=light` is not a secret
 
 
 def parts(secret: str, name: str = "") -> Iterator[str]:
-    """Yield *secret*, called *name*, and each of its parts that is a secret by itself.
+    """Yield *secret*, and each of its parts that is a secret by itself; *name* is its name.
 
-    The parts are the token after `Bearer`, the password in `Basic`, and the values of a cookie,
-    all without blanks around them.
+    The parts are the token after `Bearer`, the password in `Basic`, and the values of a cookie, all
+    without blanks around them.
     """
     yield secret
     if secret != secret.strip():
@@ -41,7 +41,7 @@ def parts(secret: str, name: str = "") -> Iterator[str]:
 
 
 def _of_basic(credentials: str) -> Iterator[str]:
-    """Yield `user:password` and the password alone, both from the base64 text *credentials*."""
+    """Yield `user:password` and the password alone, both taken from the base64 text *credentials*."""
     try:
         decoded = b64decode(credentials, validate=True).decode()
     except ValueError:

@@ -1,4 +1,4 @@
-"""Hide secrets in error messages even if a library has cut out their middle or end."""
+"""Hide secrets in error messages, even if a library has cut out their middle or end."""
 
 from typing import TYPE_CHECKING
 
@@ -10,10 +10,10 @@ CUTS = (b"...", "…".encode())
 
 
 class CutSecrets:
-    """A redactor of secrets, and of beginnings and ends of secrets next to an ellipsis."""
+    """Hides secrets, and also the beginning or end of a secret next to an ellipsis."""
 
     def __init__(self, redactor: "Redactor") -> None:
-        """Replace the secrets of *redactor*."""
+        """Make it for the secrets of *redactor*."""
         self._redactor = redactor
         self.data, self.text = redactor.data, redactor.cut_text
 

@@ -13,37 +13,37 @@ _LINE = re.compile(
          (?P<text> [ \t]+ [^\n]* )? (?=\n|\r|\Z)""",
     re.VERBOSE,
 )
-"""A line of `xxd`, `hexdump -C`, `od -tx1` or `od -x`: their offsets begin with a zero."""
+"""A line of a dump by `xxd`, `hexdump -C`, `od -tx1` or `od -x`: the offset begins with a zero."""
 _BEGUN = re.compile(rb"0[0-9a-fA-F]{0,15}(?::?[ ][^\n]{0,200}|:)?")
-"""The beginning of such a line."""
+"""The beginning of a line of a dump."""
 _GROUP = re.compile(rb"[0-9a-fA-F]+")
 _MORE = 1_000  # bytes: some lines
 
 
 class _Group(NamedTuple):
-    """A group of digits in a dump, and its position."""
+    """A group of digits without a blank in a dump, and its position."""
 
     digits: bytes
     start: int
     end: int
-    """The end of the masked part: the end of the line, if the line also has the bytes as text."""
+    """The end of the part to mask: the end of the line, if the line also has the bytes as text."""
 
 
 class DumpMatcher:
-    """A search for digits in dumps, also if the two bytes of each word are swapped (`od -x`)."""
+    """Searches for digits in dumps, also if the two bytes of each word are swapped (`od -x`)."""
 
     def __init__(self, patterns: Iterable[bytes]) -> None:
-        """Search for *patterns* of digits; there must be at least one."""
+        """Make a search for *patterns*, hexadecimal digits; there must be at least one pattern."""
         self._matcher = Matcher(pattern.lower() for pattern in patterns)
         self.longest = 16 * self._matcher.longest + _MORE
-        """The most bytes of a pattern in a dump, for data that comes in pieces."""
+        """The most bytes that a pattern takes in a dump, for data that comes in pieces."""
 
     def occurs_in(self, data: bytes) -> bool:
         """Tell whether a dump in *data* has a pattern."""
         return bool(self.spans(data))
 
     def spans(self, data: bytes) -> list[Span]:
-        """Return the spans of patterns in the dumps in *data*, with the text beside them."""
+        """Return the spans of the patterns in the dumps in *data*, with the text in the same lines."""
         groups = list(_groups(data))
         if not groups:
             return []
@@ -100,5 +100,5 @@ def _as_it_is(digits: bytes) -> bytes:
 
 
 def _swapped(digits: bytes) -> bytes:
-    """Return the *digits* of a word with its two bytes swapped."""
+    """Return *digits*, a word of a dump, with its bytes in the opposite order."""
     return b"".join(digits[i : i + 2] for i in range(len(digits) - 2, -1, -2))

@@ -1,4 +1,4 @@
-"""List the forms in which programs may write a secret: unchanged, and encoded."""
+"""List the forms in which a program may write a secret: unchanged, and encoded."""
 
 import json
 import re
@@ -8,13 +8,13 @@ from html import escape
 from urllib.parse import quote, quote_plus
 
 LINE = 8
-"""The least characters of a line of a secret; shorter lines are in too many other texts."""
+"""The least characters of a line of a secret to search; shorter lines are in too many other texts."""
 LONGEST = 20_000
-"""The most characters of a secret to search in encodings; longer ones are searched as they are."""
+"""The most characters of a secret to search in encodings; a longer one is searched unchanged."""
 
 IN_EACH_OTHER = 500
-"""The most characters of a line to search in one encoding inside another."""
-_KEY = 5_000  # characters: not for a secret that is longer than a key
+"""The most characters of a text to search in two encodings, one inside the other."""
+_KEY = 5_000  # characters: for a longer secret, two encodings are not tried
 
 _TOKEN = 32  # characters: a shorter text with blanks may be words
 _LETTERS = re.compile(r"[A-Za-z0-9+/_=.-]*")
@@ -29,10 +29,10 @@ _QUOTE_MARKS = (("&#x27;", "&#39;"), ("&#x27;", "&apos;"), ("&quot;", "&#34;"))
 
 
 def encodings(secret: str) -> Iterator[str]:
-    """Yield the encodings of *secret* and of each of its lines, except base64, base32 and hex.
+    """Yield *secret* and each of its lines, unchanged and in all encodings but base64, base32 and hex.
 
-    The encodings are JSON (once and twice, ASCII or not), URLs (once and twice), HTML, Python's repr
-    and quotes of a shell. Texts of at most `IN_EACH_OTHER` characters are also encoded in one
+    The encodings are JSON (once and twice, ASCII or not), URLs (once and twice), HTML, Python's
+    repr and quotes of a shell. Texts of at most `IN_EACH_OTHER` characters are also encoded in one
     encoding and then in a second one. A secret of letters and digits is the same in many encodings.
     For a secret longer than `LONGEST`, only the secret and its lines are yielded.
     """
@@ -57,8 +57,8 @@ def in_letters(secret: str) -> Iterator[str]:
 
     This covers both alphabets of base64, text in UTF-16, and any offset in the encoded data. Texts
     of at most `IN_EACH_OTHER` characters are also encoded as JSON, URL, HTML, repr or base64 first.
-    A long token, and the joined lines of a key, already consist of such letters: they are yielded
-    unchanged.
+    A long token, and the joined lines of a key, already consist of letters of base64: they are also
+    yielded unchanged.
     """
     if len(secret) > LONGEST:
         return
@@ -92,10 +92,10 @@ def in_digits(secret: str) -> Iterator[str]:
 
 
 def in_spaced_digits(secret: str) -> Iterator[str]:
-    """Yield the *secret* in hexadecimal, with the usual separators.
+    """Yield *secret*, a short text, in hexadecimal with the usual separators between the bytes.
 
-    This is for a short secret. Other separators are not tried: the digits of a short secret may be
-    in a table of numbers by chance.
+    Other separators are not tried: the digits of a short secret may be in a table of numbers by
+    chance.
     """
     data = as_bytes(secret)
     words = f"00{data.hex()}"  # as `xxd` writes it, one byte after the start of a word
@@ -107,10 +107,10 @@ def in_spaced_digits(secret: str) -> Iterator[str]:
 
 
 def line_forms(secret: str) -> Iterator[str]:
-    """Yield *secret* with other line ends: one text for each kind that files and programs use.
+    """Yield *secret* with other line ends: a text for each kind of line end that programs use.
 
     In a `.env` file, or in the JSON of a service account, a key is a single line: each line end is
-    a backslash and an n.
+    a backslash and an n. If *secret* has only one line, nothing is yielded.
     """
     in_lines = secret.replace("\\r\\n", "\n").replace("\\n", "\n").replace("\r\n", "\n")
     if "\n" in in_lines.strip():
@@ -118,7 +118,7 @@ def line_forms(secret: str) -> Iterator[str]:
 
 
 def as_bytes(text: str) -> bytes:
-    """Return *text* as UTF-8. A surrogate in place of an invalid byte becomes this byte again."""
+    """Return *text* as UTF-8. A surrogate that stands for an invalid byte becomes this byte again."""
     try:
         return text.encode(errors="surrogateescape")
     except UnicodeEncodeError:  # a lone surrogate is text too
@@ -126,7 +126,7 @@ def as_bytes(text: str) -> bytes:
 
 
 def _covers(lines: list[str], secret: str) -> bool:
-    """Tell whether *lines* has all lines of *secret*, except blank lines and the frame of PEM.
+    """Tell whether *lines* has all lines of *secret*, except blank lines and the frame of a PEM file.
 
     Then a search for the whole secret is not needed.
     """
@@ -153,13 +153,13 @@ def _texts(secret: str) -> Iterator[str]:
 
 
 def _texts_for_two(secret: str) -> Iterator[str]:
-    """Yield *secret* and its lines, without the texts that are too long for two encodings."""
+    """Yield *secret* and its lines, but only the texts that are short enough for two encodings."""
     if len(secret) <= _KEY:
         yield from (text for text in _texts(secret) if len(text) <= IN_EACH_OTHER)
 
 
 def _usual(text: str) -> Iterator[str]:
-    """Yield *text* in the most usual forms of JSON, URL, HTML and repr."""
+    """Yield *text* in the most usual encodings of JSON, URL, HTML and repr."""
     data = as_bytes(text)
     yield from (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
     yield from (quote(data, ""), quote(data), quote_plus(data))
@@ -217,7 +217,7 @@ def _in_html(text: str) -> Iterator[str]:
 
 
 def _in_base(base: int, data: bytes) -> Iterator[str]:
-    """Yield the forms of *data* in base 64 or 32.
+    """Yield the forms that *data* can have inside of longer data in base64 or base32 (*base*).
 
     The letters depend on how many bytes are before *data*; there is a form for each case. Letters
     that also depend on the bytes before or after *data* are left out.

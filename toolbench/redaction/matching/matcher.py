@@ -1,4 +1,4 @@
-"""Find many patterns in one pass. Matches may overlap, and the last match may be incomplete."""
+"""Find many patterns of bytes in one pass. Matches may overlap, and the last one may be incomplete."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -6,17 +6,17 @@ from functools import cached_property
 from typing import Any
 
 Span = tuple[int, int]
-"""The start and the end of a match, the end exclusive."""
+"""The start and the end of a match in the data; the byte at the end does not belong to it."""
 
 
 class Matcher:
-    """A search for patterns in bytes; its time hardly depends on the number of patterns."""
+    """Searches for patterns in bytes; the time hardly depends on the number of patterns."""
 
     def __init__(self, patterns: Iterable[bytes]) -> None:
-        """Search for *patterns*; there must be at least one, and no pattern may be empty."""
+        """Make a search for *patterns*; there must be at least one, and none may be empty."""
         self._patterns = sorted(set(patterns))
         self.longest = max(map(len, self._patterns))
-        """The bytes of the longest pattern."""
+        """The number of bytes of the longest pattern."""
 
     @cached_property
     def _automaton(self) -> Any:
@@ -27,7 +27,7 @@ class Matcher:
         return _automaton({pattern[:_BEGINNING] for pattern in self._patterns})
 
     def occurs_in(self, data: bytes) -> bool:
-        """Tell whether *data* has a pattern."""
+        """Tell whether a pattern occurs in *data*."""
         return bool(self._automaton.find_matches_as_indexes(data))
 
     def spans(self, data: bytes) -> list[Span]:
@@ -36,10 +36,10 @@ class Matcher:
         return merged((start, end) for _, start, end in matches)
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return the spans of parts of patterns next to *cut*.
+        """Return the spans in *data* of parts of patterns that stand directly before or after *cut*.
 
-        A part directly before *cut* is the beginning of a pattern, and a part directly after *cut*
-        is the end of a pattern.
+        *cut* is a text in place of a part that was cut out, such as an ellipsis. A part before
+        *cut* is the beginning of a pattern, and a part after *cut* is the end of a pattern.
         """
         spans = list[Span]()
         at = data.find(cut)
@@ -57,11 +57,11 @@ class Matcher:
         return Matcher(pattern[::-1] for pattern in self._patterns)
 
     def begun(self, data: bytes) -> int:
-        """Return how many bytes at the end of *data* may be the beginning of a pattern."""
+        """Return how many bytes at the end of *data* may be the beginning of a pattern, at most."""
         return next(self.beginnings(data), 0)
 
     def beginnings(self, data: bytes) -> Iterator[int]:
-        """Yield each number of last bytes of *data* that may begin a pattern, largest first."""
+        """Yield each number of bytes at the end of *data* that may begin a pattern, the largest first."""
         end = data[-self.longest + 1 :] if self.longest > 1 else b""
         matches = self._beginnings.find_matches_as_indexes(end, overlapping=True)
         starts = {start for _, start, _ in matches}
@@ -104,7 +104,7 @@ def _automaton(patterns: Iterable[bytes]) -> Any:
 
 
 class _OneByOne:
-    """The methods of ahocorasick-rs that are used here, in pure Python.
+    """A replacement for ahocorasick-rs in pure Python, with the methods that are used here.
 
     It searches for one pattern after another.
     """
@@ -115,7 +115,7 @@ class _OneByOne:
     def find_matches_as_indexes(
         self, data: bytes, *, overlapping: bool = False
     ) -> list[tuple[int, int, int]]:
-        """Return the matches. Each match is the index of the pattern, the start and the end.
+        """Return the matches in *data*. Each match is the index of the pattern, the start and the end.
 
         If *overlapping* is false, return at most one match.
         """

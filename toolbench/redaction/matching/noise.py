@@ -1,4 +1,4 @@
-"""Find secrets with noise between their characters: colours, control and invisible characters."""
+"""Find secrets that have noise inside: colours, control characters and invisible characters."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -8,21 +8,24 @@ from typing import NamedTuple, Protocol
 from toolbench.redaction import MARK
 from toolbench.redaction.matching.matcher import Span, merged
 
-_LONGEST = 4096  # bytes: a longer piece of noise counts as whole before it ends
+_LONGEST = 4096  # bytes: noise that is longer counts as complete before its end
 _ROOM = 1 << 16  # the most bytes to hold back
 _MARK = MARK.encode()
 
 
 class Noise(NamedTuple):
-    """Invisible bytes that may be between the characters of a text."""
+    """The patterns of invisible bytes that may stand between the characters of a text."""
 
     whole: re.Pattern[bytes]
-    """The pattern of a sequence of noise, as its only group."""
+    """The pattern of complete noise; the pattern is one group, for `re.split`."""
     begun: re.Pattern[bytes]
-    """The pattern of noise at the end of a text that may continue in the next text."""
+    """The pattern of noise at the end of some data that may continue in the next data."""
 
     def begins_in(self, data: bytes) -> int:
-        """Return where the noise at the end of *data* starts; it may continue in the next data."""
+        """Return where noise begins at the end of *data* that may continue in the next data.
+
+        Return the length of *data* if there is no such noise.
+        """
         begun = self.begun.search(data, max(len(data) - _LONGEST, 0))
         return len(data) if begun is None else begun.start()
 
@@ -31,7 +34,7 @@ def masked(pieces: list[bytes], spans: list[Span]) -> bytes:
     """Join *pieces*, and return the result with a mark in place of each of *spans*.
 
     Args:
-        pieces: Text, noise, text and so on, as `re.split` returns them.
+        pieces: Text, noise, text and so on in turn, as `re.split` returns them.
         spans: The spans of secrets in the text without noise, in order.
     """
     safe, at, first = [], 0, 0
@@ -53,7 +56,7 @@ def masked(pieces: list[bytes], spans: list[Span]) -> bytes:
 
 
 def _safe_parts(text: bytes, offset: int, spans: Iterable[Span]) -> Iterator[bytes]:
-    """Yield the parts of *text* outside of *spans*, and a mark for each span that begins in it.
+    """Yield the parts of *text* outside *spans*, and a mark for each span that begins in *text*.
 
     The positions of *spans* are in a longer text, in which *text* begins at *offset*.
     """
@@ -85,13 +88,13 @@ class _Redactor(Protocol):
 
 
 class NoisyStream:
-    """A stream that replaces secrets in bytes that come in pieces, also secrets with noise inside.
+    """A filter for bytes that come in pieces: it replaces secrets, also secrets with noise inside.
 
     It holds back the end of the bytes, if this end may be the beginning of a secret or of noise.
     """
 
     def __init__(self, redactor: _Redactor, noise: Noise) -> None:
-        """Replace the secrets of *redactor*."""
+        """Make a filter that replaces the secrets of *redactor*; *noise* may stand inside them."""
         self._redactor = redactor
         self._noise = noise
         self._as_it_is = (
@@ -101,19 +104,19 @@ class NoisyStream:
         self._hidden = 0  # bytes of it for which a mark was already written
 
     def feed_data(self, data: bytes) -> bytes:
-        """Add *data*; return all bytes that can be shown now, including bytes held back before."""
+        """Add *data*; return all bytes that can be shown now, including bytes that were held back before."""
         if not self._redactor:
             return data
         data = self._rest + data
         return self._as_it_is.feed_data(self._passed(data, self._noise.begins_in(data)))
 
     def flush_data(self) -> bytes:
-        """Return the bytes held back, at the end of the stream."""
+        """Return the bytes that are still held back; to be called at the end of the data."""
         data = self._passed(self._rest, len(self._rest), is_last=True)
         return self._as_it_is.feed_data(data) + self._as_it_is.flush_data()
 
     def _passed(self, data: bytes, end: int, *, is_last: bool = False) -> bytes:
-        """Return the safe form of *data* up to *end*, and hold back the rest."""
+        """Return *data* up to *end* with secrets replaced, and hold back the rest."""
         pieces = self._noise.whole.split(data[:end])
         text = b"".join(pieces[::2])
         at = len(text) if is_last else len(text) - self._redactor.begun(text)
@@ -128,7 +131,7 @@ class NoisyStream:
 
 
 def _before(pieces: Iterable[bytes], end: int) -> Iterator[bytes]:
-    """Yield the *pieces* before the position *end*, which counts only the bytes that are text."""
+    """Yield *pieces* up to the position *end*, which counts only the bytes of text, not of noise."""
     at = 0
     for index, piece in enumerate(pieces):
         if index % 2:

@@ -1,4 +1,4 @@
-"""Find known secrets in bytes, also if a program has encoded them."""
+"""Find known secrets in bytes, also where a program has encoded them."""
 
 from collections.abc import Iterable
 
@@ -20,18 +20,18 @@ from toolbench.redaction.matching.spaced_secrets import (
 )
 
 SHORTEST = 4
-"""The least characters of a secret to search; shorter ones are in too many other words."""
+"""The least characters of a secret to search; a shorter one is in too many other words."""
 _FEWEST_DIGITS = 12  # of hex: fewer digits may be in a table of numbers
 
 
 class SecretSearch:
-    """A search for secrets: unchanged, with escapes, in base64 or hex, also in several lines.
+    """Searches for secrets: unchanged, with escapes, in base64 or hex, also over several lines.
 
     It also finds secrets in dumps of bytes.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        """Search for *secrets*, at least one."""
+        """Make a search for *secrets*; there must be at least one."""
         plain, letters, digits = set[bytes](), set[bytes](), set[bytes]()
         for secret in secrets:
             plain.update(_plain(secret))
@@ -55,7 +55,7 @@ class SecretSearch:
         """The most bytes of a secret in any encoding."""
 
     def occurs_in(self, data: bytes) -> bool:
-        """Tell whether *data* has a secret."""
+        """Tell whether a secret occurs in *data*, in any encoding."""
         others: list[SpacedMatcher | DumpMatcher] = [*self._spaced, *self._dumps]
         return self._plain.occurs_in(data) or any(o.occurs_in(data) for o in others)
 
@@ -67,14 +67,14 @@ class SecretSearch:
         return merged([*spans, *spaced]) if spaced else spans
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return the spans of parts of secrets next to *cut*; see `Matcher.spans_beside`."""
+        """Return the spans in *data* of parts of secrets next to *cut*; see `Matcher.spans_beside`."""
         spans = self._plain.spans_beside(cut, data)
         for one in self._spaced:
             spans += one.spans_beside(cut, data)
         return spans
 
     def begun(self, data: bytes) -> int:
-        """Return how many bytes at the end of *data* may be the beginning of a secret.
+        """Return how many bytes at the end of *data* may be the beginning of a secret, in any encoding.
 
         A few letters of base64 or hex at the end of a line do not count: see `barely_begun`.
         """
@@ -91,7 +91,7 @@ class SecretSearch:
 
 
 def _plain(secret: str) -> set[bytes]:
-    """Return the encodings of *secret* that are searched only in one piece, without separators."""
+    """Return the encodings of *secret* that are searched without separators between their letters."""
     short = {
         *(text for text in in_letters(secret) if len(text) < LINE),
         *(text for text in in_digits(secret) if len(text) < _FEWEST_DIGITS),

@@ -1,4 +1,4 @@
-"""Find encoded secrets with any line breaks and separators between their letters."""
+"""Find encoded secrets that have line breaks or separators between their letters."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -8,9 +8,9 @@ from itertools import accumulate
 from toolbench.redaction.matching.matcher import Matcher, Span
 
 FEWEST = 4
-"""The least letters to hold back at the end of a line; too many lines end with fewer."""
+"""The least letters that are held back at the end of a line: fewer letters end too many lines."""
 _BLOCK = 1 << 12  # bytes: positions are computed only for blocks with a match
-_ROOM = 4  # bytes for each letter: `0x68, ` has three
+_ROOM = 4  # bytes for each letter, with its separators: in `0x68, ` three
 _MORE = 1_000  # more bytes that may be between letters
 
 
@@ -18,7 +18,7 @@ class Spacing:
     """The separators that programs put between the letters of an encoding."""
 
     def __init__(self, blanks: bytes, marks: Iterable[bytes]) -> None:
-        """Use two kinds of separators: *blanks* of one byte each, *marks* of several bytes each."""
+        """Set two kinds of separators: *blanks* of one byte each, and *marks* of several bytes each."""
         self.blanks = blanks
         """The single bytes that are separators."""
         self._marks = tuple(marks)
@@ -27,7 +27,7 @@ class Spacing:
         self._begun = tuple(begun - set(self._marks))
 
     def without_marks(self, data: bytes) -> bytes:
-        """Return *data* with blanks in place of the marks; its length does not change."""
+        """Return *data* with blanks in place of each mark; the length stays the same."""
         firsts = {first for first in self._firsts if first in data}
         for mark in self._marks if firsts else ():
             if mark[:1] in firsts:
@@ -35,30 +35,30 @@ class Spacing:
         return data
 
     def cut_marks(self, data: bytes) -> Iterator[int]:
-        """Yield each number of last bytes of *data* that may be the beginning of a mark."""
+        """Yield each number of bytes at the end of *data* that may be the beginning of a mark."""
         return (len(begun) for begun in self._begun if data.endswith(begun))
 
 
 _ENDS = (b"\\n", b"\\r", b"\\t", b"%0A", b"%0D", b"%0a", b"%0d")
 LETTERS = Spacing(b" \t\r\n\v\f\\\"',", _ENDS)
-"""The separators in base64 and base32: line ends and blanks, also in a list or a text of JSON."""
+"""The separators in base64 and base32: line ends and blanks, also as a list or a text in JSON."""
 _PREFIXES = (b"\\x", b"\\u00", b"0x", b"0X", b"&#x", b"&#X")
 DIGITS = Spacing(LETTERS.blanks + b":;-%", (*_ENDS, *_PREFIXES))
-"""The separators in hex: the same, and separators between bytes or before each byte."""
+"""The separators in hex: those of LETTERS, and separators between bytes or before each byte."""
 
 
 class SpacedMatcher:
-    """A search for patterns of letters in bytes, also across separators."""
+    """Searches for patterns of letters in bytes; separators between the letters do not matter."""
 
     def __init__(self, patterns: Iterable[bytes], spacing: Spacing) -> None:
-        """Search for *patterns*, at least one; no pattern may have a separator of *spacing* in it."""
+        """Make a search for *patterns*, at least one; they have no separators of *spacing* in them."""
         self._matcher = Matcher(patterns)
         self._spacing = spacing
         self.longest = _ROOM * self._matcher.longest + _MORE
-        """The most bytes of a pattern with its separators, for text that comes in pieces."""
+        """The most bytes that a pattern takes with its separators, for data that comes in pieces."""
 
     def occurs_in(self, data: bytes) -> bool:
-        """Tell whether *data* has a pattern."""
+        """Tell whether a pattern occurs in *data*."""
         return self._matcher.occurs_in(Letters(data, self._spacing).text)
 
     def spans(self, data: bytes) -> list[Span]:
@@ -67,7 +67,7 @@ class SpacedMatcher:
         return [letters.place(*span) for span in self._matcher.spans(letters.text)]
 
     def spans_beside(self, cut: bytes, data: bytes) -> list[Span]:
-        """Return the spans of parts of patterns next to *cut*; see `Matcher.spans_beside`."""
+        """Return the spans in *data* of parts of patterns next to *cut*; see `Matcher.spans_beside`."""
         letters = Letters(data, self._spacing)
         spans = self._matcher.spans_beside(cut, letters.text)
         return [letters.place(*span) for span in spans if span[0] < span[1]]
@@ -82,7 +82,7 @@ class SpacedMatcher:
         return max(self._begun(end[: len(end) - n], fewest, n) for n in sizes)
 
     def _begun(self, data: bytes, fewest: int, behind: int) -> int:
-        """Return the same as `begun`, but count also *behind*: bytes of a cut mark after *data*."""
+        """Return the same as `begun`; *behind* bytes after *data*, the beginning of a mark, count too."""
         letters = Letters(data, self._spacing)
         for count in self._matcher.beginnings(letters.text):
             size = len(data) - letters.position(len(letters.text) - count)
@@ -92,10 +92,10 @@ class SpacedMatcher:
 
 
 class Letters:
-    """The letters of some bytes (all bytes but separators), and the position of each letter."""
+    """The letters in some data (all its bytes except separators), and the position of each letter."""
 
     def __init__(self, data: bytes, spacing: Spacing) -> None:
-        """Remove the separators of *spacing* from *data*."""
+        """Find the letters in *data*, the bytes that are not separators of *spacing*."""
         self._data = data = spacing.without_marks(data)
         self._blanks = frozenset(spacing.blanks)
         starts = range(0, len(data), _BLOCK)
@@ -109,15 +109,15 @@ class Letters:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """For each block, the index of its first letter among all letters."""
+        """The index of the first letter of each block, among all letters."""
         return [0, *accumulate(self._sizes[:-1])]
 
     def place(self, start: int, end: int) -> Span:
-        """Return the span of the data that holds the letters *start* to *end*."""
+        """Return the span in the data from the letter *start* to the letter before *end*."""
         return self.position(start), self.position(end - 1) + 1
 
     def position(self, index: int) -> int:
-        """Return the position in the data of the letter with this *index*."""
+        """Return the position in the data of the letter with the index *index*."""
         block = bisect_right(self._starts, index) - 1
         if block not in self._places:
             self._places[block] = self.places_in(block)
