@@ -84,7 +84,7 @@ class Workbench:
 
     def unload(self) -> None:
         """Undo `load`, stop all runs, and disconnect the servers. Panels and history stay."""
-        if self._client is not None:  # first: the tasks of its servers go on there
+        if self._client is not None:  # first, so that tasks go on at their servers
             self._client.sync_close()
             self._client = None
         active.stop_all("stopped: toolbench was unloaded")

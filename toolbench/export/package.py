@@ -32,7 +32,7 @@ from toolbench.runs.shell import running_shell
 _OURS = "toolbench"
 _DEVICES = re.compile(
     "con|prn|aux|nul|(com|lpt)[0-9]"
-)  # no names of folders in Windows
+)  # Windows does not allow folders with these names
 
 
 def export_package(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 AnyTool = ToolDefinition[Any, Any]
 _RUNTIME = {*STEMS, "execute_ipython_cell"}
 
-# A full stop after two letters ends a sentence, but not the one of `e.g.` or of an initial.
+# A full stop after two letters ends a sentence; one after a single letter, as in `e.g.`, does not.
 _SENTENCE_END = re.compile(r"""(?<=[\w)`'"]{2}[.!?])\s+(?=[^\W\d_a-z]|[`'"])""")
 
 
@@ -193,6 +193,9 @@ class Catalog:
 
         So a terminal keeps its shell between two cells. A new tool is created if the
         tool was registered again, or if a class of the tool was defined again.
+
+        Raises:
+            ToolNotFoundError: If nothing is created for *name*.
         """
         recipe = self._registry.recipe(name)
         if isinstance(recipe, ToolDefinition):

@@ -175,7 +175,7 @@ class ChatMagics(Magics):
         return Listing(("model", "is", "dialect"), rows, nothing)
 
     def _model_of(self, expression: str) -> "Model":
-        from toolbench.llm import models  # noqa: PLC0415 - only for who has models
+        from toolbench.llm import models  # noqa: PLC0415 - only where a model is used
 
         is_url = expression.startswith(_WEB)
         value = expression if is_url else self._value_of(expression)

@@ -194,7 +194,7 @@ class MCPMagics(Magics):
 
     def _connect(self, options: Any, command: list[str]) -> Listing:
         client = self._client()
-        if self._warming is not None:  # two threads must not load it at once
+        if self._warming is not None:  # two threads must not load FastMCP at once
             self._warming.join()
         if options.config:
             only = options.only.split(",") if options.only else None

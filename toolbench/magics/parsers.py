@@ -17,11 +17,15 @@ from IPython.core.error import UsageError
 _VALUE = re.compile(r"(?:^|(?<=\s))[\w.\-]+=(?=[\[{])")
 _GOES_ON = re.compile(
     r"\S+\s+(?!-|\{|[\w.\-]+=)\S"
-)  # with text that is not a word of a line
+)  # a broken value, followed by text that cannot be the next word of the line
 
 
 def quote_json(line: str) -> str:
-    """Return *line* with each JSON value in `key=[...]` and `key={...}` quoted as one word."""
+    """Return *line* with each JSON value in `key=[...]` and `key={...}` quoted as one word.
+
+    Raises:
+        UsageError: If such a value is not JSON, and text that is no other word follows it.
+    """
     done, rest = [], 0
     for match in _VALUE.finditer(line):
         start, value = match.span()

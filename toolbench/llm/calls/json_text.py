@@ -98,8 +98,8 @@ def _mended(text: str, error: Exception) -> Any:
     tokens = None if pieces is None else _tokens(pieces)
     if pieces is None or tokens is None or not _is_balanced(tokens):
         raise refused from error
-    # The library guesses, and closes brackets that are missing. So it gets numbers in
-    # place of the strings, and its result must have the same tokens as the text.
+    # The library guesses, and closes brackets that are missing. So the library gets numbers
+    # in place of the strings, and the result must have the same tokens as the text.
     quoted = [piece for piece in pieces if piece.lastgroup in _QUOTED]
     strings = [_unescaped(piece[piece.lastgroup or 0]) for piece in quoted]
     places = count()

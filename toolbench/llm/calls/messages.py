@@ -270,7 +270,10 @@ _BY_KEY: Mapping[str, _Reader] = {
 
 
 def _reader(data: Any) -> _Reader | None:
-    """Return the function that reads *data*: a whole message, a list of parts, or one part."""
+    """Return the function that reads *data*: a whole message, a list of parts, or one part.
+
+    Return None if no known provider sends such data.
+    """
     if isinstance(data, list):
         return next(filter(None, map(_part_reader, map(plain, data))), None)
     if not isinstance(data, dict):

@@ -70,7 +70,7 @@ def _merged(
     always = root.get("required", [])
     needed = [set(branch.get("required", ())) - set(always) for branch in branches]
     own = root.get("properties") or {}
-    properties: Json = {**own}  # first, for their order; again below, because they win
+    properties: Json = {**own}  # first in the order; below they get priority
     for branch in branches:
         properties |= branch.get("properties") or {}
     merged = {**root, "properties": {**properties, **own}}

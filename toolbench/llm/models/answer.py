@@ -67,7 +67,11 @@ def as_answer(value: Any, provider: Provider) -> Answer:
 
 
 def _checked(answer: Answer, provider: Provider) -> Answer:
-    """Return *answer* with a message that can be sent again, and without invalid numbers."""
+    """Return *answer* with a message that can be sent again, and without invalid numbers.
+
+    Raises:
+        ModelError: If the message of *answer* is not a dict.
+    """
     if not isinstance(answer.message, Mapping):
         msg = f"The message of an answer should be a dict, not {clip(answer.message)}."
         raise ModelError(msg)

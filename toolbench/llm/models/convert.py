@@ -81,7 +81,14 @@ def as_model(
 def _own(
     x: Any, name: str | None, provider: Provider | None, *, with_requests: bool
 ) -> Model:
-    """Return *x* if it is a model; if *x* is a function, return a `FunctionModel`."""
+    """Return *x* if it is a model; if *x* is a function, return a `FunctionModel`.
+
+    *with_requests* tells whether the caller gave options or a price.
+
+    Raises:
+        TypeError: If *x* is a class, or is neither a model nor a function.
+        ValueError: If *with_requests* is true, because only a client or an address has requests.
+    """
     if isinstance(x, type):
         msg = f"{x.__name__} is a class: give an object of it, as in {x.__name__}(...)."
         raise TypeError(msg)

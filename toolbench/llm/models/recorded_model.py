@@ -206,7 +206,14 @@ class RecordedModel:
 
 
 def _read(path: Path, *, is_new: bool) -> list[Json]:
-    """Return the recorded answers in the file; an incomplete last line is left out."""
+    """Return the recorded answers in the file; an incomplete last line is left out.
+
+    If *is_new* is true, the file may be missing, and an incomplete last line is also
+    removed from it.
+
+    Raises:
+        ModelError: If the file is missing or cannot be read, or a line is not a recorded answer.
+    """
     try:
         text = path.read_text(encoding="utf-8", errors=_ANY)
     except FileNotFoundError:

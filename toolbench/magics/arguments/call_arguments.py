@@ -114,6 +114,9 @@ def _python(text: str, namespace: Mapping[str, Any]) -> Any:
     """Run *text*, which is Python. Return the dict on its last line, else the variables it assigns.
 
     Imported names, functions, classes, and names that begin with `_` are not arguments.
+
+    Raises:
+        BodyError: If the code raises an error, or gives no arguments.
     """
     scope = dict(namespace)
     try:

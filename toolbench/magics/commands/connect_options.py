@@ -217,6 +217,9 @@ def _value(option: str, name: str, names: Mapping[str, Any]) -> str:
     """Return a reference to the environment variable *name*, which is needed for *option*.
 
     If the variable is not set, return the text in the variable *name* of the notebook.
+
+    Raises:
+        UsageError: If there is no such variable.
     """
     if os.environ.get(name):
         return f"${{env:{name}}}"

@@ -11,7 +11,7 @@ from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.transcript.opened_call import CallButton, OpenedCall
 
-_LIMIT = 20_000  # characters of each side of the result
+_LIMIT = 20_000  # characters of each view of the result, and of the printed output
 
 
 class ArrivedCall:

@@ -20,7 +20,7 @@ from toolbench.wording import counted
 
 _LONGEST = 400
 _CODE = re.compile(r"`([^`\n]+)`")  # what Markdown calls inline code
-_UNSAFE = re.compile(r"[^\w .,:;!?()-]")  # in a string of CSS, in a <style> of HTML
+_UNSAFE = re.compile(r"[^\w .,:;!?()-]")  # for a CSS string inside a <style>
 
 
 def screen_reader_css(

@@ -11,7 +11,7 @@ from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.unset import UNSET
 
 _CHOSEN, _OTHER = "chosen", "other"
-_KEY = "[key]"  # in pydantic's path of an error about a key of a map, not its value
+_KEY = "[key]"  # ends pydantic's path of an error about a key, not about its value
 
 Explain = Callable[[Any, Any], list[Problem]]
 

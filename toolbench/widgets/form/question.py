@@ -96,7 +96,7 @@ def asking(
         else ""
     )
     message = escape(question.message)
-    if question.consent is not None:  # the question; its details are below
+    if question.consent is not None:  # the first line asks, the others have details
         first, *details = question.message.split("\n", 1)
         message = Html(
             "\n".join([f"<strong>{escape(first)}</strong>", *map(escape, details)])

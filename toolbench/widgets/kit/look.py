@@ -26,7 +26,7 @@ COLORS = f"""
 """
 """Declarations of our colours, for the outermost elements."""
 
-# two triangles: the arrow of ipywidgets is black on dark pages as well
+# two triangles, because the arrow of ipywidgets is black, also on dark pages
 ARROW = (
     "linear-gradient(45deg,transparent 50%,currentColor 50%) no-repeat right 14px center/6px 5px,"
     "linear-gradient(-45deg,transparent 50%,currentColor 50%) no-repeat right 8px center/6px 5px,"

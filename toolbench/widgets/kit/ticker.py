@@ -12,7 +12,7 @@ from toolbench.runs.kernel_loop.loop_timer import later
 from toolbench.threads import daemon_thread, have_threads
 
 PERIOD = 0.1  # seconds
-_FASTER = 5  # while runs end, there are at most so many times more ticks
+_FASTER = 5  # times: while runs end, there may be more ticks, but at most 5 times more
 _log = logging.getLogger(__name__)
 
 

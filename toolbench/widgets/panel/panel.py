@@ -139,7 +139,7 @@ class ToolPanel(w.VBox):
             *(*controls.buttons, controls.notice, *self.runs.report.status),
             *(*self._copy.widgets, self.form.options_button()),
         ]
-        self._still: str | None = None  # the tool in a saved notebook
+        self._still: str | None = None  # the tool as HTML for a saved notebook
         self._tabs.show(self.form)
         self.controls.can_run = tool.executor is not None
         self.controls.settle(is_busy=self.is_busy)

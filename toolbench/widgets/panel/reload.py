@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # a panel makes its notice
     from toolbench.widgets.panel.panel import ToolPanel
 
 _MAX_VALUE = (
-    1_000_000  # characters; nearly all of a value, because it is shown only here
+    1_000_000  # characters of a value; many, because no other place shows the value
 )
 
 

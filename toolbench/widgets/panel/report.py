@@ -87,7 +87,7 @@ class RunReport:
         except Exception as error:  # noqa: BLE001 - a tool's own objects may do anything
             failed = f"The result cannot be shown: {type(error).__name__}."
             rendered = _Rendered(run, notice(failed, "danger"))
-        if run is self._run:  # a stuck run may end after the next one
+        if run is self._run:  # a stuck run may end after the next run
             self._rendered = rendered
 
     def show(self, run: Run) -> bool:
@@ -113,7 +113,7 @@ class RunReport:
 
     def _offer_links(self, run: Run) -> None:
         """Show a button for each resource to which the result has a link (only a server's tool)."""
-        from toolbench.mcp.results import MCPObservation  # noqa: PLC0415 - only for a server's
+        from toolbench.mcp.results import MCPObservation  # noqa: PLC0415 - only for a result of a server
         from toolbench.widgets.resource_views.linked_resources import (  # noqa: PLC0415 - the same
             LinkedResources,
             session_of,

@@ -16,7 +16,7 @@ from toolbench.llm.models.protocol import Chunk
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.coming_text import EVERY, ComingText
 
-_LAST = 20  # events; only the last are drawn while it runs, and all at the end
+_LAST = 20  # events; while the cell runs, only the last are drawn, and at the end all
 
 
 class LiveTranscript:

@@ -135,7 +135,7 @@ class AddressModel(StreamedModel):
                 raise
             answer = fault.error(1)
         if isinstance(answer, ModelError):
-            raise answer  # outside of `except`: its context would keep the key
+            raise answer  # outside of `except`: there the error's context would keep the key
         data = answer.get("data") if isinstance(answer, dict) else answer
         if not isinstance(data, list | None):
             msg = f"{self._place} sent no list of its models: {clip(answer, 200)}"

@@ -192,7 +192,7 @@ def _stay_at_the_host(api: Any) -> None:
     """
     options: Any = getattr(api, "_http_options", None)
     arguments = getattr(api, "_async_client_session_request_args", None)
-    if arguments is not None:  # of aiohttp; a retry makes them again
+    if arguments is not None:  # for aiohttp; a retry makes new ones
         arguments["allow_redirects"] = False
         made_of = getattr(options, "async_client_args", None) or {}
         options.async_client_args = {**made_of, "allow_redirects": False}

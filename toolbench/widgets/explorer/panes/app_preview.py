@@ -40,7 +40,7 @@ class Panel(Protocol):
 
     @property
     def result(self) -> Observation | None:
-        """The observation of the panel's last run."""
+        """The observation of the panel's last run; None if there is none."""
 
 
 class AppView:

@@ -37,7 +37,7 @@ class Feed(Generic[T]):
         """Replace all lines by *items*."""
         old = self._widgets
         self._pieces, self._widgets, self._dropped = [], [], 0
-        self.add(items)  # replaces the old widgets in one step
+        self.add(items)  # also takes the old widgets out of the box, in one step
         self._parts.drop(old)
 
     def add(self, items: Sequence[T]) -> None:

@@ -50,7 +50,7 @@ class Listing(Container):
         self.write(type(self.empty)())
 
     def send_empty(self) -> bool:
-        """Set the empty value, `[]` or `{}`, so that it is sent."""
+        """Set the empty value, `[]` or `{}`, so that it is sent. Return True."""
         return self.write(type(self.empty)())
 
     def slots(self) -> Iterable[Slot]:

@@ -136,7 +136,7 @@ class Items(TextBox):
         return item if item and item == item.strip() else None
 
     def send_empty(self) -> bool:
-        """Set the value `[]`, so that it is sent."""
+        """Set the value `[]`, so that it is sent. Return True."""
         return self.write([])
 
 
@@ -189,7 +189,7 @@ class Marks(Editor):
         self._mark(())
 
     def send_empty(self) -> bool:
-        """Set the value `[]`, so that it is sent."""
+        """Set the value `[]`, so that it is sent. Return True."""
         return self.write([])
 
     def _mark(self, places: tuple[int, ...]) -> None:

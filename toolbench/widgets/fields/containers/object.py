@@ -79,7 +79,7 @@ class ObjectEditor(Container):
         self.write({})
 
     def send_empty(self) -> bool:
-        """Set the value `{}`, so that it is sent."""
+        """Set the value `{}`, so that it is sent. Return True."""
         return self.write({})
 
     # --- the fields -----------------------------------------------------------------

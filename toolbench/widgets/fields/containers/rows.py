@@ -163,7 +163,7 @@ class Positions(Container):
         self.write([])
 
     def send_empty(self) -> bool:
-        """Set the value `[]`, so that it is sent."""
+        """Set the value `[]`, so that it is sent. Return True."""
         return self.write([])
 
     def slots(self) -> Iterable[Slot]:

@@ -37,7 +37,7 @@ class Secret(Line):
             return text
         try:
             return read_number(text, self.node.type)
-        except UnreadableError:  # its message quotes the draft
+        except UnreadableError:  # the message of this error quotes the text
             msg = "This is not a number."
             raise UnreadableError(msg) from None
 

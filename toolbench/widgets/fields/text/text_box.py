@@ -172,7 +172,7 @@ class Area(TextBox):
         return value if isinstance(value, str) and is_showable(value) else None
 
     def send_empty(self) -> bool:
-        """Set the empty text, so that it is sent."""
+        """Set the empty text, so that it is sent. Return True."""
         return self.write("")
 
 
