@@ -119,11 +119,11 @@ class ActionEvent(Event):
     action: Action | None = None
     """The action that runs; None if the call is not valid."""
     thought: str = ""
-    """The model's text in the message with the calls; only the first call of the message has it."""
+    """The model's text before its calls; empty in all events but that of the first call."""
     metadata: CallMetadata | None = None
     """The id of the response, its number of calls, and the index of this call."""
     message: Mapping[str, Any] | None = field(default=None, repr=False, kw_only=True)
-    """The model's message in its provider's format; only its first call has it."""
+    """The model's message in its provider's format; only the event of its first call has it."""
 
     @property
     def tool_call_id(self) -> str:

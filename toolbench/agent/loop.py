@@ -268,7 +268,7 @@ class Loop:
         self._inbox.append(event)
 
     def forget(self, read: set[int]) -> None:
-        """Forget the unread messages with the numbers *read*; stop if the model answered all."""
+        """Forget the unread messages with the numbers *read*; stop if the model answered all messages."""
         while self._inbox and self._inbox[0].id in read:
             self._inbox.popleft()
         if not (self._over or self.round or self._inbox) and self.context.is_answered:

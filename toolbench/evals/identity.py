@@ -294,9 +294,9 @@ def _vars_of(value: Any) -> dict[str, Any]:
 
 
 def _counts(value: Any) -> bool:
-    """Tell whether *value* of a global variable is part of the text of a function that reads it.
+    """Tell whether *value*, of a global variable, belongs into the text of a function that reads it.
 
-    Plain values, functions, classes and partials are; other objects, such as modules, are not.
+    Plain values, functions, classes and partials do; other objects, such as modules, do not.
     """
     return _is_plain(value) or isinstance(value, FunctionType | type | partial)
 

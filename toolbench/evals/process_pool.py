@@ -91,7 +91,8 @@ class LastingExecutor(Executor):
         self._executor, self._shut_down_later = executor, shut_down_later
         self._breaks = 0
         self.is_broken = False
-        """Whether the broken pool is not replaced: too many pools broke, or it was not a pool."""
+        """Whether the broken executor is not replaced: too many pools broke, or it was not a
+        pool."""
 
     def submit(
         self, function: Callable[..., Any], /, *args: Any, **kwargs: Any

@@ -69,7 +69,7 @@ class ProgressLine:
         return f"{self._name}: {self._estimate}{', '.join(parts)}"
 
     def _silence(self) -> float:
-        """Return the seconds since a task ended."""
+        """Return the seconds since the last task ended."""
         if self.done != self._last_done:
             self._last, self._last_done = self._clock(), self.done
         return self._clock() - self._last

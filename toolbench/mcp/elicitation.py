@@ -263,7 +263,7 @@ T = TypeVar("T")
 
 
 class BlockingWait(CoroutineWait[T]):
-    """A thread's wait for the end of one call to a server. The thread answers questions meanwhile."""
+    """Lets a thread wait for the end of one call to a server, and answer questions meanwhile."""
 
     def __init__(self, answerer: Answerer) -> None:
         """Answer questions with *answerer*, a plain function, and draw the run's progress."""

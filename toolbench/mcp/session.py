@@ -133,7 +133,7 @@ class MCPServerSession:
         """The tasks: a sequence, with methods to look at, await and cancel a task."""
         key = None if approvals is None else server_key(entry)
         self.trust = Trust(name, key, approvals) if key and approvals else None
-        """Compares what the server offers with what a person approved; None if no approval is
+        """Compares what the server offers with what was approved; None if no approval is
         required."""
         self.log = inbox.log
         """The last messages the server logged through MCP."""
@@ -291,7 +291,7 @@ class MCPServerSession:
         portal.call(self._lists.refresh)
 
     def _compare_with_approved(self) -> None:
-        """Compare the tools and instructions of the server with those that a person approved."""
+        """Compare the tools and instructions of the server with those that were approved."""
         if self.trust is not None:
             offer = {"tools": self.tools.raw, "instructions": self.instructions}
             self.trust.look(self._inbox.entry_redactor.value(offer))

@@ -16,9 +16,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 
 class _Bus(InMemorySubscriptionBus):
-    """Notifies the clients of the newer protocol, which listen. An earlier change is reported too.
+    """Tells the clients with the newer protocol, which subscribe, that the list of tools changed.
 
-    A client that starts to listen may have missed a change: it is notified at once.
+    A client may have missed a change before it subscribes: then it is notified at once.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class _Bus(InMemorySubscriptionBus):
 
 
 class Announcements:
-    """The connected clients, to notify of changes.
+    """Keeps the connected clients, and notifies them when the list of tools changes.
 
     All methods run in the event loop of the server.
     """

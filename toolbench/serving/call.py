@@ -53,7 +53,7 @@ class QuestionEvent:
 
 @dataclass(frozen=True)
 class EndEvent:
-    """The end of the call, with the result of `tools/call`: of the run, or of a person in its place."""
+    """The end of the call, with the result that the agent gets for its `tools/call`."""
 
     result: Mapping[str, Any]
 
@@ -193,7 +193,7 @@ class ServedCall:
 
     @property
     def questions(self) -> list[Question]:
-        """The open questions to the person at the notebook: whether the call may run, or of the tool."""
+        """The unanswered questions to the person at the notebook. One may be whether the call may run."""
         return [one.question for one in list(self._open_questions)]
 
     @property
@@ -326,7 +326,7 @@ class ServedCall:
             self._loop.call_soon_threadsafe(self.events.put_nowait, event)
 
     def ask(self, question: Question) -> Answer:
-        """Return the answer of the person who uses the agent, or of the person at the notebook."""
+        """Ask the person who uses the agent, or the person at the notebook; return the answer."""
         reply: Future[Answer] = Future()
         forget = self.run.on_cancel(lambda: settle(reply, Answer("cancel")))
         try:

@@ -20,7 +20,7 @@ _SIMPLE = frozenset({"string", "number", "integer", "boolean"})
 
 
 def can_ask(ctx: ServerRequestContext[Any, Any], question: Question) -> bool:
-    """Tell whether the agent's program can show *question* to its person."""
+    """Tell whether the agent's program can show *question* to the person who uses it."""
     capabilities = ctx.session.client_capabilities
     elicitation = capabilities.elicitation if capabilities is not None else None
     modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS

@@ -42,7 +42,7 @@ _LEVELS = {"warn": "warning", "exception": "error", "fatal": "critical"}
 
 
 class Handlers:
-    """The functions that answer clients' requests. They run in the event loop of the server."""
+    """Answers the requests of clients. The methods run in the event loop of the server."""
 
     def __init__(self, offer: Offer, news: Announcements, begin: Begin) -> None:
         """Serve the tools of *offer*; call *begin* for each new call.

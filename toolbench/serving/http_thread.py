@@ -135,7 +135,7 @@ class HttpThread:
             self.loop.call_soon_threadsafe(function, *args)
 
     def leave_behind(self) -> None:
-        """Close the sockets that a forked process has got: while they are open, clients would wait."""
+        """After a fork, close the copies of the sockets: while they are open, clients would wait."""
         connections = (
             () if self._server is None else self._server.server_state.connections
         )

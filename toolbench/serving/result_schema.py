@@ -16,7 +16,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.plain import plain
 
 WRAPPED = "result"
-"""The key for a result that is not an object, in the object that MCP requires."""
+"""MCP requires an object: a result that is not an object is put into one, under this key."""
 _WRAPS = "x-fastmcp-wrap-result"
 _NO_DATA = (Schema, TextContent, ImageContent, Iterator, AsyncIterator, Awaitable)
 _PLAIN = (None, type(None), str, object, Any)

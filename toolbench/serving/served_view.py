@@ -84,10 +84,7 @@ def served_state(served: "Served") -> tuple[str, Tone]:
 
 
 def clients_html(served: "Served") -> Html:
-    """Return the configuration of each client, to paste, behind a line to click.
-
-    None has a secret.
-    """
+    """Return the client configurations to paste, behind a line to click. They have no secrets."""
     style = f"{CODE_FONT};margin:0;white-space:pre-wrap;overflow-wrap:anywhere"
     cards = []
     for client in CLIENTS:

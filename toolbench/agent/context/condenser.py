@@ -36,7 +36,7 @@ class Summary:
 
 
 class Condenser(Protocol):
-    """The protocol of condensers. Before each request, a conversation asks its condenser."""
+    """The protocol of condensers, which replace older turns of a conversation by a summary."""
 
     def wants(self, turns: Sequence[Turn], tokens: int) -> bool:
         """Return True to summarise some of *turns* now. All messages have about *tokens* tokens."""

@@ -58,7 +58,7 @@ def without_images(message: Json, provider: Provider) -> tuple[Json, int]:
 _IMAGE = "[image]"
 _IMAGE_TOKENS = 1_000  # an estimate for each image, however many bytes it has
 _KINDS = frozenset({"media_type", "mimeType", "mime_type"})
-"""Keys with the media type of an image, in the same object as its `data`."""
+"""Keys with the media type of an image, in the same object as the `data` of the image."""
 Hide = Callable[[Json], Json]
 
 

@@ -39,7 +39,7 @@ _PROTOCOL = frozenset(
         "type",
     ]
 )
-"""Keys of a message, in all providers' formats, whose values are no person's or model's text."""
+"""Keys of a message, in any provider's format, whose values are not searched: ids, names, types."""
 _WORKLOAD = frozenset({"args", "arguments", "input", "response"})
 """Keys of a message with the arguments or the result of a call."""
 _BY_NAME = frozenset(

@@ -25,7 +25,7 @@ class SentRequest:
     """One request as it was sent to the model. Secrets are hidden in it."""
 
     messages: Sequence[Json] = field(repr=False)
-    """The conversation in the dialect of the provider, oldest first."""
+    """The messages of the conversation in the provider's format, oldest first."""
     tools: Sequence[Json] = field(repr=False)
     """The tools in the provider's format."""
     model: str = ""

@@ -113,7 +113,7 @@ class Rebuild:
         )
 
     def _close_earlier(self) -> None:
-        """Answer the waiting calls of the earlier round as interrupted, and close this round."""
+        """Answer the waiting calls of the earlier round as interrupted, and add that round to the loop."""
         for call in self._calls:
             if call.id not in self._answered:
                 answer = refusal_of(call, NOT_ANSWERED)

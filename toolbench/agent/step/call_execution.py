@@ -261,7 +261,7 @@ class Calls:
     # --- meanwhile -------------------------------------------------------------------
 
     def _carry_out(self, runs: Sequence[Run]) -> None:
-        """Carry out *runs*, each in its own thread, and return when all have ended.
+        """Carry out *runs*, each in its own thread; return when all have ended, or soon after a stop.
 
         Because of the threads, a stop need not wait for a tool. In a cell, the output of the tools
         goes to the cell. After a click on a button, the output of each tool goes to its run.
@@ -285,7 +285,7 @@ class Calls:
     # --- afterwards ------------------------------------------------------------------
 
     def _ended(self, call: ActionEvent, run: Run, stopping: Flag) -> AnswerEvent:
-        """Return the answer to *call*, after retries and a backup tool, if the agent uses them."""
+        """Return the answer to *call* by *run*, after retries and a backup tool if the agent uses them."""
         if not run.done.is_set():
             return _broken_off(call, run)
         recovery = self._agent.recovery

@@ -234,10 +234,7 @@ class Requests:
         return replace(outcome, news=(*outcome.news, *unknown))
 
     def _unknown_cost(self, usage: Usage | None) -> str | None:
-        """Return a notice if there is a limit, but *usage* has no cost.
-
-        It is returned only once, else None.
-        """
+        """Return a notice if there is a limit, but *usage* has no cost; None later and in other cases."""
         limit, cost = self._agent.max_cost, usage and usage.checked().cost
         if limit is None or cost is not None or self._is_cost_unknown:
             return None

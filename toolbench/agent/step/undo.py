@@ -119,9 +119,9 @@ def take_back_last(events: Iterable[Event], asker: Asker | None) -> Undone:
 
     Args:
         events: All events of the conversation.
-        asker: Asks the person before an edit of another executor is undone, because the
-            data of this edit may come from an unknown file. A preset asker is used instead; without
-            both, the cell's own asker.
+        asker: Asks the person before an edit of another executor is undone, because the data of
+            this edit may come from an unknown file. If there is a preset asker, it is used instead;
+            without any asker, the cell asks.
     """
     asker = presets.asker or asker or ask_in_cell
     lines, failures, calls = [], [], []

@@ -26,7 +26,7 @@ class FieldRule:
 
     @classmethod
     def of(cls, rule: Any) -> "FieldRule":
-        """Return the rule that a case has as `"approx"` (a word) or `{"approx": 0.01}` (with a value).
+        """Return the rule that *rule* describes: a word, `"approx"`, or with a value, `{"approx": 0.01}`.
 
         Raises:
             CaseError: If *rule* is not a rule.

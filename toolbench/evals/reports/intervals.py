@@ -111,7 +111,7 @@ def _can_differ(stratum: Stratum) -> bool:
 
 
 def _range(stratum: Stratum) -> tuple[int, int]:
-    """Return the smallest and the largest possible `after_hits` of *stratum*, if all hits stay as many."""
+    """Return the smallest and the largest `after_hits` that are possible with the same sum of hits."""
     hits = stratum.before_hits + stratum.after_hits
     return max(0, hits - stratum.before_total), min(hits, stratum.after_total)
 

@@ -81,7 +81,7 @@ _TEXT = 5_000  # characters of an answer
 
 
 def report_html(report: "EvalReport", *, most: int | None = IN_A_CELL) -> Html:
-    """Return the report as HTML: the summary, the confused tools, and the failures, each behind a line.
+    """Return the report as HTML: the summary, the confused tools, and rows that open the failures.
 
     Args:
         report: The report.

@@ -351,7 +351,7 @@ class _Sweep:
         *,
         is_alone: bool,
     ) -> None:
-        """Let each call of the *batch* whose worker failed be made again, alone.
+        """Plan each call of *batch* again, alone, because the worker of *batch* failed.
 
         A call that keeps failing becomes a row with an error.
 

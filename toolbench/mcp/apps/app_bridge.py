@@ -34,8 +34,8 @@ _LONGEST_TEXT = 2_000  # characters of a message to the person
 _INVALID, _UNKNOWN, _REFUSED = -32602, -32601, -32000
 
 Asker = Callable[[Question, Callable[[], bool]], Answer]
-"""A function that asks the person a question. It stops when its second argument, a function,
-returns True: then the run is cancelled."""
+"""A function that asks the person a question. It gets the question and a function. It stops asking
+when the function returns True, because the run was cancelled."""
 
 
 class AppBridge:
@@ -84,10 +84,9 @@ class AppBridge:
     # --- messages ---------------------------------------------------------------------
 
     def receive(self, text: Any, reply: Callable[[str], object]) -> None:
-        """Handle *text*, a message of the app, and return at once.
+        """Handle *text*, a message of the app, and return at once; *reply* gets the answer, as JSON.
 
-        *reply* gets the answer, as JSON. A message that is not a request is dropped, and so is one
-        too many.
+        Messages that are not requests are dropped, and messages that come too fast.
         """
         if self._is_closed or not self._may_speak() or not isinstance(text, str):
             return

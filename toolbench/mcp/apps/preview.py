@@ -71,7 +71,7 @@ class AppAddress:
     """The address to which the front-end module sends the requests of one app."""
 
     kernel: str
-    """The key of the kernel's module widget."""
+    """The key of the kernel's widget for the front-end module."""
     app: str
     """The random name of the bridge."""
 

@@ -37,8 +37,8 @@ _PROBE = 10.0  # seconds for the answer to the first request of the newer protoc
 _CLOSING = 8.0  # seconds: a server that ignores SIGTERM needs three
 
 Send = Callable[["ClientSession", Any, "str | None"], Awaitable[Any]]
-"""A function that sends one request. It gets the SDK's session; after questions of the server, also
-the answers and the state that came with the questions, else None and None."""
+"""A function that sends one request. It gets the SDK's session, the answers to the server's
+questions, and the state that the server sent with the questions; the last two are None at first."""
 SendPage = Callable[["ClientSession", Any], Awaitable[Any]]
 """A function that requests one page of a list. It gets the SDK's session and the parameters with
 the cursor."""

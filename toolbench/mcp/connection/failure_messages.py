@@ -304,5 +304,5 @@ def broken(
 
 
 def ending(code: int) -> str:
-    """Return in words how a process ended: *code* is its exit code, or below zero a signal."""
+    """Return in words how a process ended; an exit code *code* below zero means a signal."""
     return f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -67,9 +67,9 @@ class FreshReads:
         self._answers[uri] = Freshness(seconds), deepcopy(answer)
 
     def end(self, changed: str | None = None) -> None:
-        """Remove the answers for *changed*, and for URIs that begin like it or with which it begins.
+        """Remove the answers for the URI *changed*, and for URIs above or below it; None removes all.
 
-        None removes all answers.
+        A URI is below another if it begins with the other.
         """
         self.changes += 1
         for uri in list(self._answers):

@@ -181,7 +181,7 @@ class OpenCalls:
 
     @contextmanager
     def reopen(self, call: Call) -> Iterator[None]:
-        """Add *call* again during the `with`, under its old token, although it has its answer.
+        """Add *call* again during the `with`, under its old token, although it was answered already.
 
         Progress messages with the token can then still find the call.
         """

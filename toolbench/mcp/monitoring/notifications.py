@@ -46,9 +46,9 @@ _log = logging.getLogger(__name__)
 
 
 class Inbox:
-    """Takes what the server of one session sends unasked, over all connections of the session.
+    """Takes the notifications, questions, log and stderr of one server, over all its connections.
 
-    This is notifications, questions, logs and stderr. The traffic is kept here too.
+    The traffic with the server is kept here too.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ EventKind = Literal["notification", "request", "stderr", "noise"]
 
 @dataclass(eq=False)
 class Event:
-    """A message or line that the server sent without a request."""
+    """What the server sent, but not as an answer: a notification, a request of its own, or a line."""
 
     kind: EventKind
     message: Any

@@ -16,7 +16,7 @@ class Change:
     """One difference between two snapshots.
 
     Attributes:
-        kind: Whether a part of the offer was added, removed or changed.
+        kind: Whether a part of what the server offers was added, removed or changed.
         severity: *breaking*: a call that was valid may be refused, or an output that was
             promised may be missing or of a new kind. *routing*: a model may choose another tool
             or other values. *additive*: something new that old calls do not notice. *cosmetic*:

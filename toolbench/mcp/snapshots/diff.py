@@ -18,7 +18,7 @@ _PARTS = {
     "prompts": "prompt",
 }
 _READ = frozenset({"uri", "uriTemplate", "mimeType"})
-"""Keys of a resource whose change changes what a reader of the resource gets."""
+"""Keys of a resource: if one of them changes, a reader of the resource gets something else."""
 _OPTIONAL = frozenset({"logging", "experimental", "extensions", "tasks"})
 """Capabilities that no tool call needs, or that only one of the two protocols has."""
 

@@ -42,7 +42,8 @@ class MCPTask:
     tool: str
     """The tool whose call became the task; empty if this client did not start it."""
     status: str
-    """`working`, `input_required`, `completed`, `failed` or `cancelled`; `unknown` if not told."""
+    """`working`, `input_required`, `completed`, `failed` or `cancelled`; `unknown` if the server
+    did not tell."""
     message: str
     """The server's message about the state, or the reason why the state is unknown."""
     created: str

@@ -16,7 +16,8 @@ class ModernExtension(ClientExtension):
     """
 
     answer: ClassVar[type[Result]]
-    """The claimed answer: its field `result_type` has the type. The SDK never resolves it."""
+    """The class of the claimed answer; the annotation of its field `result_type` is the claimed
+    type. The SDK never resolves the claim."""
 
     def claims(self) -> Sequence[ResultClaim[Any]]:
         """Return one claim: `answer` may come in place of the result of a tool call."""

@@ -23,7 +23,7 @@ _LARGEST = 256 * 1024 * 1024  # bytes of one result
 
 
 def connect(name: str) -> None:
-    """Pass messages between stdio and the server *name*, until the client or the server ends.
+    """Pass messages between stdio and the server called *name*, until the client or the server ends.
 
     When the server ends, this process ends at once, because its read of stdin cannot be stopped.
 

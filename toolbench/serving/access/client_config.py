@@ -53,7 +53,7 @@ class ClientConfig(dict[str, Any]):
 
     @property
     def place(self) -> str:
-        """The name of the file, or of the client, into which a person pastes the text."""
+        """Where a person pastes the text, in words: usually the name of a file of the client."""
         return _PLACES[self.client]
 
     def __str__(self) -> str:

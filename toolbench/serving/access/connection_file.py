@@ -49,8 +49,6 @@ class ConnectionFile:
     def write(self) -> None:
         """Write the file. Also remove the files of servers that have ended, for example by a kill.
 
-        Also remove the files of other servers that have ended, such as by a kill.
-
         Raises:
             ServerError: If the file cannot be written.
         """
@@ -77,7 +75,7 @@ class ConnectionFile:
             self.path.unlink(missing_ok=True)
 
     def remove_if_gone(self) -> bool:
-        """Remove the file if its server has ended; return whether the server has ended."""
+        """Remove the file if its server, on this machine, has ended; return True if so."""
         is_gone = self.is_here and not (is_running(self.process) and _is_open(self.url))
         if is_gone:
             self.remove()
@@ -125,7 +123,7 @@ def _is_open(url: str) -> bool:
 
 
 def folder() -> Path:
-    """Return the folder of the files (on Linux below `XDG_STATE_HOME`)."""
+    """Return the folder of all these files (on Linux below `XDG_STATE_HOME`)."""
     return user_state_path("toolbench") / "served"
 
 
@@ -147,9 +145,6 @@ def connections(name: str) -> list[ConnectionFile]:
     """Return the files of the servers called *name* that run on this machine, newest first.
 
     The list is never empty.
-
-    Raises:
-        ServerError: If there is no such server; the message names the servers that exist.
 
     Raises:
         ServerError: If there is no such server; the message names the servers that exist.

@@ -27,7 +27,7 @@ _MOST_TEXTS = 50  # texts of one source that a secret may be spread over
 
 @dataclass(eq=False)
 class WaitingFrame:
-    """A frame that may not be written yet: its line up to the message, the message, and its place."""
+    """A frame that may not be written yet: its line before the message, the message, its text's place."""
 
     head: bytes
     message: Any

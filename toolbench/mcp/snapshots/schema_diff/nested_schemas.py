@@ -215,7 +215,7 @@ def _patterns(before: Node, after: Node, compare: Compare) -> Iterator[Differenc
 def _is_made_good(
     pattern: str, effect: Effect, before: Node, after: Node, compare: Compare
 ) -> bool:
-    """Tell whether another pattern makes good for *pattern*: it does the same for all its keys.
+    """Tell whether another pattern does the same as *pattern*, so that its change has no effect.
 
     The other pattern must match all these keys. If keys without a rule are refused, the other
     pattern must allow at least the values that *pattern* allows. If keys without a rule are
