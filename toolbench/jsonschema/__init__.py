@@ -1,4 +1,4 @@
-"""The one reader of JSON Schema: other packages do not read keywords, but use its nodes.
+"""The only package that reads the keywords of JSON Schema; other packages use its nodes.
 
 Start with a view of the whole schema, keep it while you read, and get nodes from it::
 
@@ -7,9 +7,9 @@ Start with a view of the whole schema, keep it while you read, and get nodes fro
     whole = view.whole                    # the Node of the whole value
     part = view.node(part_of_the_schema)  # the Node of a part; each part is read once
 
-A `Node` is one position in normal form: references are followed, `allOf` is merged, the `null`
-alternative is removed (`nullable`), similar alternatives are merged. It never raises, for any
-schema, and never loops for ever: parts are read only when they are needed.
+A `Node` is the normal form of the schema for one value: references are followed, `allOf` is merged,
+the `null` alternative is removed (`nullable`), similar alternatives are merged. A node never raises,
+for any schema, and never loops for ever: parts are read only when they are needed.
 
 | you want | you use |
 | --- | --- |

@@ -19,23 +19,20 @@ if TYPE_CHECKING:  # the node module imports this one
     from toolbench.jsonschema.view import SchemaView
 
 SOURCES = frozenset(("if", *DEPENDENT, *COMPOSITION))
-"""The keywords of a schema that has cases, or is composed of schemas that may have cases."""
+"""The keywords by which a schema has cases, or is made of schemas that may have cases."""
 _MOST = 200  # the most cases to read: a hostile schema has any number
 
 _Test = tuple[Any, bool]
-"""One test of an object: a schema or a key, and a bool.
-
-True: the object must fit the schema, or have the key. False: it must not.
-"""
+"""A test of an object: a schema or a key, and whether the object must fit it (have it) or must not."""
 
 
 @dataclass(frozen=True)
 class _Case:
-    """The schema that an object has to fit if all *tests* are true for it.
+    """A schema that an object has to fit only if it passes all *tests*.
 
     Attributes:
         tests: The tests of this case and of the cases around it.
-        schema: The schema that applies then.
+        schema: The schema that the object then has to fit.
     """
 
     tests: tuple[_Test, ...]
@@ -43,10 +40,10 @@ class _Case:
 
 
 class Conditions:
-    """The cases of an object schema, also cases inside cases; at most 200."""
+    """The cases of a schema for an object, also cases inside cases; at most 200."""
 
     def __init__(self, node: "Node") -> None:
-        """Read the conditions of *node*."""
+        """Read the cases in the schema of *node*."""
         self._view = node.view
         self._cases = list(islice(_cases(node.view, node.raw, (), set()), _MOST))
 
@@ -86,7 +83,10 @@ def _cases(
     tests: tuple[_Test, ...],
     visited: set[tuple[Any, ...]],
 ) -> Iterator[_Case]:
-    """Yield the cases in *schema* and its parts; each applies only if all *tests* are true."""
+    """Yield the cases in *schema* and in the schemas that it is made of.
+
+    *tests* are the tests of the case to which *schema* belongs: each yielded case needs them too.
+    """
     schema, _ = view.resolve(schema)
     if not isinstance(schema, Mapping):
         return
@@ -101,7 +101,7 @@ def _cases(
 
 
 def _own(schema: Schema, tests: tuple[_Test, ...]) -> Iterator[_Case]:
-    """Yield the cases that *schema* itself declares; leave out conditions that are in *tests*."""
+    """Yield the cases that *schema* itself declares, except cases whose condition is in *tests* already."""
     own: list[tuple[_Test, Any]] = []
     if "if" in schema:
         own += [((schema["if"], True), schema.get("then"))]
@@ -115,6 +115,6 @@ def _own(schema: Schema, tests: tuple[_Test, ...]) -> Iterator[_Case]:
 
 
 def _key(test: _Test) -> tuple[Any, bool]:
-    """Return a key for *test*. Equal schemas at two places have different keys."""
+    """Return a key for *test*. Equal schemas that stand at two places have different keys."""
     schema, expected = test
     return (schema if isinstance(schema, str) else id(schema)), expected

@@ -1,4 +1,4 @@
-"""Describe a schema in words: types, limits, default and purpose of a value."""
+"""Describe in words the values that a schema accepts: type, limits, default and purpose."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -15,7 +15,7 @@ _WORD = 100  # characters of each
 
 
 def about(node: Node) -> str:
-    """Return the full description: the type, limits, default and purpose of the value."""
+    """Return the full description of *node*: the type, limits, default and purpose of the value."""
     details = "; ".join(facts(node))
     head = f"{kind(node)} ({details})" if details else kind(node)
     return ". ".join(filter(None, (head, node.explanation)))
@@ -31,7 +31,7 @@ def kind(node: Node) -> str:
 
 
 def facts(node: Node) -> list[str]:
-    """List the limits, the format and the default."""
+    """List the limits, the format and the default of the value, each as a phrase."""
     limit_facts = limits(node.schema)
     if node.format:
         limit_facts.append(words("format", node.format))
@@ -41,7 +41,7 @@ def facts(node: Node) -> list[str]:
 
 
 def word(value: Any) -> str:
-    """Return one value as a word in a sentence: text as it is, other values as JSON."""
+    """Return *value* as a word in a sentence: a text unchanged, any other value as JSON."""
     if not isinstance(value, str):
         return clip(value, _WORD)
     return value if len(value) <= _WORD else f"{value[: _WORD - 1]}…"

@@ -19,7 +19,7 @@ _JUDGING = frozenset((*MAPPINGS, *LISTS, *SINGLE, *LIMITING, "required")) - {
 
 
 def accepted_values(node: "Node") -> list[tuple[Any, str]]:
-    """Return the values that *node* lists and accepts, each with its name, which may be empty."""
+    """Return the listed values that *node* accepts, each with its name, which may be empty."""
     values = listed_values(node.schema)
     if not values:
         return []
@@ -50,25 +50,25 @@ def accepted(node: "Node", values: list[Any]) -> list[Any]:
 
 
 def lists_null(node: "Node") -> bool:
-    """Tell whether *node*, as it is written, lists null among its values."""
+    """Tell whether *node*, as it is written, has null among its listed values."""
     return isinstance(node.raw, dict) and None in (listed_values(node.raw) or ())
 
 
 def takes_nothing(node: "Node") -> bool:
-    """Tell whether no value fits *node*; only simple cases are recognised."""
+    """Tell whether *node* accepts no value at all; only simple cases are recognised."""
     if node.schema.keys().isdisjoint(("const", "enum")):
         return bool(node.schema == {"not": {}})
     return not node.values
 
 
 def has_type(value: Any, types: Iterable[str]) -> bool:
-    """Tell whether *value* has one of *types*; always true if all *types* are unknown."""
+    """Tell whether *value* has one of *types*; True also if all *types* are unknown."""
     known = TYPES & {*types}
     return not known or not known.isdisjoint(types_of_value(value))
 
 
 def with_values_of_its_types(schema: Json) -> Json:
-    """Return *schema* without the values in `enum` that do not have one of its types."""
+    """Return *schema* without the values in `enum` that have none of the types of *schema*."""
     values, types = schema.get("enum"), types_of(schema)
     if schema.get("nullable") is True and types:  # as OpenAPI writes it
         types = [*types, "null"]

@@ -1,4 +1,4 @@
-"""`Node`: one position of a JSON Schema in normal form."""
+"""`Node`: the normal form of a schema for one value, such as a property or an item."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -23,11 +23,11 @@ PythonType = type  # since a node has another `type`
 
 
 class Node:
-    """One position of a schema in normal form.
+    """The normal form of a schema for one value, such as a property or an item.
 
     Attributes:
         view: The view of the whole schema.
-        raw: The schema as it was written.
+        raw: The schema of the value as it was written.
         schema: The keywords, also those of references and of the parts of `allOf`, but without
             `$ref`, `allOf` and the `null` alternative. An `anyOf` has at least two real
             alternatives; an `allOf` stays for rules that no other keyword can express, such as a
@@ -47,7 +47,7 @@ class Node:
         merged: tuple[Any, ...] = (),
         notice: str = "",
     ) -> None:
-        """Make the node that was read from *raw*."""
+        """Make the node for *raw*; the other arguments are the attributes of the class."""
         self.view, self.raw, self.schema = view, raw, schema
         self.nullable, self.merged, self.notice = nullable, merged, notice
         self._parts: dict[Any, Node] = {}
@@ -59,13 +59,13 @@ class Node:
 
     @property
     def type(self) -> str | None:
-        """The type, if the schema names or implies exactly one; else None."""
+        """The type of the value, if the schema names or implies exactly one; else None."""
         kind = self.schema.get("type")
         return kind if isinstance(kind, str) else None
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types that a value may have; empty means any type. For `null` see `takes_null`."""
+        """The types that a value may have; an empty tuple means any type. For `null` see `takes_null`."""
         if self.type is not None:
             return (self.type,)
         each = [node._own_types for node in self.alternatives]
@@ -94,14 +94,14 @@ class Node:
 
     @property
     def takes_null(self) -> bool:
-        """Whether null is accepted, by the node or by an alternative."""
+        """Whether the value may be null, by this node or by an alternative."""
         return self.nullable or any(
             node.nullable or node.type == "null" for node in self.alternatives
         )
 
     @property
     def is_text(self) -> bool:
-        """Whether every value is a string or null."""
+        """Whether the value is always a string or null."""
         return self.types == ("string",)
 
     # --- texts and flags ------------------------------------------------------------
@@ -113,7 +113,7 @@ class Node:
 
     @property
     def own_title(self) -> str:
-        """The title in the schema itself, not in a definition it refers to; empty if there is none."""
+        """The title in the schema itself, not in a definition that it refers to; empty if there is none."""
         return _text(self.raw.get("title")) if isinstance(self.raw, Mapping) else ""
 
     @property
@@ -138,7 +138,7 @@ class Node:
         return self.text("format")
 
     def text(self, keyword: str) -> str:
-        """Return the text of *keyword*, for example `contentEncoding`; empty if there is none."""
+        """Return the value of *keyword*, such as `contentEncoding`, if it is a text; else an empty text."""
         return _text(self.schema.get(keyword))
 
     @property
@@ -148,7 +148,7 @@ class Node:
 
     @property
     def is_blank(self) -> bool:
-        """Whether the schema is empty."""
+        """Whether the schema has no keywords."""
         return not self.schema
 
     def limit(self, keyword: str) -> int | float | None:
@@ -158,7 +158,7 @@ class Node:
 
     @property
     def extension(self) -> Mapping[str, Any]:
-        """The options from `json_schema_extra={"toolbench": ...}`."""
+        """The options for this value, `json_schema_extra={"toolbench": ...}`; empty if there are none."""
         return mapping(self.schema, "toolbench")
 
     def says(self, *keywords: str) -> bool:
@@ -180,7 +180,7 @@ class Node:
 
     @property
     def values(self) -> list[Any]:
-        """The values that the schema lists (constant or enum) and accepts; empty if there are none."""
+        """The values that the schema lists (`const` or `enum`) and accepts; empty if it lists none."""
         return [value for value, _ in self._named_values]
 
     @property
@@ -210,7 +210,7 @@ class Node:
 
     @property
     def choices(self) -> list[Any]:
-        """The values that the schema or an alternative lists, and both values of a boolean."""
+        """The listed values of the schema and its alternatives; for a boolean, both values."""
         choices = [value for node in self.alternatives for value in node.values]
         if any(
             node.type == "boolean" and not node.values for node in self.alternatives
@@ -230,14 +230,14 @@ class Node:
 
     @property
     def branches(self) -> tuple["Node", ...]:
-        """The real alternatives, at least two; empty if there is no choice."""
+        """The alternatives, at least two; empty if there is no choice between alternatives."""
         if "anyOf" not in self.schema:
             return ()
         return tuple(map(self.view.node, sequence(self.schema, "anyOf")))
 
     @property
     def alternatives(self) -> tuple["Node", ...]:
-        """The innermost alternatives; the node itself if it has no branches."""
+        """The alternatives, with their own alternatives in place of them; without any, only this node."""
         return self._ends if self.schema.get("anyOf") else (self,)
 
     @cached_property
@@ -260,7 +260,7 @@ class Node:
     def properties(self) -> Mapping[str, "Node"]:
         """The properties by name, in the order of the schema; each is read when it is needed.
 
-        A required property that is not declared is included, with the schema of other keys.
+        A required property that is not declared is included, with the schema for other keys.
         """
         declared = self.declared
         missing = [name for name in self.required if name not in declared]
@@ -276,17 +276,17 @@ class Node:
 
     @cached_property
     def required(self) -> tuple[str, ...]:
-        """The names that are required, declared or not."""
+        """The names of required properties, declared or not."""
         return tuple(dict.fromkeys(required_of(self.schema)))
 
     @cached_property
     def conditions(self) -> Conditions:
-        """The cases in which an object has more properties."""
+        """The cases (`if`, `dependentSchemas`) in which an object has more properties."""
         return Conditions(self)
 
     @property
     def conditional(self) -> Mapping[str, "Node"]:
-        """The properties that only some cases declare (`if`, `dependentSchemas`)."""
+        """The properties that only some of the cases declare."""
         # most nodes have no cases: this check is quicker than reading them
         raw = self.raw
         may_have_cases = isinstance(raw, Mapping) and not SOURCES.isdisjoint(raw)
@@ -298,11 +298,11 @@ class Node:
 
     @property
     def patterns(self) -> Mapping[str, "Node"]:
-        """For each regular expression, the schema of the values whose keys match it."""
+        """For each regular expression: the node for the values whose keys match it."""
         return self.view.by_name(mapping(self.schema, "patternProperties"))
 
     def of_other_key(self, key: str) -> "Node | None":
-        """Return the schema for the value of the undeclared *key*; None if there is none."""
+        """Return the node for the value of *key*, which is not declared; None if it has no schema."""
         for pattern, node in self.patterns.items():
             with suppress(SchemaError):  # not a regular expression
                 # patterns take linear time in the validator, but not in Python
@@ -312,7 +312,7 @@ class Node:
 
     @property
     def additional(self) -> "Node | None":
-        """The schema of the values of undeclared keys; None if it is missing or only a boolean."""
+        """The node for the values of undeclared keys; None if their schema is missing or only a boolean."""
         beside = self.schema.get("additionalProperties")
         return self.view.node(beside) if isinstance(beside, Mapping) else None
 
@@ -330,13 +330,13 @@ class Node:
 
     @property
     def key_names(self) -> "Node | None":
-        """The schema of the keys (`propertyNames`); None if there is none."""
+        """The node for the keys themselves (`propertyNames`); None if there is none."""
         names = self.schema.get("propertyNames")
         return self.view.node(names) if isinstance(names, Mapping) else None
 
     @property
     def names(self) -> list[str]:
-        """The names of properties in all alternatives and all cases."""
+        """The names of the properties in all alternatives and all cases."""
         own = (name for node in self.alternatives for name in node.properties)
         return list(dict.fromkeys([*own, *self.conditional]))
 
@@ -344,19 +344,19 @@ class Node:
 
     @property
     def items(self) -> "Node | None":
-        """The schema of the items after `prefix_items`; None if there is none."""
+        """The node for the items after `prefix_items`; None if there is none."""
         items = self.schema.get("items")
         return self.view.node(items) if isinstance(items, Mapping) else None
 
     @property
     def prefix_items(self) -> tuple["Node", ...]:
-        """The schemas of the first items, one by one, as in a tuple."""
+        """The nodes for the first items, one by one, as in a tuple."""
         return tuple(map(self.view.node, sequence(self.schema, "prefixItems")))
 
     # --- any part -------------------------------------------------------------------
 
     def at(self, *path: Any) -> "Node":
-        """Return the node of the value at *path*; if no schema is there, a node for any value."""
+        """Return the node for the part of the value at *path*; without a schema, a node for any value."""
         node = self
         for step in path:
             node = node._part(step)
@@ -390,7 +390,7 @@ def _text(value: Any) -> str:
 
 
 def _joined(schemas: Any) -> str:
-    """Return the descriptions of *schemas*, each once; a constant's description follows its value."""
+    """Return the descriptions of *schemas*, each once; a constant stands before its description."""
     texts = dict.fromkeys(
         f"{schema['const']}: {text}" if "const" in schema else text
         for schema in schemas

@@ -1,4 +1,4 @@
-"""Remove the nulls that models write for optional properties without a value."""
+"""Remove the nulls that models write in place of optional properties without a value."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice
@@ -13,7 +13,7 @@ Path = tuple[str | int, ...]
 
 
 def holds_null(value: Any) -> bool:
-    """Tell whether null is anywhere in *value*."""
+    """Tell whether null is anywhere inside *value*."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
@@ -31,9 +31,9 @@ def without_nulls(
     Objects and lists inside *value* are searched too.
 
     Args:
-        node: The schema of *value*.
+        node: The node for *value*.
         value: A JSON value; it is not changed.
-        refused: The paths in *value* that a validator refused.
+        refused: The paths of the parts of *value* that a validator refused.
         path: The path of *value* itself.
     """
     if len(path) > _DEEPEST:
@@ -60,8 +60,8 @@ def without_refused_nulls(
 
     Use this for a schema with alternatives: the whole value decides which alternative applies, so
     no null can be judged alone. All nulls of the properties of *node* are removed first; then each
-    of them that may stay is put back. *value* is returned unchanged if it is valid, if it is still
-    invalid without these nulls, or if it has more than fifty of them.
+    null that does not make the value invalid is put back. *value* is returned unchanged if it is
+    valid, if it is still invalid without these nulls, or if it has more than fifty of them.
     """
     paths = list(islice(_null_paths(node, value), _MOST_TRIED + 1))
     if is_valid(value) or not paths or len(paths) > _MOST_TRIED:
@@ -76,7 +76,7 @@ def without_refused_nulls(
 
 
 def _null_paths(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
-    """Yield the path of each null in *value* whose property *node* knows."""
+    """Yield the path of each null in *value* that is the value of a property in *node*."""
     if len(path) > _DEEPEST:
         return
     if isinstance(value, Mapping):
@@ -108,8 +108,8 @@ def _without(value: Any, left_out: Collection[Path], path: Path = ()) -> Any:
 def _may_go(node: Node, name: str, *, is_refused: bool) -> bool:
     """Tell whether the property *name* may be left out instead of being null.
 
-    True if every alternative with *name* makes it optional and refuses null. *is_refused* means
-    that a validator has already refused the null.
+    Return True if every alternative with *name* makes it optional and refuses null. *is_refused*
+    means that a validator has already refused the null.
     """
     holders = [one for one in node.alternatives if name in one.declared]
     return bool(holders) and all(

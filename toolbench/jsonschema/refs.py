@@ -15,7 +15,7 @@ _SHARED = ("$schema", "$defs", "definitions")
 
 
 def follow(root: Any, reference: Any) -> Any:
-    """Return the part of *root* to which *reference*, the value of a `$ref`, points.
+    """Return the part of *root* to which *reference*, the value of a `$ref`, leads.
 
     *reference* may begin with the `$id` of *root* or of a part of *root*. The result is `MISSING`
     if *root* has no such part, or if *reference* is not a reference.
@@ -41,10 +41,10 @@ def follow(root: Any, reference: Any) -> Any:
 
 
 def resolve(root: Any, schema: Any) -> tuple[Any, str]:
-    """Follow the references of *schema*, a part of *root*, to their end.
+    """Follow the reference of *schema*, a part of *root*, and further references, to the end.
 
-    Keywords next to a reference are added to its target; if both contradict each other, these
-    keywords have priority.
+    Keywords beside a reference are added to its target. If they contradict the target, these
+    keywords count.
 
     Returns:
         The schema without a reference, and a problem such as "refers to itself". The problem is
@@ -62,7 +62,7 @@ def resolve(root: Any, schema: Any) -> tuple[Any, str]:
 
 
 def definition_name(schema: Any) -> str:
-    """Return the name of the definition that *schema* refers to; empty without a reference."""
+    """Return the name of the definition to which *schema* refers; empty if it has no reference."""
     reference = schema.get("$ref") if isinstance(schema, Mapping) else None
     if not isinstance(reference, str):
         return ""
@@ -75,7 +75,7 @@ def unescaped(step: str) -> str:
 
 
 def may_refer(text: bytes) -> bool:
-    """Tell whether a schema, written as the JSON *text*, may have a reference (`$ref`)."""
+    """Tell whether *text*, a schema as JSON, may have a reference (`$ref`)."""
     return b"$ref" in text
 
 
@@ -85,19 +85,19 @@ def definitions_of(root: Schema) -> dict[str, Any]:
 
 
 def leads_out(root: Any) -> bool:
-    """Tell whether a reference inside *root* points to a part that is not a definition."""
+    """Tell whether a reference inside *root* leads to a part that is not a definition."""
     return any(not name.startswith(_DEFINITIONS) for name in references_in(root))
 
 
 def references_in(root: Any) -> Iterator[str]:
-    """Yield each reference in *root*, also in parts that are not schemas but may be targets."""
+    """Yield each reference in *root*, also in parts of it that are not schemas."""
     for part in _objects_in(root):
         if isinstance(reference := part.get("$ref"), str):
             yield reference
 
 
 def _objects_in(root: Any) -> Iterator[Schema]:
-    """Yield every object in *root* once, at any depth."""
+    """Yield each JSON object in *root* once, at any depth."""
     todo, visited = [root], set[int]()
     while todo:
         part = todo.pop()
@@ -131,7 +131,7 @@ def _addressed(root: Any, address: str) -> Any:
 
 
 def _joined(base: str, part: Any) -> str:
-    """Return the address of *part* inside a schema with the address *base*."""
+    """Return the address of *part*; *base* is the address of the schema that has it inside."""
     keys = ("$id", "id") if isinstance(part, Mapping) else ()  # the latter in draft 4
     own = next((part[key] for key in keys if isinstance(part.get(key), str)), "")
     return _join(base, own.partition("#")[0])

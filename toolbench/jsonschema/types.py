@@ -15,13 +15,13 @@ CLASSES: Mapping[str, type] = {
     "object": dict,
     "null": type(None),
 }
-"""The Python class of the values of each type."""
+"""The Python class of the values of each JSON type."""
 TYPES = frozenset(CLASSES)
 _TYPE_OF = {class_: name for name, class_ in CLASSES.items()}
 
 
 def type_of(value: Any) -> str | None:
-    """Return the type of *value* as it is written: 1 is an integer, 1.0 a number.
+    """Return the JSON type of *value* as it is written: 1 is an integer, 1.0 a number.
 
     The result is None for a value that is not JSON.
     """
@@ -29,7 +29,7 @@ def type_of(value: Any) -> str | None:
 
 
 def types_of_value(value: Any) -> frozenset[str]:
-    """Return all types of *value*: 1 and 1.0 are each an integer and a number."""
+    """Return all JSON types that *value* has: 1 and 1.0 are each an integer and a number."""
     match type_of(value):
         case None:
             return frozenset()
@@ -42,7 +42,7 @@ def types_of_value(value: Any) -> frozenset[str]:
 
 
 def json_key(value: Any) -> Any:
-    """Return a key for *value*. Values that are equal in JSON have equal keys.
+    """Return a key for *value*, such that values which are equal in JSON have equal keys.
 
     1 and 1.0 are equal; 1 and true are not.
     """

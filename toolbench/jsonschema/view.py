@@ -1,4 +1,4 @@
-"""`SchemaView`: a whole JSON Schema whose parts are each read once, when they are needed."""
+"""`SchemaView`: gives the normal form of a JSON Schema and of its parts; each part is read once."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -22,18 +22,18 @@ _FOLDED = frozenset({"$ref", *TOGETHER, "enum", "nullable"})
 
 
 def read(schema: Any) -> Node:
-    """Return the normal form of the whole *schema*."""
+    """Return the normal form of *schema*, a whole JSON Schema."""
     return SchemaView(schema).whole
 
 
 class SchemaView:
-    """A whole schema and its parts in normal form, made on demand; it never raises.
+    """A whole JSON Schema, and the nodes of its parts, made when they are needed; it never raises.
 
-    Keep the view as long as you read the schema: each part is read once.
+    Keep the view as long as you read the schema: each part is read only once.
     """
 
     def __init__(self, root: Any) -> None:
-        """Make a view of *root*, which may be any object: a broken schema allows any value."""
+        """Make a view of *root*, the whole schema. It may be any object; a broken schema allows any value."""
         self.root = root
         self._broken: str | None = None
         # by the id of the schema, which is kept alive so that the id stays unique
@@ -51,22 +51,22 @@ class SchemaView:
         return self.node({})
 
     def every(self) -> Iterator[tuple[str, Node]]:
-        """Yield the root and every schema in it, each with the place where it applies."""
+        """Yield the whole schema and every schema in it: the place in the value, and the node."""
         return ((place, self.node(part)) for place, part in every(self.root))
 
     def node(self, schema: Any) -> Node:
-        """Return the normal form of *schema*, which is a part of the root or made of such parts."""
+        """Return the node of *schema*, which is a part of the whole schema or made of such parts."""
         known = self._nodes.get(id(schema))
         if known is None:
             known = self._nodes[id(schema)] = (schema, self._read(schema, _HOPS))
         return known[1]
 
     def by_name(self, schemas: Mapping[str, Any]) -> "NodesByName":
-        """Return the nodes of *schemas*, parts of the root, by name; each is read when needed."""
+        """Return the nodes of *schemas*, parts of the whole schema, by name; each is read when needed."""
         return NodesByName(self, schemas)
 
     def resolve(self, schema: Any) -> tuple[Any, str]:
-        """Follow the references of *schema*; return their target and a problem, if any."""
+        """Follow the references of *schema*; return the target, and a problem, which may be empty."""
         return resolve(self.root, schema)
 
     @property
@@ -81,21 +81,21 @@ class SchemaView:
         return self._broken
 
     def problems(self, schema: Any, value: Any) -> list[Problem]:
-        """List the problems of *value* under *schema*; none if the schema is broken."""
+        """List the problems of *value* with *schema*, a part of the whole schema; none if it is broken."""
         try:
             return self._validator(schema).problems(value)
         except SchemaError:
             return []
 
     def fits(self, schema: Any, value: Any) -> bool:
-        """Tell whether *value* is valid under *schema*; false if the schema is broken."""
+        """Tell whether *value* fits *schema*, a part of the whole schema; False if the schema is broken."""
         try:
             return self._validator(schema).is_valid(value)
         except SchemaError:
             return False
 
     def _validator(self, schema: Any) -> SchemaValidator:
-        """Return the validator of *schema*, a part of the root, with the root's definitions."""
+        """Return the validator of *schema*, a part of the whole schema, with all its definitions."""
         known = self._validators.get(id(schema))
         if known is None:
             known = self._validators[id(schema)] = (schema, self._compiled(schema))
@@ -153,7 +153,7 @@ class SchemaView:
 
 
 def _is_plain(schema: Any) -> bool:
-    """Tell whether there is nothing to fold in *schema*."""
+    """Tell whether *schema* is in normal form already."""
     return (
         isinstance(schema, dict)
         and isinstance(schema.get("type"), str)
@@ -165,10 +165,10 @@ def _is_plain(schema: Any) -> bool:
 
 
 class NodesByName(Mapping[str, Node]):
-    """Nodes by name, each read when it is needed."""
+    """A mapping of nodes by name; each node is read when it is needed."""
 
     def __init__(self, view: SchemaView, schemas: Mapping[str, Any]) -> None:
-        """Keep *schemas*, which are parts of the root of *view*."""
+        """Make the mapping for *schemas*, which are parts of the whole schema of *view*."""
         self._view = view
         self.raw = schemas
         """The schemas as they are written."""
@@ -195,14 +195,14 @@ def one_of(schemas: Sequence[Any]) -> dict[str, Any]:
 
 
 def keyword_of(node: Node) -> str:
-    """Return the keyword under which *node* lists alternatives; empty if it lists none."""
+    """Return the keyword with which *node*, as it is written, lists alternatives; empty if with none."""
     return alternatives_in(node.raw)[0] if isinstance(node.raw, Mapping) else ""
 
 
 def merged_alternatives(node: Node) -> list[Node]:
-    """Return the alternatives that were merged into *node*.
+    """Return the nodes of the alternatives that were merged into *node*.
 
-    An alternative without a type gets the shared limits of *node*.
+    An alternative without a type gets the limits that *node* has for all alternatives.
     """
     return [node.view.node(_with_limits(node, part)) for part in node.merged]
 

@@ -9,17 +9,17 @@ from toolbench.jsonschema.types import Json, Schema
 from toolbench.plain import copied
 
 ALTERNATIVES = ("anyOf", "oneOf")
-"""The keywords that list schemas; a value has to fit one of them."""
+"""The keywords that list schemas of which a value has to fit one."""
 TOGETHER = ("allOf", *ALTERNATIVES)
-"""The keywords that list schemas of the same value."""
+"""The keywords that list schemas for the same value as the schema that has the keyword."""
 COMPOSITION = ("$ref", *TOGETHER)
-"""The keywords that compose a schema of other schemas."""
+"""The keywords by which a schema is made of other schemas for the same value."""
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-"""The keywords that refer to another schema of the same value."""
+"""The keywords that refer to another schema for the same value."""
 CASES = ("if", "then", "else")
-"""The keywords with a schema that describes the same value in some cases."""
+"""The keywords with a schema that tests the same value, or describes it in some cases."""
 DEPENDENT = ("dependentSchemas", "dependencies")
-"""The keywords with schemas of the same value, each for the case that a property exists."""
+"""The keywords with schemas for the same value, each for the case that it has a certain property."""
 MAPPINGS = (
     "properties",
     "patternProperties",
@@ -61,14 +61,14 @@ def sequence(schema: Schema, key: str) -> list[Any]:
 
 
 def types_of(schema: Schema) -> list[str]:
-    """Return the types that *schema* names, in the order of *schema*."""
+    """Return the types that *schema* names, in the same order."""
     type_names = schema.get("type")
     names = type_names if isinstance(type_names, list) else [type_names]
     return [name for name in names if isinstance(name, str)]
 
 
 def required_of(schema: Schema) -> list[str]:
-    """Return the names *schema* requires."""
+    """Return the names of the properties that *schema* requires."""
     return [name for name in sequence(schema, "required") if isinstance(name, str)]
 
 
@@ -76,7 +76,7 @@ def required_of(schema: Schema) -> list[str]:
 
 
 def reference_in(schema: Schema) -> tuple[Any, Schema]:
-    """Return the reference of *schema* (None if it has none) and the other keywords."""
+    """Return the `$ref` of *schema* (None if it has none), and its other keywords."""
     return schema.get("$ref"), _without(schema, "$ref")
 
 
@@ -86,7 +86,7 @@ def conjunction_in(schema: Schema) -> tuple[list[Any], Schema]:
 
 
 def alternatives_in(schema: Schema) -> tuple[str, list[Any], Schema]:
-    """Return the keyword with alternatives, the alternatives, and the other keywords.
+    """Return the keyword of *schema* that lists alternatives, the alternatives, and the other keywords.
 
     If *schema* has several such keywords, the first counts. If it has none, the keyword is empty.
     """
@@ -103,10 +103,11 @@ def _without(schema: Schema, keyword: str) -> Schema:
 def flat(
     root: Any, schemas: Iterable[Any], *, in_any_case: bool = False
 ) -> Iterator[Schema]:
-    """Yield *schemas*, parts of *root*, and the schemas of which they are composed.
+    """Yield *schemas*, parts of *root*, and the schemas of which they are made.
 
     These are the targets of references, and the schemas in `allOf`, `anyOf` and `oneOf`. Each
-    schema is yielded once, before its parts. Values that are not objects are left out.
+    schema is yielded once, before the schemas of which it is made. Values that are not objects are
+    left out.
 
     Args:
         root: The schema in which references are followed.
@@ -127,7 +128,7 @@ def flat(
 
 
 def parts_of(root: Any, schema: Schema) -> list[Any]:
-    """List the schemas that *schema*, a part of *root*, refers to and is composed of."""
+    """List the schemas of which *schema*, a part of *root*, is made: targets of references, and lists."""
     referred = [follow(root, schema[key]) for key in REFERENCES if key in schema]
     return referred + [part for key in TOGETHER for part in sequence(schema, key)]
 
@@ -141,7 +142,10 @@ def _cases_of(schema: Schema) -> list[Any]:
 
 
 def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
-    """Yield each schema directly inside *schema*, with its keyword and its place in the value."""
+    """Yield each schema directly inside *schema*: its keyword, its place in the value, and itself.
+
+    *where* is the place of *schema* itself, such as `items[].name`.
+    """
     for key, value in schema.items():
         if key in _HOLDERS:
             for _, place, part in _parts_under(key, value, where):
@@ -151,7 +155,7 @@ def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
 def _parts_under(
     key: str, value: Any, where: str
 ) -> Iterator[tuple[str | None, str, Any]]:
-    """Yield each schema in *value*, the value of the keyword *key*: its name, place and schema."""
+    """Yield each schema in *value*, the value of the keyword *key*: its name, its place and itself."""
     if key in MAPPINGS and isinstance(value, Mapping):
         above = f"{where}." if where else ""
         for name, part in value.items():
@@ -165,7 +169,7 @@ def _parts_under(
 
 
 def every(schema: Any, where: str = "") -> Iterator[tuple[str, Json]]:
-    """Yield *schema* and every schema in it that is an object, with the place where it applies."""
+    """Yield *schema* and every schema inside it that is an object, each with its place in the value."""
     todo = [(where, schema)]
     while todo:
         place, part = todo.pop()
@@ -176,9 +180,10 @@ def every(schema: Any, where: str = "") -> Iterator[tuple[str, Json]]:
 
 
 def rewritten(schema: Any, change: Callable[[Json, str], Json], where: str = "") -> Any:
-    """Return a copy of *schema* in which *change* has replaced every schema, inner ones first.
+    """Return a copy of *schema* in which each schema was replaced by *change*, the inner ones first.
 
-    Other values (a default, an example, an extension) are copied as they are.
+    *change* gets a schema and its place in the value. Other values (a default, an example, an
+    extension) are copied unchanged.
     """
     if not isinstance(schema, dict):
         return schema

@@ -1,4 +1,4 @@
-"""The words for each keyword of JSON Schema: one table for help, errors and notes."""
+"""The words for each keyword of JSON Schema: one table for help texts, errors and notes."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -53,7 +53,7 @@ _OTHERS: Mapping[str, Callable[[Any], str]] = {
     "deprecated": lambda value: "deprecated" if value is True else "",
 }
 LIMITING = (*_LIMITS, "pattern", "uniqueItems")
-"""The keywords that are limits; each counts only for values of its own type."""
+"""The keywords that set limits; each limits only values of its own type."""
 _OF_TYPE: Mapping[str, frozenset[str]] = {
     "string": frozenset({"minLength", "maxLength", "pattern"}),
     "array": frozenset({"minItems", "maxItems", "uniqueItems"}),
@@ -87,7 +87,7 @@ def demand(keyword: str, value: Any) -> str:
 
 
 def limits(schema: Mapping[str, Any]) -> list[str]:
-    """List the limits of *schema* in words; an equal lower and upper limit become one number.
+    """List the limits of *schema* in words; if a lower and an upper limit are equal, as one number.
 
     *schema* is in normal form. If it has `allOf`, the limits in its parts are listed too.
     """
@@ -115,7 +115,7 @@ def _limits(schema: Mapping[str, Any], known: frozenset[str]) -> list[str]:
 
 
 def _limit(template: str, value: Any) -> str:
-    """Put *value* into *template*; 1 takes the singular, and 90.0 is written as 90."""
+    """Put *value* into *template*; 1 gets a singular noun, and 90.0 is written as 90."""
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
         value = int(value)
     return _ONE.sub(r"1 \1", template.format(value))

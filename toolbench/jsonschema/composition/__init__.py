@@ -1,1 +1,1 @@
-"""Schemas composed of others: merge two, fold alternatives, copy definitions into place."""
+"""Make one schema of several: merge two, fold alternatives, copy definitions into place."""

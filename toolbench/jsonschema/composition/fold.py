@@ -1,4 +1,4 @@
-"""Simplify `allOf`, `anyOf`, `oneOf`, lists of types and `nullable`, so that one field can show them."""
+"""Simplify `allOf`, `anyOf`, `oneOf`, lists of types and `nullable`, so that one form field suffices."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ ANNOTATIONS = frozenset(
         "writeOnly",
     }
 )
-"""Keywords that describe a value, but do not restrict it."""
+"""The keywords that describe a value, but do not restrict it."""
 _IMPLIED = (
     ("object", ("properties", "additionalProperties", "patternProperties", "required")),
     ("array", ("items", "prefixItems")),
@@ -44,15 +44,15 @@ _NESTING = 20
 
 Resolve = Callable[[Any], Any]
 _Branches = list[tuple[Any, Any]]
-"""Alternatives as they were written, each with the schema it refers to."""
+"""Alternatives as they were written, each with the schema to which its reference leads."""
 
 
 @dataclass(frozen=True)
 class Folded:
-    """The result of folding the alternatives of a schema.
+    """A schema after its alternatives were folded.
 
     Attributes:
-        schema: The schema; its `anyOf`, if any, holds at least two alternatives.
+        schema: The folded schema; its `anyOf`, if any, has at least two alternatives.
         nullable: Whether `null` was among the alternatives.
         only: The alternative that is left, if there is only one; it is not folded yet.
         merged: The alternatives that were merged into *schema*.
@@ -65,10 +65,10 @@ class Folded:
 
 
 def guess_type(schema: Json) -> tuple[Json, Any]:
-    """Return *schema* with its own `type`, or with the type that its other keywords imply.
+    """Return *schema* with a known `type`: its own, or the type that its other keywords imply.
 
-    If the `type` of *schema* is unknown, it is replaced or left out, and the second value is this
-    unknown `type`; else the second value is None. A list in `items` becomes `prefixItems`.
+    If the own `type` of *schema* is unknown, it is replaced or left out, and the second value is
+    this unknown `type`; else the second value is None. A list in `items` becomes `prefixItems`.
     """
     first = schema.get("items")
     if isinstance(first, list):  # a tuple, as drafts before 2020 write it
@@ -85,14 +85,14 @@ def guess_type(schema: Json) -> tuple[Json, Any]:
 
 
 def states_type(schema: Any) -> bool:
-    """Tell whether *schema* names its type itself."""
+    """Tell whether *schema* has the keyword `type`."""
     return isinstance(schema, dict) and "type" in schema
 
 
 def leaves_type_open(schema: Any) -> bool:
     """Tell whether *schema* has no keyword that excludes types, such as `type` or `enum`.
 
-    Keywords such as `maxLength` are about one type: values of other types always fit.
+    A keyword such as `maxLength` excludes no type: values of other types than text always fit it.
     """
     return isinstance(schema, dict) and _TYPING.isdisjoint(schema)
 
@@ -101,9 +101,10 @@ def leaves_type_open(schema: Any) -> bool:
 
 
 def fold_all_of(schema: Json, resolve: Resolve) -> Json:
-    """Merge the parts of `allOf` into one schema; a part that cannot be merged stays in `allOf`.
+    """Merge the schemas in `allOf` into *schema*; a schema that cannot be merged stays in `allOf`.
 
-    Parts that contradict each other are no error here: validation reports them.
+    *resolve* follows references. Schemas that contradict each other are no error here: validation
+    reports them.
     """
     return _fold_all_of(schema, resolve, set(), _NESTING)
 
@@ -130,7 +131,8 @@ def fold_alternatives(schema: Json, resolve: Resolve) -> Folded:
     """Remove `null` from the alternatives of *schema*, and merge similar alternatives.
 
     Alternatives are merged if all are constants, all are texts, or all are numbers. If *schema* has
-    `properties`, the properties of all alternatives are added to *schema*.
+    `properties`, the properties of all alternatives are added to them. *resolve* follows
+    references.
     """
     schema, nullable = _without_null_type(with_values_of_its_types(schema))
     key = next((k for k in ALTERNATIVES if isinstance(schema.get(k), list)), None)
@@ -153,7 +155,7 @@ def fold_alternatives(schema: Json, resolve: Resolve) -> Folded:
 
 
 def _fold_real(base: Json, branches: _Branches, *, nullable: bool) -> Folded:
-    """Fold *branches*, alternatives without null, and *base*, the keywords next to them."""
+    """Fold *branches*, alternatives that are not null, and *base*, the keywords beside them."""
     rules = {k: v for k, v in base.items() if k not in ANNOTATIONS}
     notes = {k: v for k, v in base.items() if k in ANNOTATIONS}
     if len(branches) == 1:
@@ -178,9 +180,9 @@ def _fold_real(base: Json, branches: _Branches, *, nullable: bool) -> Folded:
 def _alternatives(
     parts: list[Any], resolve: Resolve, visited: set[int], fuel: int
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield each alternative in *parts*, and the schema to which the alternative refers.
+    """Yield each alternative in *parts*, and the schema to which its reference leads.
 
-    An alternative that is itself only a choice is replaced by its alternatives.
+    An alternative that is itself only a list of alternatives is replaced by these.
     """
     visited.add(id(parts))
     for part in parts:
@@ -193,7 +195,7 @@ def _alternatives(
 
 
 def _pure_alternatives(schema: Any) -> list[Any] | None:
-    """Return the alternatives of *schema*; None if *schema* has other rules too."""
+    """Return the alternatives of *schema*; None if *schema* has none, or has other rules too."""
     if not isinstance(schema, dict):
         return None
     rules = [key for key in schema if key not in ANNOTATIONS]
@@ -203,10 +205,10 @@ def _pure_alternatives(schema: Any) -> list[Any] | None:
 
 
 def _without_null_type(schema: Json) -> tuple[Json, bool]:
-    """Remove `null` from a list of types, and tell whether `null` is accepted.
+    """Remove `null` from the list of types in *schema*, and tell whether *schema* accepts `null`.
 
-    Several other types become alternatives. They are left out if *schema* has alternatives or
-    listed values already.
+    If several types are left, they become alternatives. They are left out if *schema* has
+    alternatives or listed values already.
     """
     kinds = schema.get("type")
     nullable = schema.get("nullable") is True
@@ -249,9 +251,9 @@ def _is_null(schema: Any) -> bool:
 
 
 def _one_choice(branches: tuple[Any, ...]) -> Json | None:
-    """Return the values that all *branches* list, with names, as one `enum`.
+    """Return one `enum`, with names, of all values that *branches* list.
 
-    Return None if a branch lists no values. The result can have values that the whole schema
+    Return None if a branch lists no values. The `enum` can have values that the whole schema
     refuses: a node leaves them out.
     """
     values: dict[Any, tuple[Any, Any]] = {}
@@ -268,7 +270,7 @@ def _one_choice(branches: tuple[Any, ...]) -> Json | None:
 
 
 def _one_scalar(branches: tuple[Any, ...], rules: Json) -> Json | None:
-    """Return one type for *branches*, if all are text or all are numbers; else None."""
+    """Return a schema with one type for all *branches*; None unless all are text or all are numbers."""
     kinds: list[Any] = []
     for branch in branches:
         if not isinstance(branch, dict) or branch.keys() & {"enum", "const", "$ref"}:
@@ -284,7 +286,7 @@ def _one_scalar(branches: tuple[Any, ...], rules: Json) -> Json | None:
 
 
 def _spread(base: Json, branches: tuple[Any, ...]) -> Json:
-    """Return a copy of *base* that also has the properties that only *branches* declare."""
+    """Return a copy of *base* with more properties: those that only *branches* declare."""
     properties = dict(base["properties"])
     for branch in branches:
         declared = branch.get("properties") if isinstance(branch, dict) else None

@@ -1,4 +1,4 @@
-"""Shorten a schema without a change of meaning: copy definitions into place, drop needless nulls."""
+"""Shorten a schema for callers: copy definitions into place, and leave out needless nulls."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _INLINE_LIMIT = 20_000  # nodes; for more, shared definitions are better
 
 
 def without_unset_nulls(schema: Json) -> Json:
-    """Return *schema*; an optional property `X | null` whose default is null becomes X."""
+    """Return *schema*, in which an optional property `X | null` with the default null becomes X."""
     copy: Json = rewritten(schema, _without_unset_nulls)
     return copy
 
@@ -46,7 +46,7 @@ def _without_null(field: Any) -> Any:
 
 
 def inline_defs(schema: Json) -> Json:
-    """Return *schema* with its `$defs` copied into place, except recursive definitions.
+    """Return *schema* with its `$defs` copied to where they are used, except recursive definitions.
 
     If the result would be too large, return *schema* unchanged.
     """
@@ -90,7 +90,7 @@ class _Inliner:
 
 
 def _both_descriptions(*nodes: Json) -> dict[str, str]:
-    """Return the descriptions of *nodes*, the field and its type, as one description."""
+    """Return one description for *nodes*, mostly a field and its type: all their descriptions."""
     texts = dict.fromkeys(text for n in nodes if (text := n.get("description")))
     return {"description": "\n".join(texts)} if texts else {}
 
@@ -110,7 +110,7 @@ def _names(schema: Any) -> set[str]:
 
 
 def _recursive(defs: Json) -> set[str]:
-    """Return the names of the definitions that refer to themselves, perhaps through others."""
+    """Return the names of the definitions in *defs* that refer to themselves, perhaps through others."""
     direct = {name: _names(sub) & defs.keys() for name, sub in defs.items()}
     return {name for name in defs if name in _closure(direct[name], direct)}
 

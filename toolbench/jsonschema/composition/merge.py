@@ -24,7 +24,7 @@ _FLAGS = frozenset(exclusive for _, exclusive in _EXCLUSIVE)
 
 
 def merged(near: Schema, far: Schema) -> Json:
-    """Return one schema for a value that has to fit both.
+    """Return one schema for a value that has to fit both *near* and *far*.
 
     The result has the stricter of two limits, and only the types and listed values that both
     schemas have. If one keyword cannot express both rules (properties of the same name, two
@@ -56,11 +56,11 @@ def merged(near: Schema, far: Schema) -> Json:
 
 
 def together(one: Schema, other: Schema) -> Json:
-    """Return one schema for both, without a new `allOf`.
+    """Return one schema for a value of *one* and *other*, without a new `allOf`.
 
-    The result has the properties and required names of both. It has the stricter of two limits,
-    and only the types and listed values that both schemas have. If the schemas contradict each
-    other in another way, *other* counts.
+    The result has the properties and required names of both. It has the stricter of two limits, and
+    only the types and listed values that both schemas have. If the schemas contradict each other in
+    another way, *other* counts.
     """
     both = {**one, **other}
     _narrow(both, other, one)
@@ -74,7 +74,7 @@ def together(one: Schema, other: Schema) -> Json:
 
 
 def with_limits_as_numbers(schema: Schema) -> Schema:
-    """Return *schema* with draft 4's `exclusiveMinimum: true` written as a number."""
+    """Return *schema*, in which `exclusiveMinimum: true`, as draft 4 writes it, becomes a number."""
     if schema.keys().isdisjoint(_FLAGS):  # the usual case, quickly checked
         return schema
     for limit, exclusive in _EXCLUSIVE:
@@ -96,7 +96,7 @@ def listed_values(schema: Schema) -> list[Any] | None:
 
 
 def _narrow(both: Json, near: Schema, far: Schema) -> None:
-    """Give *both* the stricter limits, and the types and values that both schemas have."""
+    """Give *both* the stricter limits of *near* and *far*, and only the types and values of both."""
     if shared := near.keys() & far.keys():
         both |= _tighter(near, far)
         if "type" in shared and (types := _common_types(near, far)):
@@ -152,7 +152,7 @@ def _types(schema: Schema) -> list[str]:
 
 
 def _unsaid(both: Json, near: Schema, far: Schema) -> Json:
-    """Merge parts of *near* and *far* into *both*; return the rules of *far* that do not fit in."""
+    """Merge schemas of parts into *both*; return the rules of *far* that one keyword cannot express."""
     shared = near.keys() & far.keys()
     rest = {key: far[key] for key in _BOTH & shared if near[key] != far[key]}
     for key in _OF_PARTS:
@@ -169,7 +169,7 @@ def _unsaid(both: Json, near: Schema, far: Schema) -> Json:
 
 
 def _of_part(near: Any, far: Any) -> Any:
-    """Return one schema for a part that has to fit both; `true` allows any part, `false` none."""
+    """Return one schema for a part that has to fit both; `true` allows any part, `false` allows none."""
     if near is False or far is False:
         return False
     schemas = [each for each in (near, far) if isinstance(each, Mapping) and each]
@@ -177,7 +177,7 @@ def _of_part(near: Any, far: Any) -> Any:
 
 
 def _second_condition(both: Json, near: Schema, far: Schema) -> Json:
-    """Return the condition of *far* if it differs from the condition of *near*; else return `{}`.
+    """Return the condition (`if`, `then`, `else`) of *far*; `{}` if it equals the condition of *near*.
 
     Remove from *both* the keywords of the condition that only *far* has.
     """
@@ -188,7 +188,7 @@ def _second_condition(both: Json, near: Schema, far: Schema) -> Json:
 
 
 def _tighter(one: Schema, other: Schema) -> Json:
-    """Return the limits that both schemas set, each with the stricter value."""
+    """Return the limits that both schemas set, each with the stricter of the two values."""
     shared = one.keys() & other.keys()
     return {
         key: (max if key in _AT_LEAST else min)(one[key], other[key])

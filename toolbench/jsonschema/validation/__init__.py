@@ -1,1 +1,1 @@
-"""Check values against a schema, and describe their problems in words."""
+"""Check values against a JSON Schema, and describe in words what is wrong with them."""

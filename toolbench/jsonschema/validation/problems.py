@@ -31,7 +31,7 @@ SCHEMA_LIMITS: Mapping[str, tuple[str, str]] = {
     "MultipleOf": ("multipleOf", "multiple_of"),
     "Pattern": ("pattern", "pattern"),
 }
-"""The keyword of each kind of error about a limit, and the fact that holds the limit."""
+"""For each kind of error about a limit: its keyword, and the detail of the error with the limit."""
 _FIXED: Mapping[str, str] = {
     "FalseSchema": "is not allowed here",
     "UniqueItems": demand("uniqueItems", value=True),
@@ -58,13 +58,13 @@ def schema_problems(
 def problems_of(
     kind: str, facts: Mapping[str, Any], path: Path, value: Any, otherwise: str
 ) -> Iterable[Problem]:
-    """Yield the problems of one error of a schema, in plain words.
+    """Yield the problems that one error of jsonschema-rs reports, in plain words.
 
     Args:
         kind: The kind of the error, as jsonschema-rs names it.
         facts: The details of the error, under the names that jsonschema-rs gives them.
-        path: The path of the value.
-        value: The value.
+        path: The path of the wrong value.
+        value: The wrong value.
         otherwise: The message if this function has no words for *kind*.
     """
     got = clip(value)
@@ -95,7 +95,7 @@ def problems_of(
 def _limit(
     limits: Mapping[str, tuple[str, str]], kind: str, facts: Mapping[str, Any]
 ) -> str | None:
-    """Return a phrase for the limit that a value breaks; None if *kind* is not in *limits*."""
+    """Return a phrase for the limit that a value does not fit; None if *kind* is not in *limits*."""
     keyword, fact = limits.get(kind, ("", ""))
     # another version may have another name for the fact
     return demand(keyword, facts[fact]) if fact in facts else None
@@ -107,11 +107,11 @@ def _limit(
 def pydantic_problems(
     error: "ValidationError", known: Iterable[str] = (), *, value: Any = None
 ) -> list[Problem]:
-    """List the problems in *error*, each once, with its path in *value*.
+    """List the problems in *error*, each only once, with its path in *value*.
 
     Args:
         error: The error of pydantic.
-        known: The names of the arguments, for the hints.
+        known: The names of the arguments, to suggest one for a misspelt name.
         value: The value that did not fit; without it, paths also name branches of unions.
     """
     known = list(known)
@@ -127,7 +127,10 @@ def pydantic_problems(
 
 
 def _without_branches(loc: Path, value: Any, *, missing: bool) -> Path:
-    """Remove the steps of *loc* that only name a branch of a union, and are not a part of *value*."""
+    """Return *loc*, pydantic's path, without the steps that name a branch of a union.
+
+    Such a step is not a part of *value*.
+    """
     path: list[str | int] = []
     for n, step in enumerate(loc):
         if missing and n == len(loc) - 1:
@@ -210,7 +213,7 @@ _EXPECTS = re.compile(
 
 
 def _expected(kind: str) -> str | None:
-    """Return a phrase for the expected type; None if *kind* is not an error about a type."""
+    """Return a phrase for the expected type; None if *kind*, of pydantic, is not about a type."""
     match = _EXPECTS.fullmatch(kind)
     noun = _EXPECTED.get(match[1]) if match else None
     return f"should be {noun}" if noun else None

@@ -1,6 +1,6 @@
-"""Check values against a JSON Schema in Python alone: where jsonschema-rs has no build (Pyodide).
+"""Check values against a JSON Schema in pure Python: where jsonschema-rs has no build (Pyodide).
 
-The verdicts are the same as those of jsonschema-rs; this is tested with the corpus of real tools.
+The results are the same as those of jsonschema-rs; this is tested with the corpus of real tools.
 Two things differ: a pattern can take long, and a pattern that Python cannot read is not checked.
 """
 
@@ -25,13 +25,13 @@ _KINDS: Mapping[str | None, tuple[str, str]] = {
     "oneOf": ("OneOfNotValid", "context"),
     None: ("FalseSchema", ""),
 }
-"""jsonschema-rs's kind of error for each keyword, and the fact that holds the demand."""
+"""For each keyword: the kind of error in jsonschema-rs, and the detail that has the keyword's value."""
 _TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 """The types in the order in which jsonschema-rs names them."""
 
 
 class PureValidator:
-    """A validator with two methods, `is_valid` and `problems`."""
+    """A validator in pure Python, with the methods `is_valid` and `problems`."""
 
     def __init__(self, schema: Any, root: str, part: str) -> None:
         """Make a validator for *schema*, or for the part of *schema* under the key *part*.
@@ -84,7 +84,7 @@ class PureValidator:
 
 
 class _Refused(dict[str, Any]):
-    """A table of functions that fetch other documents; each of them refuses."""
+    """A table of functions that fetch other documents: for each address, a function that refuses."""
 
     def __contains__(self, scheme: object) -> bool:
         return True
@@ -104,7 +104,7 @@ def _invalid(reason: str, where: str = "") -> SchemaError:
 
 
 def _check_references(schema: Any) -> None:
-    """Check that each reference has a target in *schema*; jsonschema-rs checks this too."""
+    """Check that each reference in *schema* has a target there; jsonschema-rs checks this too."""
     for _, part in every(schema):
         for keyword in REFERENCES:
             address = part.get(keyword)
@@ -131,7 +131,7 @@ _END = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
 
 @lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> "re.Pattern[str] | None":
-    """Return *pattern* for Python; None if Python cannot read it.
+    """Return *pattern* compiled for Python; None if Python cannot read it.
 
     `$` matches only at the end of the text, not before a final line end. Digits are ASCII.
     """

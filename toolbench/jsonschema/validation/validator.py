@@ -1,4 +1,4 @@
-"""Check values against a JSON Schema, as the specification says, with jsonschema-rs.
+"""Check values against a JSON Schema, exactly as the specification says, with jsonschema-rs.
 
 In Pyodide, where jsonschema-rs has no build, `pure_validator` takes its place.
 """
@@ -25,14 +25,17 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 _ROOT = "toolbench://schema/"
 _PART = "toolbench:part"
-"""The address of a whole schema; also the key in it for the part that checks the value."""
+"""`_ROOT` is the address of a schema that has no address itself. `_PART` is a key in a whole schema.
+
+Under `_PART` is the part that checks the value, if the whole schema does not.
+"""
 
 
 class SchemaValidator:
-    """A validator of values against one JSON Schema, as the specification says.
+    """Checks values against one JSON Schema, exactly as the specification says.
 
-    The dialect is that of `$schema`, or 2020-12 if it is missing. `format` is an
-    annotation, remote references are refused, and the network is never used.
+    The dialect is that of `$schema`, or 2020-12 if it is missing. `format` is an annotation,
+    references to other documents are refused, and the network is never used.
     """
 
     def __init__(self, schema: JsonSchema, *, is_part: bool = False) -> None:
@@ -64,7 +67,7 @@ class SchemaValidator:
 def validator_of(
     schema: JsonSchema, root: Mapping[str, Any] | None = None
 ) -> SchemaValidator:
-    """Return the validator of *schema*, which may be a part of *root*.
+    """Return the validator for *schema*; its references are followed in *root*, if that is given.
 
     Equal schemas share a validator.
 
@@ -90,7 +93,7 @@ def _cached(text: str, *, is_part: bool) -> SchemaValidator:
 
 
 def _flaw(text: str, error: ValueError) -> str:
-    """Return the reason, as a phrase, why *text* (a schema as JSON) cannot be read."""
+    """Return, as a phrase, the reason why *text*, a schema as JSON, cannot be read."""
     if "recursion" in str(error):
         return f"is nested too deeply: {error}"
     half = _SURROGATE.search(dumps(loads(text), ensure_ascii=False))
@@ -112,7 +115,7 @@ def _with_part(root: Mapping[str, Any], schema: JsonSchema) -> dict[str, Any]:
 
 
 def _address(schema: JsonSchema) -> str:
-    """Return the address to which references are relative: the `$id` of *schema*, or `_ROOT`."""
+    """Return the address to which references are relative: the `$id` of *schema*, or else `_ROOT`."""
     own = schema.get("$id") if isinstance(schema, Mapping) else None
     is_address = isinstance(own, str) and ":" in own and "#" not in own.rstrip("#")
     return str(own).rstrip("#") if is_address else _ROOT
