@@ -304,7 +304,7 @@ class ChatMagics(Magics):
         return [self.catalog.find(name) for name in chosen if name]
 
     def close(self) -> None:
-        """Close the tools of the conversations that began here."""
+        """Close the tools of the conversations that `%%chat` began."""
         begun, self._begun = self._begun, []
         for conversation in begun:
             conversation.close()

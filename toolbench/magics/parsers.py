@@ -172,7 +172,7 @@ class LineParser(argparse.ArgumentParser):
 
 
 def parsed(parser: LineParser, line: str) -> argparse.Namespace | None:
-    """Return the options of *line*; print the help and return None if it has `--help`."""
+    """Return the options of *line*. If *line* has `--help`, print the help text and return None."""
     try:
         return parser.parse_line(line)
     except HelpWanted as help_text:

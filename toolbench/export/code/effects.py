@@ -90,7 +90,7 @@ class Effects:
             yield from names - one.local - {""}
 
     def _with_called(self, effect: Effect, before: int) -> list[Effect]:
-        """Return *effect*, and the effects of the functions that this code calls, at any depth.
+        """Return *effect*, and the effects of the functions that code with *effect* calls, at any depth.
 
         *before* is the place of the statement that runs the code.
         """
@@ -153,7 +153,7 @@ class Effects:
 
     @cached_property
     def _changing(self) -> frozenset[str]:
-        """The names of the methods, in a person's classes, that change the object they belong to."""
+        """The names of the methods, in a person's classes, that change the object on which they are called."""
         changing = set[str]()
         while True:
             more = {

@@ -82,7 +82,7 @@ def _holds(name: str, path: str) -> bool:
 
 
 def _bounds(name: str) -> str:
-    """Return the versions of *name* that are allowed: from the installed version to the next major one.
+    """Return the allowed versions of *name*: from the installed version to the next major version.
 
     In versions that begin with 0, the second number counts as the major version. Return
     an empty text if *name* is not installed.

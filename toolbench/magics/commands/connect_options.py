@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def add_options(connect: Any, modes: Sequence[str]) -> None:
-    """Add the options of `connect` to its parser; *modes* are the protocols."""
+    """Add the options of `connect` to its parser; *modes* are the choices for `--mode`."""
     connect.add_argument("name", nargs="?")
     connect.add_argument(
         "target", nargs="?", help="a URL, an object of the notebook, or module:name"

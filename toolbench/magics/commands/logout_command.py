@@ -1,4 +1,4 @@
-"""%mcp logout: disconnect a server, revoke its tokens where possible, and delete them."""
+"""%mcp logout: disconnect a server, revoke its tokens where possible, and delete the tokens."""
 
 from argparse import Namespace
 from collections.abc import Callable
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def add_parsers(commands: Any) -> None:
-    """Add this sub-command to %mcp."""
+    """Add the sub-command `logout` to %mcp."""
     logout = commands.add_parser(
         "logout", help="revoke and forget the tokens of a server, and disconnect it"
     )

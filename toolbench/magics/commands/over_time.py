@@ -22,7 +22,7 @@ _SHOWN_CALLS = 10
 
 
 def add_parsers(commands: Any) -> None:
-    """Add these sub-commands to %mcp."""
+    """Add the sub-commands of this module to %mcp."""
     snapshot = commands.add_parser(
         "snapshot", help="write what a server offers into a file, to compare it later"
     )

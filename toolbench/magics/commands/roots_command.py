@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def add_parsers(commands: Any) -> None:
-    """Add this sub-command to %mcp."""
+    """Add the sub-command `roots` to %mcp."""
     roots = commands.add_parser(
         "roots", help="the folders it may ask for; DIR... or --none replaces them"
     )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def add_parsers(commands: Any) -> None:
-    """Add this sub-command to %mcp."""
+    """Add the sub-command `skills` to %mcp."""
     skills = commands.add_parser("skills", help="its skills; with a SKILL, read it")
     skills.add_argument("name")
     skills.add_argument("skill", nargs="?", help="the name of a skill")

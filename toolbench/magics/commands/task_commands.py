@@ -17,7 +17,7 @@ _COLUMNS = ("task", "tool", "state", "what it says", "since")
 
 
 def add_parsers(commands: Any) -> None:
-    """Add this sub-command to %mcp."""
+    """Add the sub-command `tasks` to %mcp."""
     tasks = commands.add_parser(
         "tasks", help="its tasks; with an ID, open, --result or --cancel one"
     )

@@ -202,7 +202,7 @@ class ServedPanel(w.VBox):
         put(self._more, notice(text, "neutral") if rest else Html(""))
 
     def _say(self, waiting: int) -> None:
-        """Show how many calls wait for the person. Screen readers announce it."""
+        """Show how many calls wait for the person. Screen readers announce this number."""
         verb = "waits" if waiting == 1 else "wait"
         text = f"{counted(waiting, 'call')} {verb} for you" if waiting else ""
         html = f'<span role="status" aria-live="polite" style="{REMARK}">{escape(text)}</span>'

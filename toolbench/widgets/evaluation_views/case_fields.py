@@ -1,4 +1,4 @@
-"""The fields of one case: the prompt, the expected calls, and the rules to compare them."""
+"""The fields of one case: the prompt, the expected calls, and the rules to compare calls."""
 
 from collections.abc import Callable
 from typing import Any

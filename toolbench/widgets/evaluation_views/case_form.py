@@ -34,7 +34,7 @@ class CaseForm(w.VBox):
         tools: Iterable[ToolDefinition[Any, Any]],
         cases: Iterable[Any] = (),
     ) -> None:
-        """Show *cases*. If it is a `Cases`, the form changes this object.
+        """Show *cases*. If *cases* is a `Cases` object, the form changes this object itself.
 
         Args:
             tools: The tools of the expected calls.

@@ -21,7 +21,7 @@ def put(widget: Any, html: Html) -> None:
 
 
 def show_if(widget: Any, *, is_shown: bool) -> None:
-    """Show or hide *widget*."""
+    """Show *widget* if *is_shown* is true, else hide it."""
     classes = tuple(name for name in widget._dom_classes if name != HIDDEN)
     classes = classes if is_shown else (*classes, HIDDEN)
     if widget._dom_classes != classes:

@@ -185,10 +185,11 @@ class _Gemini(_AsyncDoor):
 def _stay_at_the_host(api: Any) -> None:
     """Stop a Google client from following redirects, which would send its key to other hosts.
 
-    OpenAI's and Anthropic's clients drop their keys in a redirect; Google's client does not.
+    OpenAI's and Anthropic's clients drop their keys in a redirect; Google's client does
+    not.
 
     Raises:
-        ModelError: If the HTTP client is the user's and follows redirects.
+        ModelError: If the user gave the client an HTTP client that follows redirects.
     """
     options: Any = getattr(api, "_http_options", None)
     arguments = getattr(api, "_async_client_session_request_args", None)

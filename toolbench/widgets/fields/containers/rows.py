@@ -150,7 +150,11 @@ class Positions(Container):
         return f"{notes.line(self._items[gap].label)} has no value yet."
 
     def write(self, value: Any) -> bool:
-        """Show the list *value*; return False if it has more items than there are positions."""
+        """Show the list *value*.
+
+        Return False if *value* is not a list, or has more items than there are
+        positions.
+        """
         if not isinstance(value, list) or len(value) > len(self._items):
             return False
         for place, item in enumerate(self._items):

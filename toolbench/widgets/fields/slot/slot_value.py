@@ -184,8 +184,8 @@ class Presence:
     def is_there(self) -> bool:
         """Whether the value of the editor is used as the value of the slot.
 
-        For this, the editor must be open, the slot must not be null, and the editor must be
-        built already or the slot be required.
+        The editor must be open, and the slot must not be null. The editor must also be
+        built already, unless the slot is required.
         """
         if self._slot.value.built is None and not self._slot.required:
             return False

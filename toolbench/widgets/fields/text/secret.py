@@ -53,7 +53,7 @@ class Secret(Line):
 
     @property
     def ghost(self) -> str:
-        """The placeholder. If there is a secret it says so, without any part of the secret."""
+        """The placeholder. It tells whether there is a secret, but shows no part of the secret."""
         return f"{MARK} (type to replace it)" if self.text else super().ghost
 
     def options(self) -> dict[str, Any]:
