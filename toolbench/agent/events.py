@@ -119,7 +119,7 @@ class ActionEvent(Event):
     action: Action | None = None
     """The action that runs; None if the call is not valid."""
     thought: str = ""
-    """The model's text before its calls; empty in all events but that of the first call."""
+    """The model's text before its calls. Only the event of the first call has it."""
     metadata: CallMetadata | None = None
     """The id of the response, its number of calls, and the index of this call."""
     message: Mapping[str, Any] | None = field(default=None, repr=False, kw_only=True)
@@ -127,7 +127,7 @@ class ActionEvent(Event):
 
     @property
     def tool_call_id(self) -> str:
-        """The id of the call: the provider's id, or else one that is made from the event's number."""
+        """The id of the call: the provider's id or, without one, an id made of the event's number."""
         return self.tool_call.id or f"call-{self.id}"
 
     @property

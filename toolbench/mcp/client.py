@@ -150,7 +150,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         roots: Sequence[str | Path] = (),
         extensions: Sequence[Any] = (),
     ) -> MCPServerSession:
-        """Connect the server *name*; it replaces a session of the same name.
+        """Connect the server *name*; a session of the same name is closed and replaced.
 
         Args:
             name: The name of the server in this client.

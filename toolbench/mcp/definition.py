@@ -82,7 +82,7 @@ _READ_PARTS = frozenset(
 )
 """The parts of an entry in the server's list that are checked when the list is read."""
 _OF_NO_LIST = frozenset({"name", "executor"})
-"""A copy that changes only these fields is still the tool that its server lists."""
+"""Fields that a copy may change and still be the tool that the server lists."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -93,7 +93,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     server: str
     """The name of the session to which the tool belongs."""
     remote_name: str
-    """The name of the tool on the server; `name` differs if two servers use the same name."""
+    """The name of the tool on the server; `name` is longer if two servers use the same name."""
     schema: Mapping[str, Any] = field(repr=False)
     """The server's own `inputSchema`."""
     output_schema: Any = field(default=None, repr=False)

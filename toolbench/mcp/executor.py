@@ -171,7 +171,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     def _calling(
         self, action: MCPToolAction, conversation: Any, answerer: Answerer
     ) -> Callable[[], Coroutine[Any, Any, MCPToolObservation]]:
-        """Return a coroutine function that makes the call, with the run of this thread."""
+        """Return a coroutine function that makes the call; the call belongs to the run of this thread."""
         secrets = secrets_of(conversation)
         arguments = with_secrets(action.data, secrets) if secrets else action.data
         return partial(

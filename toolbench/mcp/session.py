@@ -106,7 +106,7 @@ class MCPServerSession:
         )
         """The connection to the server, with its status, mode and process."""
         self.notices = self.connection.notices
-        """Notes for the person; the next result of a call takes them out of this list."""
+        """Notes for the person; they are moved to the next result of a call."""
         self._subscriptions = Subscriptions(self.connection, timeout)
         self.tools = ToolList(self)
         """The tools: a sequence; `disabled` has the tools that cannot be called."""

@@ -271,7 +271,7 @@ class ServedCall:
         )
 
     def stop(self, reason: str = "cancelled") -> None:
-        """Stop the run; *reason* says in the history why."""
+        """Stop the run; *reason* says why, in the result of the run."""
         stop(self.run, reason)
 
     def _reply(self, answer: Answer) -> bool:

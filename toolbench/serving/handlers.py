@@ -36,7 +36,8 @@ Begin = Callable[
 ]
 """A function that makes a call of a tool for a client, and starts the call."""
 MOST_QUESTIONS = 32
-"""The most questions that may wait for persons at agents; one more, and the oldest is cancelled."""
+"""The most open questions to the persons who use agents. If there are more, the oldest is
+cancelled."""
 _QUESTION = "question"
 _LEVELS = {"warn": "warning", "exception": "error", "fatal": "critical"}
 

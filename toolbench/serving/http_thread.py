@@ -130,7 +130,7 @@ class HttpThread:
         self.socket.close()
 
     def call_soon(self, function: Callable[..., object], *args: Any) -> None:
-        """Call `function(*args)` in the loop, unless the loop has ended."""
+        """Call `function(*args)` in the event loop, unless this loop has ended."""
         with suppress(RuntimeError):
             self.loop.call_soon_threadsafe(function, *args)
 

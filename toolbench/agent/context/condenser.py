@@ -97,7 +97,7 @@ class LLMSummarizingCondenser:
         return f"LLMSummarizingCondenser(max_tokens={self.max_tokens})"
 
     def wants(self, turns: Sequence[Turn], tokens: int) -> bool:
-        """Return True if *tokens* are too many, and a summary of *turns* would save enough of them."""
+        """Return True if there are too many *tokens*, and a summary of *turns* would save enough tokens."""
         middle = turns[self.keep_first : self._tail_of(turns)]
         enough = max((self.max_tokens - self.keep_tokens) // 2, self.max_tokens // 10)
         is_worth_it = sum(turn.tokens for turn in middle) >= enough

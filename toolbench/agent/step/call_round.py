@@ -48,7 +48,7 @@ class Round:
         self.edited.add(edit.action_id)
 
     def answer(self, answer: AnswerEvent) -> None:
-        """Add *answer*, if it is the first answer to one of these calls."""
+        """Add *answer*, if it is the first answer to a call of the round."""
         if answer.action_id is not None and answer.action_id in self._ids:
             self.answers.setdefault(answer.action_id, answer)
 

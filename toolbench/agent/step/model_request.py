@@ -148,7 +148,7 @@ class Requests:
             self._token = None
 
     def _without_images(self, outcome: Outcome, error: Exception) -> Outcome:
-        """Remove the new images from the context, if the model refused the request because of them."""
+        """Remove the new images from the context, if the model refused the request because of images."""
         is_refused = getattr(error, "status", None) in REFUSALS
         if not (is_refused or IMAGE_WORDS.search(sentence_of(error))):
             return outcome

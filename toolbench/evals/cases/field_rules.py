@@ -17,7 +17,7 @@ _PATIENCE = 1.0  # seconds to search a model's text for one pattern
 
 @dataclass(frozen=True)
 class FieldRule:
-    """A rule to compare one field."""
+    """A rule by which one field of a call's arguments is compared."""
 
     kind: str
     value: Any = None

@@ -66,7 +66,7 @@ def _figure() -> tuple[Any, Any]:
 
 
 def _columns(report: "SweepReport", *names: str) -> list[str]:
-    """Return the column names for *names*, which are names of arguments or of columns."""
+    """Return the name of the column for each of *names*, the names of arguments or of columns."""
     columns = [report.argument_columns.get(name, name) for name in names]
     _check(report, *columns)
     return columns

@@ -22,10 +22,10 @@ def at_most(case: Case) -> int:
 
 
 class CallRunner:
-    """Runs the calls of answers one after another; after an interrupt it runs none any more."""
+    """Runs the calls of answers one after another; after an interrupt it runs no more calls."""
 
     def __init__(self) -> None:
-        """Make a runner; no calls are agreed to yet."""
+        """Make a runner that has not asked for consent yet."""
         self._asked_about: frozenset[str] = frozenset()
         self.is_interrupted = False
         """Whether a person interrupted the evaluation. Then no call runs any more."""

@@ -12,7 +12,7 @@ from toolbench.llm.models import Model
 
 
 class TrialKeys:
-    """The keys of one evaluation in one file."""
+    """Makes the keys under which the trials of one evaluation are saved in a file."""
 
     def __init__(
         self,

@@ -100,7 +100,7 @@ class TokenVault:
 
 
 def registered_port(items: Items) -> int | None:
-    """Return the port of the address with which the client of *items* was registered; None if none."""
+    """Return the port of the address with which the client of *items* was registered; else None."""
     for item in items.values():
         uris = item.get("redirect_uris")
         if isinstance(uris, list) and uris:

@@ -21,16 +21,17 @@ _RUNNERS = {
     "nuget": ("dnx", ["--yes"], "@"),
     "oci": ("docker", ["run", "-i", "--rm"], ":"),
 }
-"""By registry: the program, its arguments, and the text between a package and its version."""
+"""For each registry: the program, its arguments, and the text between a package and its version."""
 _HINTS = {
     "npm": {"npx", "bunx", "pnpx"},
     "pypi": {"uvx", "pipx"},
     "nuget": {"dnx"},
     "oci": {"docker", "podman"},
 }
-"""By registry: the programs that a package may ask for. Another program could run anything."""
+"""For each registry: the programs that a package may ask for. Others are refused: they could run
+anything."""
 _OWN = "MCP_"
-"""The prefix of the variables that are sent to a remote, so that it gets no other variables."""
+"""The prefix of the variables that are sent to a remote. The remote gets no other variables."""
 _REFERENCE = re.compile(r"\$\{(?=\w)")
 _REFERENCED = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _VARIABLE = re.compile(r"\{([A-Za-z_][\w-]*)\}")

@@ -71,7 +71,7 @@ class Connection:
         self.declares_roots = bool(features.roots)
         """Whether the client declares to the server that it has roots."""
         self.stderr_start = inbox.stderr.total
-        """The number of lines on stderr before this connection."""
+        """The number of lines that the server had written to stderr before this connection."""
         self._client: Any = None
         self._transport: Any = None
 

@@ -12,7 +12,7 @@ _SECONDS = 8.0  # the limit for all requests together
 
 
 class LastRequests:
-    """Requests of one connection. The connection waits for these requests before it closes.
+    """The requests of one connection for which the connection waits before it closes.
 
     The methods run in the background loop.
     """
@@ -23,7 +23,7 @@ class LastRequests:
 
     @contextmanager
     def sending(self) -> Iterator[None]:
-        """Let the connection and the loop close only after the `with` block."""
+        """Keep the connection and the background loop open until the `with` block has ended."""
         end = asyncio.Event()
         self._ends.add(end)
         portal.close_first(end.wait)

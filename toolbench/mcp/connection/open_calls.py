@@ -215,7 +215,7 @@ class OpenCalls:
         return self._calls.get(str(token))
 
     def asking(self) -> Call | None:
-        """Return the running call for which the server most likely asks its question; None if none runs.
+        """Return the running call for which the server most likely asks its question; else None.
 
         In the older protocol a question names no call: then this is the latest call.
         """

@@ -39,7 +39,7 @@ Status = Literal["new", "connecting", "connected", "lost", "failed", "closed"]
 
 
 class ReconnectingConnection:
-    """The connection to one server, which is opened again after a loss.
+    """Keeps the connection to one server, and opens it again after a loss.
 
     Its coroutines run in the background loop.
     """

@@ -38,7 +38,7 @@ class ItemList(Sequence[T]):
         return iter(self.items())
 
     def __eq__(self, other: object) -> bool:
-        """Equal to a list or tuple of the same items."""
+        """Tell whether *other* is a list, tuple or `ItemList` with the same items."""
         if isinstance(other, list | tuple | ItemList):
             return self.items() == list(other)
         return NotImplemented

@@ -107,7 +107,7 @@ class ResourceList(RemoteList[Resource]):
         return list(self._subscriptions.updated)
 
     def forget(self) -> None:
-        """List resources and templates again at the next use, and read every resource anew."""
+        """Request the lists again at their next use, and use no kept contents of resources any more."""
         super().forget()
         self.templates.forget()
         self._reads.end()

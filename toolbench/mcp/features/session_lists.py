@@ -39,11 +39,11 @@ class SessionLists:
         tools.on_stale = self.renew_tools
 
     async def refresh(self) -> None:
-        """List the tools again now, and the other lists at their next use."""
+        """List the tools again now; the other lists are requested again at their next use."""
         await self._connection.twice(self.list_anew)
 
     async def list_anew(self, connection: Connection) -> None:
-        """List the tools over *connection*, and the other lists at their next use."""
+        """List the tools over *connection*; the other lists are requested again at their next use."""
         for each in self._others:
             each.forget()
         await self._list_tools(connection)

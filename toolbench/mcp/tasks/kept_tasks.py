@@ -93,7 +93,7 @@ class KeptTasks:
         return self._place / f"{_digest(identity)}.json"
 
     def _entries(self) -> list[_Entry]:
-        """Return the files, oldest first; those that cannot be read come before all others."""
+        """Return the files, oldest first; files that cannot be read come before all others."""
         if self._server is None:
             return []
         return sorted(map(_entry, self._place.glob("*.json")), key=lambda e: e.since)

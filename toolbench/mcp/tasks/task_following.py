@@ -59,7 +59,7 @@ class TaskFollowing:
         self._changed = asyncio.Event()
         self._pause = FIRST_PAUSE
         self._answered_at: float | None = None
-        """The time of the last answer about the state, on the clock of the loop."""
+        """The time of the last answer about the state, by the clock of the event loop."""
 
     async def result(self) -> dict[str, Any]:
         """Return the result of the tool. There is no time limit, because a task may take hours.

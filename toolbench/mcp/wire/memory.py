@@ -35,7 +35,7 @@ class ServerEnd:
             yield json.loads(written(item).text)
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send *message*, a JSON-RPC message; call this in the loop only."""
+        """Send *message*, a JSON-RPC message; call this only in the background loop."""
         read = mcp_types.jsonrpc_message_adapter.validate_python
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             self._to_client.send_nowait(

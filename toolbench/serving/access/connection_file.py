@@ -123,7 +123,7 @@ def _is_open(url: str) -> bool:
 
 
 def folder() -> Path:
-    """Return the folder of all these files (on Linux below `XDG_STATE_HOME`)."""
+    """Return the folder of all connection files (on Linux below `XDG_STATE_HOME`)."""
     return user_state_path("toolbench") / "served"
 
 

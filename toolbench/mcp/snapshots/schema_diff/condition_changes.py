@@ -28,7 +28,8 @@ _BY_NAME: Mapping[str, type | tuple[type, ...]] = {
     "dependentSchemas": (dict, bool),
     "dependentRequired": list,
 }
-"""Keywords for conditions on a key, each with the type of the same condition in `dependencies`."""
+"""Keywords with conditions for objects that have a key; for each, the type that such a condition
+has in the older `dependencies`."""
 _COUNTS = ("minContains", "maxContains")
 _NEUTRAL = frozenset({"guidance", "spelling"})
 _MOST = 12  # values of one schema that are tried

@@ -101,7 +101,7 @@ def _texts(values: list[Any]) -> list[str]:
 
 
 def _text_of(value: Any) -> str:
-    """Return *value* as JSON. The text is the same for 1 and 1.0, and another for true."""
+    """Return *value* as JSON: 1 and 1.0 have the same text, and true has another one."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return dumps(value, sort_keys=True, default=str)

@@ -56,7 +56,10 @@ def text_beyond(
 
 @dataclass
 class _Automaton:
-    """States, and the edges between them. An edge is passed by one of its characters, or by none."""
+    """The states of an automaton, and the edges between the states.
+
+    To follow an edge, the automaton reads one of the edge's characters, or nothing.
+    """
 
     edges: list[list[tuple[Characters, int]]] = field(default_factory=list)
     empty: list[list[int]] = field(default_factory=list)

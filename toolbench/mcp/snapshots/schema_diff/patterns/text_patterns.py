@@ -11,7 +11,7 @@ from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
 
 
 def beyond(node: Node, other: Node) -> list[str]:
-    """Return a text that fits *node* (pattern and length), but not the pattern of *other*, in a list.
+    """Return a list with one text that fits *node* (pattern and length), but not *other*'s pattern.
 
     The list is empty if there is no such text. If this cannot be decided, the list has an empty
     text.
@@ -28,7 +28,7 @@ def beyond(node: Node, other: Node) -> list[str]:
 
 
 def is_within(pattern: str, other: str) -> bool:
-    """Tell whether *other* certainly matches all texts that *pattern* matches."""
+    """Tell whether *other* matches all texts that *pattern* matches; False if this is not certain."""
     try:
         return text_beyond(pattern, other) is None
     except UndecidedError:
