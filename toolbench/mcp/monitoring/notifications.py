@@ -87,6 +87,11 @@ class Inbox:
         self.on_list_changed: Callable[[str], None] = lambda name: None
         self.on_resource_updated: Callable[[str], None] = lambda uri: None
 
+    def ask_to_authorize(self, page: str) -> None:
+        """Tell all views the address of the *page* to authorize on; empty if there is none any more."""
+        self.authorization_url = page
+        self.changes.note("status")
+
     @property
     def has_ignored_newer(self) -> bool:
         """Whether the server has not answered `server/discover` at all, not even late."""

@@ -67,7 +67,7 @@ class BrowserOAuth(OAuth):
     async def redirect_handler(self, authorization_url: str) -> None:
         """Show *authorization_url* to the person, and open it in the browser."""
         if self.inbox is not None:
-            self.inbox.authorization_url = authorization_url
+            self.inbox.ask_to_authorize(authorization_url)
         # not here: a command in BROWSER may wait until the browser is closed
         daemon_thread(
             _open_browser, authorization_url, name="toolbench-browser"
@@ -88,7 +88,7 @@ class BrowserOAuth(OAuth):
                 raise ServerError(msg) from None
             finally:
                 if self.inbox is not None:
-                    self.inbox.authorization_url = ""
+                    self.inbox.ask_to_authorize("")
 
 
 def _open_browser(page: str) -> None:

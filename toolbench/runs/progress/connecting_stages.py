@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import current_thread, main_thread
 from time import monotonic
 from typing import Any
@@ -27,13 +28,11 @@ def connecting_stages(sessions: Collection[Any]) -> Iterator[None]:
 
     If no person watches, no stage is shown: the output of such notebooks is often compared with the
     saved output. A page on which a person has to authorize is always shown, and at once; outside a
-    kernel the address of the page is printed to stderr. In other threads than the main one, nothing
-    is shown.
+    kernel, and in other threads than the main one, the address of the page is printed to stderr. In
+    such threads no stage is shown.
     """
-    if current_thread() is not main_thread():  # only the thread of the cell may draw
-        yield
-        return
-    draw = _drawer(sessions)
+    is_cell = current_thread() is main_thread()  # only the thread of the cell may draw
+    draw = _drawer(sessions) if is_cell else partial(_print_pages, sessions, set())
     try:
         with portal.drawing(draw):
             yield
@@ -56,12 +55,20 @@ def _drawer(sessions: Collection[Any]) -> Callable[[], None]:
                 line.put(session, f"{session.name}: authorize in the browser:", page)
             elif is_watched and seconds >= SOON:
                 line.put(session, f"{session.name}: {stage(session)}, {seconds:.0f} s")
-            if page and page not in printed and not has_kernel():
-                printed.add(page)
-                text = f"{session.name}: authorize in the browser: {page}"
-                sys.stderr.write(f"{visible(text)}\n")
+        if not has_kernel():
+            _print_pages(sessions, printed)
 
     return draw
+
+
+def _print_pages(sessions: Collection[Any], printed: set[str]) -> None:
+    """Print the pages to authorize on, each once; add them to *printed*."""
+    for session in sessions:
+        page = session.connection.inbox.authorization_url
+        if page and page not in printed:
+            printed.add(page)
+            text = f"{session.name}: authorize in the browser: {page}"
+            sys.stderr.write(f"{visible(text)}\n")
 
 
 def stage(session: Any) -> str:

@@ -3,7 +3,8 @@
 from functools import partial
 from typing import Any, ClassVar
 
-from toolbench.display.escape import NO_MATHS, Html, escape
+from toolbench.core.background_loop import portal
+from toolbench.display.escape import NO_MATHS, Html, escape, link, visible
 from toolbench.display.html.css import REMARK
 from toolbench.display.html.icons import icon_html
 from toolbench.display.html.markdown import markdown_html
@@ -91,7 +92,8 @@ class ServerPane(Pane):
             return
         self._message = Html("")
         self._again.disabled = self._other.disabled = True
-        reconnect = partial(session.reconnect, mode)
+        # not by reconnect(), which may print: the link to authorize on is in this tab
+        reconnect = partial(portal.call, session.aconnect, mode)
         self._server_request.start(reconnect, partial(self._connected, mode))
 
     def _connected(self, mode: str | None, result: Failure | None) -> None:
@@ -150,11 +152,13 @@ def _about_html(session: MCPServerSession) -> Html:
 
 
 def _more_html(session: MCPServerSession) -> str:
-    """Return the error of the session and, if the server is connected, the server's instructions.
+    """Return the page to authorize on, the error and, if connected, the server's instructions.
 
     If the connection broke, return the last lines on stderr too.
     """
     parts: list[Html] = []
+    if page := session.connection.inbox.authorization_url:
+        parts.append(_page_html(page))
     if session.error and session.status in ("failed", "incomplete"):
         parts.append(notice(session.error, "danger"))
     elif session.status == "lost":
@@ -172,3 +176,11 @@ def _more_html(session: MCPServerSession) -> str:
             )
         )
     return "".join(parts)
+
+
+def _page_html(page: str) -> Html:
+    """Return the link to *page*, on which the person must authorize. Its address can be copied."""
+    return Html(
+        f'<div {NO_MATHS} role="status" style="overflow-wrap:anywhere">'
+        f"Authorize in the browser: {link(page, escape(visible(page)))}</div>"
+    )
