@@ -160,6 +160,7 @@ class TestCheckout:
 
 
 class TestRun:
+    @pytest.mark.long
     def test_goes_on_after_a_file_that_takes_too_long(self, tmp_path):
         """It is stopped with all that it started; the rows that it had stay."""
         (tmp_path / "bench_slow.py").write_text(

@@ -163,6 +163,7 @@ class TestMessages:
 
 @pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="needs /proc to count open files")
 class TestLeftBehind:
+    @pytest.mark.long
     def test_by_connections(self):
         """Threads and files after five connections, beyond those after the first."""
 

@@ -48,7 +48,13 @@ def environment(home: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     "runner",
     [
-        pytest.param(name, marks=pytest.mark.front_end(name, "load", "run", "reopen"))
+        pytest.param(
+            name,
+            marks=[
+                pytest.mark.front_end(name, "load", "run", "reopen"),
+                *([] if name == "nbconvert" else [pytest.mark.long]),
+            ],
+        )
         for name in RUNS
     ],
 )
@@ -90,6 +96,7 @@ def test_a_page_made_of_it_shows_the_tool_and_the_result(tmp_path):
     assert "the model read" in page.lower()  # a heading of the static view
 
 
+@pytest.mark.long
 @pytest.mark.front_end("nbval", "load", "run")
 def test_nbval_compares_what_is_deterministic(tmp_path):
     """A notebook saved with its outputs passes when nbval runs it again."""

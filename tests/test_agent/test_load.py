@@ -1,5 +1,7 @@
 import threading
 
+import pytest
+
 from test_agent.checks import check_answered, of
 from test_agent.scripts import add, call, calls, talk
 from toolbench import (
@@ -51,6 +53,7 @@ class Endless:
         return Answer(calls(call("add", {"a": self.left})), "tool_calls")
 
 
+@pytest.mark.long
 def test_10_000_events_in_one_conversation(tmp_path):
     """It goes through, shows its end in a cell, and is saved and loaded."""
     c = talk(Endless(5_000), [add], max_steps=6_000)

@@ -13,7 +13,10 @@ from toolbench.evals import Case, evaluate, sweep
 from toolbench.mcp import create_mcp_tools
 
 HERE = Path(__file__).parent
-pytestmark = pytest.mark.filterwarnings("ignore")  # of the clusters, at their ends
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore"),  # of the clusters, at their ends
+]
 CELL = '''
 from toolbench import tool
 

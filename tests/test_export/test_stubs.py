@@ -103,6 +103,7 @@ def test_calls_the_connected_server(session, tmp_path):
             shop.BuyItArguments(**{"title": "tea", "class": "a", **wrong})
 
 
+@pytest.mark.long
 def test_text_of_the_server_stays_text(session, tmp_path):
     """Nothing that a server says of itself becomes code."""
     file = export_stubs(session, tmp_path / "shop_stubs.py")

@@ -108,6 +108,7 @@ def test_part_of_a_schema():
     assert not validator.is_valid("1")
 
 
+@pytest.mark.long
 @needs_corpus
 def test_corpus_is_judged_alike():
     """No value of real tools gets another verdict."""

@@ -197,6 +197,7 @@ def published():
     return [tool_of(line["inputSchema"]) for line in lines]
 
 
+@pytest.mark.long
 @needs_corpus
 @pytest.mark.parametrize("reader", READERS)
 def test_agree_on_the_corpus(reader, published):

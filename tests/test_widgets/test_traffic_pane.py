@@ -208,7 +208,7 @@ class TestOpenMessage:
         assert panel.form.value == {"item": "pear"}
         assert len(calls(session)) == 1
         click(buttons(traffic.widget)["Repeat"])
-        until(lambda: len(calls(session)) == 2 and panel.result is not None)
+        until(lambda: len(calls(session)) == 2 and panel.record is not None)
         assert panel.record.tool == "basket"
 
     def test_with_a_secret_is_not_sent_again(self, explorer, traffic):

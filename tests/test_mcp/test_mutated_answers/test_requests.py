@@ -134,6 +134,7 @@ def test_no_answer_ends_at_the_time_limit(planned, server, method, text):
     check_neighbour(session, server, tasks)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("server", "method", "text"), list(silences(SOME_SILENCE)))
 def test_no_answer_and_then_the_end(planned, server, method, text):
     """A server that ends instead of answering is named, and started again by the next request."""

@@ -17,6 +17,12 @@ A_PANEL = (
 IN_A_PANEL = f"{A_PANEL}.run()"
 ENDS = {"restarted": Kernel.restart, "shut down": Kernel.shut_down}
 WAYS = {"a cell waits": IN_A_CELL, "a panel waits": IN_A_PANEL}
+ENDS_OF_WAYS = [
+    ("restarted", "a panel waits"),
+    ("shut down", "a cell waits"),
+    pytest.param("restarted", "a cell waits", marks=pytest.mark.long),
+    pytest.param("shut down", "a panel waits", marks=pytest.mark.long),
+]
 
 
 @pytest.fixture
@@ -44,8 +50,7 @@ def begin(kernel, server, name, way):
 
 
 class TestTheEndOfAKernel:
-    @pytest.mark.parametrize("way", WAYS)
-    @pytest.mark.parametrize("end", ENDS)
+    @pytest.mark.parametrize(("end", "way"), ENDS_OF_WAYS)
     def test_cancels_no_task(self, kernel, server, end, way):
         """Jupyter interrupts a kernel before it ends it, which is no wish to cancel the task."""
         begin(kernel, server, "never_ends", WAYS[way])
