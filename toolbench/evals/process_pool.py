@@ -37,7 +37,7 @@ def _loaded(data: bytes) -> Any:
 
 
 def is_process_pool(executor: Executor) -> bool:
-    """Tell whether *executor* is a pool of processes of the standard library."""
+    """Tell whether *executor* is a `ProcessPoolExecutor` of the standard library."""
     from concurrent.futures import (  # noqa: PLC0415 - brings multiprocessing
         ProcessPoolExecutor,
     )

@@ -243,7 +243,8 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def _invoker(self) -> Callable[[Any, Any], Any]:
         """Return the function that `execute` calls.
 
-        An executor with `knows_conversations` is itself this function.
+        If the executor has `knows_conversations`, it is this function itself: it takes the
+        conversation as its second argument.
         """
         known = getattr(self.executor, "knows_conversations", False)
         return self.executor if known else super()._invoker()

@@ -60,7 +60,7 @@ _STRUCTURE = frozenset(
         "type",
     ]
 )
-"""Keys of a schema, and of its tool, whose values are names or words of JSON Schema."""
+"""Keys of a tool and its schemas whose values are not searched: names, or words of JSON Schema."""
 _LIMITS = frozenset({"const", "enum", "pattern"})
 """Keywords that limit a value. With a mark in place of a secret, they would allow a wrong value."""
 _REMARK = "One of the allowed values is secret, and is not listed."

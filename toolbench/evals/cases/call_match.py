@@ -177,7 +177,7 @@ def paired(
 def _best(
     rows: int, columns: int, table: Mapping[tuple[int, int], list[Problem]]
 ) -> list[tuple[int, int]]:
-    """Return the pairs (row, column) with the fewest differences, which *table* has for each pair.
+    """Return pairs (row, column) with the fewest differences; *table* has the differences of each pair.
 
     Rows are expected calls, and columns are sent calls. If there are many calls, first make as many
     pairs without a difference as possible. Then pair each remaining call with the most similar call

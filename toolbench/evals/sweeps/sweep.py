@@ -65,7 +65,7 @@ class _Batch:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Call:
-    """One call: the place of its row, and its arguments."""
+    """One call of the sweep: its arguments, and the number by which its row is sorted."""
 
     place: int
     arguments: Mapping[str, Any]

@@ -31,7 +31,8 @@ class Row:
     """"ok"; "error" (the tool failed), "invalid" (the arguments do not fit), "lost" (the worker failed)."""
     seconds: float
     fields: Mapping[str, Any]
-    """The fields of the result, or only `result`."""
+    """The parts of the result by name, if the result is an object; else the whole result as
+    `result`."""
     text: str = ""
     """The text for a model; empty if `result` is the only field."""
     error: str | None = None

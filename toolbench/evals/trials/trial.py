@@ -71,7 +71,7 @@ class Trial:
     called: tuple[str, ...] = ()
     """The names of the called tools, in order."""
     calls: tuple[Json, ...] = ()
-    """The calls: `name`, `arguments` (secrets hidden), and `repairs` if there were any."""
+    """The model's calls: `name`, `arguments` (secrets hidden), and `repairs` if there were any."""
     picked: bool | None = None
     """Whether the answer called exactly the expected tools, each as often as expected."""
     filled: bool | None = None

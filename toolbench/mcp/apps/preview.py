@@ -132,7 +132,7 @@ def preview(
 
 
 def _marks(address: AppAddress | None) -> str:
-    """Return the attributes that identify the frame to the front-end module."""
+    """Return the HTML attributes by which the front-end module finds the iframe of an app."""
     if address is None:
         return ""
     return (

@@ -217,7 +217,7 @@ def _server_table(config: Any) -> Mapping[str, Any]:
 
 
 def _is_empty(config: Any) -> bool:
-    """Tell whether *config* is a configuration in which no server is named, and not something else."""
+    """Return True if *config*, in which no server was found, still has the form of a configuration."""
     if hasattr(config, "mcpServers") or config == {}:
         return True
     tables = [config, config.get("mcp")] if isinstance(config, Mapping) else []

@@ -26,12 +26,12 @@ class RootList(ItemList[str]):
         self._features = features
 
     def items(self) -> list[str]:
-        """Return the file URLs."""
+        """Return the roots as file URLs."""
         return list(self._features.roots)
 
     @property
     def known_items(self) -> list[str]:
-        """The file URLs."""
+        """The roots as file URLs."""
         return self.items()
 
     @property

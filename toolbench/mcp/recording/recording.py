@@ -264,7 +264,7 @@ def _snapshot(tape: Tape) -> Snapshot:
 NOTHING = Snapshot.of(
     {key: {} for key in ("tools", "resources", "templates", "prompts")}
 )
-"""What a server offers that is not in a recording: nothing."""
+"""An empty snapshot, for a server that is not in the recording."""
 
 
 def _described(result: Mapping[str, Any]) -> dict[str, Any]:

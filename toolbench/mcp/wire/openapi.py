@@ -24,7 +24,8 @@ class OpenApiTransport(ClientTransport):
     """A transport that makes a server from an OpenAPI document, for one session."""
 
     settings: Mapping[str, Any]
-    """`openapi`: the document, its path or URL; `base_url` and `headers` of the service."""
+    """The settings: `openapi` (the document, its path or URL), `base_url` and `headers` of the
+    service."""
     base: Path
     """The folder in which a relative path of the document begins."""
 

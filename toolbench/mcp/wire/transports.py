@@ -43,7 +43,7 @@ class Tapped(ClientTransport):
         transport_options: TransportOptions | None = None,
         **session_kwargs: Any,
     ) -> AsyncIterator[ClientSession]:
-        """Yield a session of our class over the inner transport."""
+        """Connect by the inner transport, and yield the session, which is of the class `session_class`."""
         options = replace(
             transport_options or TransportOptions(), session_class=self.session_class
         )

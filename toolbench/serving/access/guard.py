@@ -13,7 +13,7 @@ class OneToken(TokenVerifier):
     """A guard that lets in callers with the right token; it keeps only a hash of the token."""
 
     def __init__(self, token: str) -> None:
-        """Let in callers with *token*."""
+        """Make a guard that lets in callers with *token*."""
         super().__init__()
         self._digest = sha256(token.encode()).digest()
 

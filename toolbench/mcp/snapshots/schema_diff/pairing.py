@@ -74,7 +74,7 @@ def _tags(node: Node) -> str:
 
 
 def keeps(differences: list[Difference], lost: frozenset[str]) -> bool:
-    """Tell whether no difference has an effect in *lost*."""
+    """Return True if none of *differences* has an effect that is in *lost*."""
     return not any(each.effect in lost for each in differences)
 
 
