@@ -1,5 +1,6 @@
 """A panel without a browser: filled in, run, stopped, asked, made stale, closed."""
 
+import re
 import threading
 from typing import Annotated
 
@@ -381,6 +382,7 @@ def _markup(panel):
     for part in walk(panel):
         if isinstance(part, HTML) and part not in form:
             markup = part.value.rpartition("</style>")[2]
+            markup = re.sub(r' data-run="\d+"', "", markup)
             for tag, own_attributes in OWN.items():
                 markup = markup.replace(f"<{tag} {own_attributes}>", f"<{tag}>")
             yield markup

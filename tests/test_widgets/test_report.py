@@ -77,8 +77,8 @@ class TestARunThatDoesNotStop:
         """What is prepared of it when it ends late does not hide the result of the next."""
         first, second = (Run(tools.add, {"a": n}, source="button") for n in (1, 2))
         report = RunReport(Parts(), nullcontext())
-        report.begin(first)
-        report.begin(second)
+        report.expect(first)
+        report.expect(second)
         perform(second)
         report.render(second)
         perform(first)

@@ -56,8 +56,9 @@ class RunControls:
     def settle(self, *, is_busy: bool) -> None:
         """Enable the buttons that can be used now, and disable the others."""
         self._run.disabled = is_busy or not self.can_run
-        self._cancel.disabled = not is_busy
-        show_if(self._cancel, is_shown=is_busy)
+        with self._cancel.hold_sync():  # one message
+            self._cancel.disabled = not is_busy
+            show_if(self._cancel, is_shown=is_busy)
 
     def refuse(
         self, reason: str, fields: Sequence[WrongField], *, judged_elsewhere: bool

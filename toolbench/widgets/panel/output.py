@@ -11,7 +11,7 @@ from toolbench.display.ansi.ansi import from_ansi
 from toolbench.display.escape import Html
 from toolbench.display.render import to_html
 from toolbench.runs.output.output import Chunk, Output
-from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.parts import Parts, put
 from toolbench.wording import counted
 
 SEALED = 1_000  # characters after which a piece ends at the next line end
@@ -36,6 +36,7 @@ class LogView:
         self._pieces: list[Piece] = []
         self._widgets: list[Any] = []
         self._begun = self._drawn_at = monotonic()
+        self._limit = REST
         self._lines = parts.column()
         self.widget = parts.column(self._lines, kind="toolbench-log")
 
@@ -62,21 +63,23 @@ class LogView:
         pieces, rest = divided(output.chunks())
         if rest:
             pieces.append(rest if over else _window(rest))
+        is_other, self._limit = limit != self._limit, limit
         for index, piece in enumerate(pieces):
-            self._put(index, piece, limit)
+            self._put(index, piece, is_other=is_other)
         self._drop_beyond(len(pieces))
         if self._lines.children != tuple(self._widgets):
             self._lines.children = self._widgets
 
-    def _put(self, index: int, piece: Piece, limit: int) -> None:
+    def _put(self, index: int, piece: Piece, *, is_other: bool) -> None:
+        """Show *piece*; one that is shown already only if the limit *is_other* than before."""
         if index == len(self._pieces):
             self._pieces.append(piece)
             focus = None if index else True  # so that the keyboard can scroll
-            html = _html(piece, limit)
+            html = _html(piece, self._limit)
             self._widgets.append(self._parts.html(html, tabbable=focus))
-        elif self._pieces[index] != piece or limit > REST:
+        elif self._pieces[index] != piece or is_other:
             self._pieces[index] = piece
-            self._widgets[index].value = _html(piece, limit)
+            put(self._widgets[index], _html(piece, self._limit))
 
     def _drop_beyond(self, count: int) -> None:
         """Remove all pieces except the first *count*.

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-from threading import RLock
+from threading import Event, RLock
 
 from toolbench.runs.background import active
 from toolbench.runs.engine import start
@@ -19,6 +19,9 @@ from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.report import RunReport
+
+SWIFT = 0.01
+"""The seconds a click waits for the end of its run. If the run ends in this time, only its end is shown."""
 
 
 class PanelRuns:
@@ -50,6 +53,7 @@ class PanelRuns:
         self.report = RunReport(parts, lock)
         self.question = QuestionBox(parts)
         self._record: RunRecord | None = None
+        self._news = Event()  # the run has a result or a question
         self._is_closed = False
 
     @property
@@ -67,7 +71,7 @@ class PanelRuns:
         return run is not None and not (run.done.is_set() or run.is_stuck)
 
     def start(self, run: Run, timeout: float | None, *, confirm: bool = True) -> None:
-        """Start *run* and show it.
+        """Start *run* and show it; a run that ends at once is shown only when it has ended.
 
         Args:
             run: The run.
@@ -75,15 +79,23 @@ class PanelRuns:
             confirm: Ask for consent first if the policy requires it.
         """
         self.latest = run
-        self._controls.settle(is_busy=True)
-        self.report.begin(run)
+        self._news.clear()
+        self.report.expect(run)
         then = self._show_at_once
         go = partial(start, run, timeout=timeout, confirm=confirm, then=then)
         if have_threads():
             go()
+            self._news.wait(SWIFT)
         else:
             self._ask_before(run, go, confirm=confirm)
+        if self.report.has_result_of(run):
+            self.refresh()
+            return
+        self._controls.settle(is_busy=True)
+        self.report.begin(run)
         ticker.watch(self.refresh)
+        if self.report.has_result_of(run):  # its tick may have come before the watch
+            ticker.look_now()
 
     def _ask_before(self, run: Run, go: Callable[[], object], *, confirm: bool) -> None:
         """Ask for consent if the policy requires it, then call *go*, which starts *run*.
@@ -111,6 +123,7 @@ class PanelRuns:
 
     def ask(self, question: Question) -> Answer:
         """Show *question* of the run, and return the answer of a person."""
+        self._news.set()
         run = self.latest
         answer = self.question.ask(question, lambda: run is None or run.cancelled)
         if run is self.latest and run is not None and not run.cancelled:
@@ -143,6 +156,7 @@ class PanelRuns:
         The thread of *run* calls this.
         """
         self.report.render(run)
+        self._news.set()
         ticker.look_now()
 
     def close(self) -> None:

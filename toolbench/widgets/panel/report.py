@@ -66,15 +66,22 @@ class RunReport:
             *(self._log.widget, self._result, self._more), kind="toolbench-report"
         )
 
-    def begin(self, run: Run) -> None:
-        """Show *run* instead of the earlier run."""
+    def expect(self, run: Run) -> None:
+        """Let `show` show *run* from now on; the earlier run is seen until then."""
         self._run, self._last_state, self._is_old = run, None, False
+
+    def begin(self, run: Run) -> None:
+        """Remove the result of the earlier run, and show that *run* goes on."""
         self._log.clear()
-        self._result.value = ""
+        put(self._result, Html(""))
         show_if(self._more, is_shown=False)
         if self._links is not None:
             self._links.clear()
         self.show(run)
+
+    def has_result_of(self, run: Run) -> bool:
+        """Whether `render` has prepared the result of *run*."""
+        return self._rendered is not None and self._rendered.run is run
 
     def render(self, run: Run) -> None:
         """Prepare the result of *run*, which has ended.
@@ -93,7 +100,7 @@ class RunReport:
     def show(self, run: Run) -> bool:
         """Update the view of *run*, sending only changes. Return whether the view is complete."""
         rendered = self._rendered
-        over = rendered is not None and rendered.run is run
+        over = self.has_result_of(run)
         put(self._state, _state_html(run))
         put(self._clock, _clock_html(run, is_old=self._is_old))
         version = run.version, over
@@ -105,14 +112,17 @@ class RunReport:
         if run.is_stuck and not over:
             put(self._result, notice(STUCK, "warning"))
         if over and rendered is not None:
-            self._result.value = rendered.html
+            put(self._result, rendered.html)
             show_if(self._more, is_shown=rendered.is_more)
-            if getattr(run.outcome, "links", None):
-                self._offer_links(run)
+            self._offer_links(run)
         return over
 
     def _offer_links(self, run: Run) -> None:
         """Show a button for each resource to which the result has a link (only a server's tool)."""
+        if self._links is not None:
+            self._links.clear()
+        if not getattr(run.outcome, "links", None):
+            return
         from toolbench.mcp.results import MCPObservation  # noqa: PLC0415 - only for a result of a server
         from toolbench.widgets.resource_views.linked_resources import (  # noqa: PLC0415 - the same
             LinkedResources,
@@ -159,8 +169,11 @@ def _result_html(run: Run, limit: int) -> Html:
 
 
 def _state_html(run: Run) -> Html:
-    badge_html = state_badge(run.state)
-    return Html(f'<span role="status" aria-live="polite">{badge_html}</span>')
+    """Return the state of *run*, with its number: a screen reader reads the same state again."""
+    number, text = run.id, state_badge(run.state)
+    return Html(
+        f'<span role="status" aria-live="polite" data-run="{number}">{text}</span>'
+    )
 
 
 def _clock_html(run: Run, *, is_old: bool) -> Html:
