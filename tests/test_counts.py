@@ -26,6 +26,7 @@ from test_widgets.front import Wire
 from toolbench import Action, ToolDefinition, bench
 from toolbench.mcp import MCPClient
 from toolbench.widgets.form import SchemaForm
+from toolbench.widgets.panel import ToolPanel
 
 RECORD = Path(__file__).with_name("counts.json")
 RENEW = "TOOLBENCH_COUNTS"
@@ -115,6 +116,15 @@ class TestWidgets:
         WIDGETS[what]()
         sent = sum(len(json.dumps(data, default=str)) for _, _, data in wire.messages)
         check({f"comms of {what}": wire.opened(), f"bytes of {what}": sent})
+
+    def test_messages_of_a_run(self, wire, monkeypatch):
+        """What a click on Run sends to the page if the run has ended when the click is over."""
+        monkeypatch.setattr("toolbench.widgets.panel.panel_runs.SWIFT", 60)
+        panel = ToolPanel(tool_named("find"), {"query": "x"})
+        panel.run()
+        wire.messages.clear()
+        panel.run()
+        check({"messages of a run that ends at once": len(wire.messages)})
 
 
 class TestModules:

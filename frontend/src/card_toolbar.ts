@@ -5,6 +5,7 @@
 import { copyText, saveFile } from "./clipboard";
 import { downloadOf, hasLines, linesOf, textOf } from "./contents";
 import { openFully } from "./fullview";
+import { allIn } from "./ours";
 import { hasLevels, openLevels } from "./tree";
 
 const BODY = "[data-toolbench-body]";
@@ -13,9 +14,9 @@ const CARD = "[data-toolbench-card]";
 const COPIED_MILLISECONDS = 1500;
 const known = new WeakSet<Element>();
 
-/** Add to each card of the page what it does not have yet. */
-export function enhanceCards(): void {
-  for (const body of document.querySelectorAll<HTMLElement>(BODY)) {
+/** Add to each card in *root* what it does not have yet. */
+export function enhanceCards(root: ParentNode): void {
+  for (const body of allIn<HTMLElement>(root, BODY)) {
     const bar = body.closest(CARD)?.querySelector(BAR);
     if (!bar || known.has(body)) continue;
     known.add(body);

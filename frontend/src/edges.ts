@@ -1,12 +1,14 @@
 // A table that is wider than its frame fades out at the edge behind which there is more of it: a page
 // need not show a scroll bar before somebody scrolls.
 
+import { allIn } from "./ours";
+
 const TABLES = "[data-toolbench-listing] > table, [data-toolbench-runs], .toolbench-table";
 const FADES = "toolbench-fades";
 const known = new WeakSet<Element>();
 
-export function fadeEdges(): void {
-  for (const table of document.querySelectorAll(TABLES)) {
+export function fadeEdges(root: ParentNode): void {
+  for (const table of allIn(root, TABLES)) {
     const frame = table.parentElement;
     if (!frame || known.has(frame)) continue;
     known.add(frame);

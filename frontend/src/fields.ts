@@ -1,6 +1,8 @@
 // Fields that ipywidgets makes of more than one element: a switch or tabs of radio buttons are one
 // group with a name, in which the arrow keys move; and a field that is to be focused knows where.
 
+import { allIn } from "./ours";
+
 const FORM = ".tb-form";
 const FIELD = ".tb-form .tb-field";
 const SWITCH = ".tb-switch";
@@ -8,8 +10,8 @@ const GROUP = ".widget-radio-box";
 const SUBMIT = ".toolbench-submit";
 const known = new WeakSet<Element>();
 
-export function enhanceButtons(): void {
-  for (const button of document.querySelectorAll(`${SUBMIT}:not([aria-keyshortcuts])`)) {
+export function enhanceButtons(root: ParentNode): void {
+  for (const button of allIn(root, `${SUBMIT}:not([aria-keyshortcuts])`)) {
     button.setAttribute("aria-keyshortcuts", "Control+Enter");
   }
 }

@@ -1,5 +1,7 @@
 // A result, or one image of it, in a dialog as large as the window.
 
+import { allIn } from "./ours";
+
 /** Show *body* in a dialog as large as the window; after closing, it is in its old place. */
 export function openFully(body: HTMLElement, title: string): void {
   const place = document.createComment("");
@@ -29,12 +31,9 @@ export function zoomImages(): void {
   });
 }
 
-/** Make images buttons that the keyboard can reach. */
-export function nameImages(): void {
-  const images = document.querySelectorAll<HTMLImageElement>(
-    "[data-toolbench-body] img:not([role])",
-  );
-  for (const image of images) {
+/** Make images in *root* buttons that the keyboard can reach. */
+export function nameImages(root: ParentNode): void {
+  for (const image of allIn<HTMLImageElement>(root, "[data-toolbench-body] img:not([role])")) {
     image.setAttribute("role", "button");
     image.setAttribute("aria-label", `Enlarge ${image.alt}`);
     image.tabIndex = 0;

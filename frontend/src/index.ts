@@ -34,23 +34,29 @@ function start(): void {
 
 function enhance(): void {
   enhanceEditors();
-  enhanceButtons();
   enhanceFields();
   describeFields();
-  enhanceTables();
-  fadeEdges();
-  enhanceCards();
-  enhanceRuns();
+  complete(document);
   enhancePickers();
   enhanceTraffic();
   copyCalls();
-  nameImages();
   focusRefusals();
 }
 
+/** Complete the results and the buttons in *root*. */
+function complete(root: ParentNode): void {
+  enhanceButtons(root);
+  enhanceTables(root);
+  fadeEdges(root);
+  enhanceCards(root);
+  enhanceRuns(root);
+  nameImages(root);
+}
+
 /**
- * Look at each change of our widgets; all changes of one frame are dealt with together. Fields get
- * their names and descriptions at once: they are then part of the frame that shows the form.
+ * Look at each change of our widgets. Results, buttons, and the names and descriptions of fields are
+ * completed at once, where they came into the page and still are there. The rest of one frame's changes
+ * is dealt with together before the frame is drawn.
  */
 function watch(): void {
   let isScheduled = false;
@@ -65,11 +71,18 @@ function watch(): void {
       enhanceFields(form);
       describeFields(form);
     }
+    for (const root of additions(ours)) complete(root);
     if (ours.length > 0 && !isScheduled) {
       isScheduled = true;
       requestAnimationFrame(act);
     }
   }).observe(document.body, { childList: true, subtree: true });
+}
+
+/** The elements that *changes* brought into the page, and that are still there. */
+function additions(changes: MutationRecord[]): Element[] {
+  const nodes = new Set(changes.flatMap((change) => [...change.addedNodes]));
+  return [...nodes].filter((node) => node instanceof Element && node.isConnected) as Element[];
 }
 
 interface Initialized {

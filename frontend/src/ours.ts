@@ -9,6 +9,12 @@ export function ourTarget(event: Event): HTMLElement | null {
   return target instanceof HTMLElement && target.closest(OURS) ? target : null;
 }
 
+/** *root*, if it matches *selector*, and all below it that do. */
+export function allIn<E extends Element>(root: ParentNode, selector: string): E[] {
+  const below = [...root.querySelectorAll<E>(selector)];
+  return root instanceof Element && root.matches(selector) ? [root as E, ...below] : below;
+}
+
 /** Whether *change* happened inside a widget of ours, or brought one into the page. */
 export function isOurs(change: MutationRecord): boolean {
   const place = change.target;

@@ -1,12 +1,14 @@
 // The table of earlier runs. A click on a row or its button chooses the run in the hidden list of
 // ipywidgets. Times are shown in the time zone of the browser.
 
+import { allIn } from "./ours";
+
 const TABLE = "[data-toolbench-runs]";
 const ROW = "[data-toolbench-run]";
 const known = new WeakSet<Element>();
 
-export function enhanceRuns(): void {
-  for (const table of document.querySelectorAll<HTMLTableElement>(TABLE)) {
+export function enhanceRuns(root: ParentNode): void {
+  for (const table of allIn<HTMLTableElement>(root, TABLE)) {
     if (known.has(table)) continue;
     known.add(table);
     const rows = [...table.querySelectorAll<HTMLTableRowElement>(ROW)];

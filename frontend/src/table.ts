@@ -2,6 +2,7 @@
 // rows are elements of the page, even if there are very many rows. The kernel sends the first rows as
 // HTML (without this module there are only these) and the later rows as JSON text. Cells are text nodes.
 
+import { allIn } from "./ours";
 import { RowFilter } from "./rowfilter";
 
 const TABLE = "[data-toolbench-table]";
@@ -14,8 +15,8 @@ const tables = new WeakMap<Element, Table>();
 
 type Cells = string[];
 
-export function enhanceTables(): void {
-  for (const element of document.querySelectorAll<HTMLTableElement>(TABLE)) {
+export function enhanceTables(root: ParentNode): void {
+  for (const element of allIn<HTMLTableElement>(root, TABLE)) {
     if (!tables.has(element)) tables.set(element, new Table(element));
   }
 }

@@ -285,3 +285,26 @@ def test_a_large_table_is_virtual_and_sorted_by_its_heads(
         lab.screenshot(f"table-{theme}")
         assert violations(lab.tab.page, ".toolbench-panel") == []
     assert lab.tab.console_errors == []
+
+
+def test_a_result_is_completed_with_the_change_that_shows_it(
+    lab: NotebookPage, nbroot: Path
+):
+    """Its buttons do not wait for a frame; a result that is gone again gets none."""
+    page = opened(lab, nbroot / "results.ipynb")
+    panel = page.locator(".result-weather")
+    has_buttons: list[bool] = panel.evaluate(
+        """async panel => {
+            const body = panel.querySelector("[data-toolbench-body]");
+            const card = body.closest("[data-toolbench-card]").cloneNode(true);
+            card.querySelector(".toolbench-tools").remove();
+            const gone = card.cloneNode(true);
+            panel.append(card, gone);
+            gone.remove();
+            await Promise.resolve();  // the changes are looked at, but no frame is drawn
+            const cards = [card, gone].map(e => e.querySelector(".toolbench-tools") !== null);
+            card.remove();
+            return cards;
+        }"""
+    )
+    assert has_buttons == [True, False]
