@@ -34,19 +34,19 @@ from difflib import get_close_matches
 from typing import Any, Self
 
 Path = tuple[str | int, ...]
-"""The way to a value inside of another one: names of properties and positions in lists."""
+"""The path from a value to a part of it: names of properties and positions in lists."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem of a value: its path, and a sentence that describes it."""
+    """One problem of a value: the path of the wrong part, and a sentence about what is wrong."""
 
     path: Path
     message: str
 
     @property
     def where(self) -> str:
-        """The path as a person writes it: `items[2].name`; empty for the whole value."""
+        """The path as a person writes it: `items[2].name`; empty if the whole value is wrong."""
         dotted = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in self.path)
         return dotted.removeprefix(".")
 
@@ -58,15 +58,15 @@ class ToolbenchError(Exception):
     """The base class of all errors of toolbench."""
 
     def _render_traceback_(self) -> list[str]:
-        """Return the message alone for IPython, since a traceback would not help."""
+        """Return only the message, for IPython: a traceback would not help."""
         return [f"{type(self).__name__}: {self}"]
 
 
 class ArgumentsError(ToolbenchError, ValueError):
-    """The arguments do not fit the tool's schema; `problems` lists each misfit."""
+    """The arguments of a call do not fit the tool's schema; `problems` has all the reasons."""
 
     def __init__(self, tool: str, problems: Sequence[Problem]) -> None:
-        """Name the *tool* that was called, and all *problems*."""
+        """Make an error about a call of *tool*, with all *problems* of the arguments."""
         self.tool = tool
         self.problems = tuple(problems)
         super().__init__(str(self))
@@ -98,32 +98,31 @@ class ExportError(ToolbenchError, ValueError):
 
 
 class KindError(ToolbenchError, ValueError, LookupError):
-    """No class has that kind, or several have it. The reference SDK raises a ValueError."""
+    """No class has the kind that was asked for, or several have it. The reference SDK: a ValueError."""
 
 
 class ModelError(ToolbenchError, RuntimeError):
     """A model gave no answer; the conversation is unchanged and can continue."""
 
     status: int | None = None
-    """The HTTP status of the refusal, if there was one."""
+    """The HTTP status with which the provider refused the request; None if it did not refuse."""
     answer: Any = None
-    """The part of a broken answer that arrived, an `Answer`; None if there is none."""
+    """The part of the answer that arrived before an error, an `Answer`; None if nothing arrived."""
 
 
 class ModelConnectionError(ModelError, ConnectionError):
     """The host of a model could not be reached, or the connection broke."""
 
     def __new__(cls, *args: Any) -> Self:
-        """Make the error.
+        """Make the error without `RuntimeError.__new__`, which would refuse this class.
 
-        tblib, with which dask pickles errors, calls `__new__` directly. `RuntimeError.__new__`
-        would refuse this class.
+        tblib, with which dask pickles errors, calls `__new__` directly.
         """
         return ConnectionError.__new__(cls, *args)
 
 
 class ModelDriftError(ModelError, LookupError):
-    """A recording has no answer to a request.
+    """A recording of a model has no answer to a request.
 
     The message compares the request with the most similar recorded request.
     """
@@ -138,7 +137,7 @@ class ModelStoppedError(ModelError):
 
 
 class RegistrationError(ToolbenchError, ValueError):
-    """The registry cannot register the object it got, or a tool cannot be made from it."""
+    """The registry cannot register an object, or no tool can be made from it."""
 
 
 class SchemaError(ToolbenchError, ValueError):
@@ -150,10 +149,10 @@ class ServerError(ToolbenchError, ConnectionError):
 
 
 class ToolFailedError(ToolbenchError, RuntimeError):
-    """A tool run by a magic failed; `observation` is its result."""
+    """A tool that a magic ran has failed; `observation` is its result."""
 
     def __init__(self, tool: str, observation: Any) -> None:
-        """Name the *tool* that failed, with the text of its *observation*."""
+        """Make an error about *tool*, with the text of *observation*, its result."""
         self.tool = tool
         self.observation = observation
         text = observation.text.strip()
@@ -166,7 +165,7 @@ class ToolFailedError(ToolbenchError, RuntimeError):
 
 
 class ToolStoppedError(ToolFailedError):
-    """A tool run by a magic was refused by a person or the policy, or was stopped."""
+    """A tool that a magic should run was refused by a person or the policy, or its run was stopped."""
 
 
 class ToolNotFoundError(ToolbenchError, KeyError):
@@ -189,7 +188,7 @@ class MissingExtraError(ToolbenchError, ImportError):
     """A feature needs packages that are not installed."""
 
     def __init__(self, extra: str) -> None:
-        """Name the *extra* of the distribution that has the packages."""
+        """Make an error that says how to install *extra*, the extra of the distribution that is missing."""
         self.extra = extra
         super().__init__(f"{_EXTRAS[extra]} pip install 'jupyter-toolbench[{extra}]'")
 
@@ -198,16 +197,19 @@ class MissingExtraError(ToolbenchError, ImportError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `" Did you mean 'x' or 'y'?"` with similar names of *known*; empty without them."""
+    """Return `" Did you mean 'x' or 'y'?"` with the names of *known* that are similar to *name*.
+
+    Return an empty text if no name is similar.
+    """
     near = [repr(match) for match in get_close_matches(name, list(known), n=3)]
     return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
 def ended(sentence: str) -> str:
-    """Return *sentence* with a full stop, unless it has another end mark."""
+    """Return *sentence* with a full stop at its end, unless it has another end mark."""
     return sentence if sentence.endswith((".", "?", "!", "…")) else f"{sentence}."
 
 
 def indefinite(noun: str) -> str:
-    """Return *noun* with its article: `an int`, `a str`."""
+    """Return *noun* with its indefinite article: `an int`, `a str`."""
     return f"{'an' if noun[:1].lower() in tuple('aeio') else 'a'} {noun}"

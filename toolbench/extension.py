@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class Workbench:
-    """The parts of toolbench in one IPython shell: magics, completion, displays, servers."""
+    """All parts of toolbench in one IPython shell: magics, completion, displays, MCP servers."""
 
     def __init__(self, shell: Any) -> None:
-        """Prepare to extend *shell*; only `load` changes *shell*."""
+        """Make the parts for *shell*; only `load` changes the shell."""
         self._shell = shell
         self._client: MCPClient | None = None
         self.catalog = Catalog(shell.user_ns, lambda: self._client)
@@ -52,7 +52,7 @@ class Workbench:
 
     @property
     def client(self) -> "MCPClient":
-        """The MCP client with the servers of this notebook. It is made when it is first needed."""
+        """The MCP client with this notebook's servers, made when it is first needed."""
         if self._client is None:
             from toolbench.mcp.client import (  # noqa: PLC0415 - FastMCP takes seconds
                 MCPClient,
@@ -65,7 +65,7 @@ class Workbench:
         return self._client
 
     def load(self) -> None:
-        """Add the magics, completion and displays to the shell; start to record plain calls of tools."""
+        """Add the magics, the completion and the displays to the shell; start to record direct calls."""
         known = self._shell.magics_manager.magics
         self._covered = [
             (where, name, known[where].get(name))
@@ -83,7 +83,7 @@ class Workbench:
         self._errors.begin()
 
     def unload(self) -> None:
-        """Undo `load`, stop all runs, and disconnect the servers. Panels and history stay."""
+        """Undo `load`; stop all runs and close the servers. Panels and the history stay."""
         if self._client is not None:  # first, so that tasks go on at their servers
             self._client.sync_close()
             self._client = None
@@ -114,7 +114,7 @@ class Workbench:
         return matchers
 
     def _before_cell(self, info: Any = None) -> None:
-        """Prepare for a cell: let SIGINT stop background runs too, and close the cell's earlier panels."""
+        """Prepare for a new cell: SIGINT must stop background runs too, and panels belong to this cell."""
         watch.cell_begins()
         self._views.begin(getattr(info, "cell_id", None))
 
@@ -124,10 +124,7 @@ def _is_ours(matcher: Any) -> bool:
 
 
 def _open(name: str, module: str) -> list[Any]:
-    """Return the objects in *name*, a set in the module *module* of toolbench.
-
-    Return an empty list if the module was not imported yet.
-    """
+    """Return the objects in the set *name* of *module*; empty if *module* was not imported yet."""
     imported = sys.modules.get(f"toolbench.{module}")
     return [] if imported is None else list(getattr(imported, name))
 
@@ -137,7 +134,7 @@ def _served() -> list[Any]:
 
 
 def _after_cell(result: Any = None) -> None:
-    """Update views with tools that the cell defined; stop all runs if the cell was interrupted."""
+    """Update the views of tools that the cell defined; stop all runs if the cell was interrupted."""
     if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
         active.stop_all(INTERRUPTED)
     flush_descriptors()

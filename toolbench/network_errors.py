@@ -1,7 +1,7 @@
-"""Recognise network errors of any package by class name and status, without importing it.
+"""Recognise network errors of any package by class name and status, without importing the package.
 
-httpx, requests, urllib, aiohttp, anyio, websockets, MCP's SDK and the packages of providers each have
-their own errors. Only the names of the classes and the status are similar in all of them.
+httpx, requests, urllib, aiohttp, anyio, websockets, MCP's SDK and the packages of providers each
+have their own errors. Only the names of the classes and the status are similar in all of them.
 """
 
 import errno
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 ErrorKind = Literal["timeout", "network", "permission"]
-"""The kinds: a timeout; a connection that fails, or a busy host; a missing permission."""
+"""The kinds of errors: a timeout; a failed connection or a busy host; a missing permission."""
 
 PASSING_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
 """The HTTP statuses of temporary refusals: a later request may succeed."""
@@ -19,7 +19,7 @@ UNREACHED = frozenset(
         *("gaierror", "ConnectionRefusedError"),
     }
 )
-"""Classes of errors of a host that could not be reached at all."""
+"""The names of the classes of errors that mean: the host could not be reached at all."""
 CONNECTION = frozenset(
     {
         *("TransportError", "NetworkError", "ConnectError", "ConnectionError"),
@@ -29,7 +29,7 @@ CONNECTION = frozenset(
         *("ConnectionClosed", "URLError", "gaierror", "herror", "TimeoutError"),
     }
 )
-"""Classes of errors of the connection to a host."""
+"""The names of the classes of errors that mean: the connection to a host failed."""
 
 _TIMEOUTS = ("Timeout", "TimeoutError", "TimeoutException", "TimeoutExpired")
 _MCP = frozenset({"McpError", "MCPError"})
@@ -38,12 +38,12 @@ _NO_WAY = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN})
 
 
 def class_names(error: BaseException) -> list[str]:
-    """Return the name of the class of *error*, then the names of the base classes."""
+    """Return the name of the class of *error*, then the names of its base classes."""
     return [kind.__name__ for kind in type(error).__mro__]
 
 
 def status_of(error: object) -> int | None:
-    """Return the HTTP status of *error* or of its response; None if there is none."""
+    """Return the HTTP status of *error* or of its response; None if it has none."""
     for holder in (error, getattr(error, "response", None)):
         for name in ("status_code", "code", "status"):
             status = getattr(holder, name, None)
@@ -53,7 +53,7 @@ def status_of(error: object) -> int | None:
 
 
 def error_kind(error: BaseException) -> ErrorKind | None:
-    """Return the kind of *error*, if it is about the network or a permission; None for other errors.
+    """Return the kind of *error* if it is about the network or a permission, else None.
 
     The cause of *error* (`raise ... from cause`) and the first error of a group count too.
     """

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 NOT_KEPT = ", not kept"
-"""The end of the text in place of a value that is too large to keep."""
+"""The end of a text that is in place of a value that is too large to keep."""
 
 _DEEPEST = 100  # levels to write
 _MOST = 10_000  # parts to write of a value whose own repr raises
@@ -31,7 +31,7 @@ _BRACKETS: dict[type, str] = {dict: "{}", set: "{}", tuple: "()"}
 
 
 def text_of(value: Any) -> str:
-    """Return `repr(value)`; if `repr` raises, a text made from the parts of *value*."""
+    """Return `repr(value)`; if `repr` raises an error, a text made from the parts of *value*."""
     try:
         return repr(value)
     except Exception:  # noqa: BLE001 - it may be a user's code
@@ -39,7 +39,7 @@ def text_of(value: Any) -> str:
 
 
 def str_of(value: Any) -> str:
-    """Return `str(value)`; if `str` raises, `text_of(value)`."""
+    """Return `str(value)`; if `str` raises an error, `text_of(value)`."""
     try:
         return str(value)
     except Exception:  # noqa: BLE001 - as above
@@ -47,12 +47,12 @@ def str_of(value: Any) -> str:
 
 
 def key_text(key: Any) -> str:
-    """Return *key* of a mapping as text, because the keys of JSON are texts."""
+    """Return *key*, a key of a mapping, as text, because the keys of JSON are texts."""
     return key if isinstance(key, str) else text_of(key)
 
 
 def sentence(error: BaseException) -> str:
-    """Return `str(error)`; if `str` raises, the arguments of *error* as text."""
+    """Return `str(error)`; if `str` raises an error, the arguments of *error* as text."""
     try:
         return str(error)
     except Exception:  # noqa: BLE001 - as above
@@ -85,7 +85,7 @@ def plain(value: Any) -> Any:
 
 
 def without_long_fractions(value: Any) -> Any:
-    """Return *value*, but as plain data if it has a fraction too long for Python to write.
+    """Return *value*; if it has a `Fraction` too long for Python to write, return it as plain data.
 
     Otherwise pydantic-core would try to write the fraction, and print "Exception ignored".
     """
@@ -93,7 +93,7 @@ def without_long_fractions(value: Any) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """Return a deep copy of a JSON *value*, faster than `copy.deepcopy`.
+    """Return a deep copy of *value*, a JSON value; this is faster than `copy.deepcopy`.
 
     Objects that are not dicts or lists are not copied: both values share them.
     """
@@ -105,7 +105,7 @@ def copied(value: Any) -> Any:
 
 
 def whole_characters(value: Any) -> Any:
-    """Return a JSON *value* with U+FFFD for each lone surrogate, which UTF-8 cannot encode."""
+    """Return *value*, a JSON value, with U+FFFD for each lone surrogate, which UTF-8 cannot encode."""
     if isinstance(value, str):
         return value if value.isascii() else _HALF.sub("\ufffd", value)
     if isinstance(value, list):
@@ -127,7 +127,7 @@ def sendable(value: Any) -> Any:
 
 
 class _Parts:
-    """The text of a value whose repr raises, made from its parts; too many parts are left out."""
+    """Writes the text of a value whose repr raises an error, from its parts; at most 10,000 parts."""
 
     def __init__(self) -> None:
         self._room = _MOST
@@ -201,7 +201,7 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def _named_parts(value: Any) -> dict[str, Any]:
-    """Return the values of the fields of *value*, a dataclass object, as far as they are set."""
+    """Return the fields of *value*, a dataclass object, that have a value, by name."""
     if isinstance(value, type):
         return {}
     names = [field.name for field in fields(value)]
@@ -248,7 +248,7 @@ def _parts_walked(value: Any, inner: tuple[int, ...]) -> Any:
 
 
 def _writable(value: Any) -> Any:
-    """Return *value* with a text in place of each number that JSON or Python cannot write."""
+    """Return *value* with a text in place of each number that JSON cannot have or Python cannot write."""
     if isinstance(value, dict):
         return {name: _writable(item) for name, item in value.items()}
     if isinstance(value, list):
@@ -266,7 +266,7 @@ def _writable(value: Any) -> Any:
 def each_once(
     pairs: list[tuple[str, Any]], error: type[ValueError] = ValueError
 ) -> dict[str, Any]:
-    """Return *pairs* as a dict; refuse duplicate keys. Use: `object_pairs_hook` of `json.loads`.
+    """Return *pairs* as a dict; refuse a key that occurs twice. Use: `object_pairs_hook` of `json.loads`.
 
     Raises:
         error: If a key occurs twice.
@@ -281,7 +281,7 @@ def each_once(
 
 
 def same_json(left: Any, right: Any) -> bool:
-    """Tell whether two JSON values are written the same: types, numbers, and order of keys."""
+    """Tell whether two JSON values are the same also in their types, numbers and order of keys."""
     if type(left) is not type(right):
         return False
     if isinstance(left, dict):

@@ -1,4 +1,4 @@
-"""Check whether this Python has threads; in a page (Pyodide) it has none, and work is done at once."""
+"""Tell whether this Python has threads. In a page (Pyodide) it has none: work is then done at once."""
 
 import sys
 from collections.abc import Callable
@@ -6,11 +6,11 @@ from threading import Thread
 from typing import Any
 
 NO_THREADS = "this Python runs in a page, where there are no threads"
-"""The reason why something cannot be done, for the middle of a sentence."""
+"""The reason why something cannot be done without threads, as a part of a sentence."""
 
 
 def have_threads() -> bool:
-    """Tell whether this Python can start threads: Pyodide cannot.
+    """Tell whether this Python can start threads; Pyodide cannot.
 
     Source: `sys._emscripten_info.pthreads`, which only CPython for Emscripten has.
     """
@@ -22,7 +22,7 @@ class _AtOnce(Thread):
     """A thread object whose `start` does the work at once, in the calling thread."""
 
     def start(self) -> None:
-        """Do the work now."""
+        """Do the work now, in the calling thread."""
         self.run()
 
     def join(self, timeout: float | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Write a file completely or not at all; readers see the earlier content until the write ends."""
+"""Write a file completely or not at all; readers see the old content until the write ends."""
 
 import os
 import stat
@@ -10,7 +10,7 @@ from secrets import token_hex
 def write_whole(
     path: Path, text: str, *, errors: str = "strict", is_private: bool = True
 ) -> None:
-    """Write *text* to the file at *path*, as UTF-8.
+    """Write *text* to the file at *path*, as UTF-8, in place of its old content.
 
     Args:
         path: The file; its folder must exist. If writing fails, the old content stays.

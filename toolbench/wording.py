@@ -1,4 +1,4 @@
-"""Words: a number with its noun, a list of names, and the words in a name."""
+"""Words for people: a number with its noun, a duration, a list of names, the words in a name."""
 
 import re
 from collections.abc import Sequence
@@ -7,12 +7,12 @@ _BETWEEN_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def counted(count: int, noun: str) -> str:
-    """Return *count* and *noun*: `1 row`, `1,234 rows`. The plural of *noun* is *noun* and an s."""
+    """Return *count* with *noun*: `1 row`, `1,234 rows`. The plural of *noun* must only need an s."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def duration(seconds: float) -> str:
-    """Return a time as a person reads it: `38 ms`, `1.2 s`, `42 s`, `3 min 5 s`."""
+    """Return *seconds* as a person reads a time: `38 ms`, `1.2 s`, `42 s`, `3 min 5 s`."""
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 9.95:
@@ -22,7 +22,7 @@ def duration(seconds: float) -> str:
 
 
 def listed(names: Sequence[str], most: int) -> str:
-    """Return the first *most* of *names* with commas, and how many more names there are."""
+    """Return the first *most* of *names*, joined by commas, and how many more names there are."""
     rest = len(names) - most
     text = ", ".join(names[:most])
     return f"{text} and {rest:,} more" if rest > 0 else text
@@ -34,5 +34,5 @@ def snake_case(name: str) -> str:
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a name in snake, camel, kebab or dotted case, in lower case."""
+    """Return the words of *name*, in lower case; it may be in snake, camel, kebab or dotted case."""
     return [word for word in re.split(r"[^a-z0-9]+", snake_case(name)) if word]

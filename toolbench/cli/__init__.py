@@ -1,10 +1,10 @@
-"""The command line: `toolbench new`, `lab`, `eval`, `export`, `connect`, `doctor`."""
+"""The command `toolbench` for a terminal: `new`, `lab`, `eval`, `export`, `connect`, `doctor`."""
 
 import sys
 
 
 def main() -> int:
-    """Run the command line and return its exit code."""
+    """Run the command with the arguments of this process, and return its exit code."""
     try:
         from toolbench.cli.app import app  # noqa: PLC0415 - cyclopts is an extra
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""The commands of `toolbench`: their arguments and output."""
+"""The subcommands of `toolbench`: their arguments and output. Their docstrings are the help texts."""
 
 import sys
 from pathlib import Path
@@ -185,9 +185,9 @@ def doctor() -> int:
 
 
 def _typed(program: str) -> str:
-    """Return the command that starts *program* of this environment: its name if that is enough.
+    """Return what to type to start *program* of this environment: its name if that is enough.
 
-    If the name would start no program or another one, the command is the path.
+    If the name would start no program or another one, the result is the path.
     """
     ours = Path(sys.executable).with_name(program)
     return program if which(program) == str(ours) else str(ours)

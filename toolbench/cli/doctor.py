@@ -38,10 +38,10 @@ _EXTRAS = {
 
 @dataclass(frozen=True)
 class Check:
-    """The result of one check.
+    """The result of one check of the installation.
 
-    With the state `missing`, toolbench works without this part. With the state `broken`, toolbench
-    or its forms do not work.
+    With the state `missing`, toolbench works without the checked part. With the state `broken`,
+    toolbench or its forms do not work.
     """
 
     subject: str
@@ -50,7 +50,7 @@ class Check:
 
 
 def examine() -> list[Check]:
-    """Run all checks; nothing is started and no data leaves the machine."""
+    """Run all checks and return their results; nothing is started, and no data leaves the machine."""
     return [
         *_versions(),
         *_front_ends(),
@@ -77,12 +77,12 @@ def report(checks: list[Check]) -> Text:
 
 
 def _line(text: str) -> str:
-    """Return *text* on one line with control characters visible: the text is not trusted."""
+    """Return *text*, which is not trusted, on one line with control characters visible."""
     return visible(" ".join(text.split()))
 
 
 def verdict(checks: list[Check]) -> str:
-    """Return the last sentence of the report."""
+    """Return the last sentence of the report about *checks*."""
     broken = [check.subject for check in checks if check.state == "broken"]
     if broken:
         return f"Fix this first: {', '.join(broken)}."
@@ -129,7 +129,7 @@ def _front_ends() -> Iterator[Check]:
 
 
 def _kernels() -> Iterator[Check]:
-    """Check that the kernel `python3` of notebooks is this Python. Often it is another Python."""
+    """Check that the notebook kernel `python3` is this Python. Often it is another Python."""
     from jupyter_client.kernelspec import (  # noqa: PLC0415 - comes with ipykernel, slow
         KernelSpecManager,
         NoSuchKernel,

@@ -14,7 +14,7 @@ from toolbench.evals.trials.evaluation import evaluate
 from toolbench.llm.models import LocalModel, RecordedModel, as_model
 
 AS_EXPECTED, NOT_AS_EXPECTED, NOT_MEASURED = 0, 1, 2
-"""The exit codes: enough answers passed; too few passed; some answers are missing."""
+"""The exit codes, in this order: enough answers passed; too few; some answers are missing."""
 
 
 class EvalError(ToolbenchError):
@@ -32,7 +32,7 @@ def run_cases(
     max_cost: float | None,
     retry_errors: bool,
 ) -> EvalReport:
-    """Test *models* with *tools* on the cases of *file*, and return the report.
+    """Test *models* with *tools* on the cases in *file*, and return the report.
 
     Raises:
         ToolbenchError: If a file, tool or model cannot be used; the message says which one.
@@ -56,9 +56,9 @@ def run_cases(
 
 
 class _Progress:
-    """Shows each note on its own line, and the progress on one line that changes.
+    """Shows each note on a separate line, and the progress on one line that changes.
 
-    A log file gets only the first line of the progress.
+    If the output is not a terminal, only the first line of the progress is written.
     """
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ def check_share(min_passed: float) -> None:
 
 
 def write_files(report: EvalReport, *, junit: Path | None, html: Path | None) -> None:
-    """Write *report* to the files *junit* and *html*; None means no such file.
+    """Write *report* to the files *junit* and *html*; None means that the file is not wanted.
 
     Raises:
         EvalError: If a file cannot be written.
@@ -107,7 +107,7 @@ def write_files(report: EvalReport, *, junit: Path | None, html: Path | None) ->
 def exit_code(report: EvalReport, min_passed: float) -> int:
     """Return the exit code for *report*: 2 if an answer is missing, 1 if too few answers pass, else 0.
 
-    Of the answers of each model, at least the share *min_passed* must pass.
+    Enough answers pass if, for each model, their share is at least *min_passed*.
     """
     if report.errors or len(report) < report.planned:
         return NOT_MEASURED
@@ -116,7 +116,7 @@ def exit_code(report: EvalReport, min_passed: float) -> int:
 
 
 def model_of(spec: str, api_key_env: str | None) -> Any:
-    """Return the model of *spec*: a URL, a recording, weights, `local` or `module:name`.
+    """Return the model that *spec* names: a URL, a recording, weights, `local` or `module:name`.
 
     Raises:
         EvalError: If *spec* is none of these.

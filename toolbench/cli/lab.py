@@ -16,7 +16,7 @@ class LabError(ToolbenchError):
 
 
 def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) -> int:
-    """Run JupyterLab on *notebook* until it is stopped.
+    """Start JupyterLab with *notebook*, and return when it is stopped.
 
     Args:
         notebook: An existing notebook; if None, the notebook of `starter` in the current folder.
@@ -59,14 +59,14 @@ def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) 
 
 
 def use_own_kernel() -> None:
-    """Make `python3` the kernel of this Python, even if the user has another kernel `python3`."""
+    """Let the kernel name `python3` mean this Python, even if the user has another kernel of this name."""
     own = str(Path(sys.prefix) / "share" / "jupyter")
     before = os.environ.get("JUPYTER_PATH")
     os.environ["JUPYTER_PATH"] = f"{own}{os.pathsep}{before}" if before else own
 
 
 def starter(folder: Path) -> Path:
-    """Return the starter notebook of *folder*, which lists the tools; make it if needed."""
+    """Return the path of the starter notebook in *folder*, which lists the tools; make it if needed."""
     import nbformat  # noqa: PLC0415 - comes with JupyterLab
     from nbformat import v4  # noqa: PLC0415
 

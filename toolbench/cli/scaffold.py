@@ -20,19 +20,19 @@ class ScaffoldError(ToolbenchError, ValueError):
 
 @dataclass(frozen=True)
 class Scaffold:
-    """The package that `scaffold` wrote: its folder and its files."""
+    """The folder and the files of a package that `scaffold` wrote."""
 
     folder: Path
     files: tuple[Path, ...]
 
     @property
     def notebook(self) -> Path:
-        """The notebook that shows the tool."""
+        """The path of the notebook that shows the tool."""
         return next(path for path in self.files if path.suffix == ".ipynb")
 
 
 def scaffold(name: str, into: Path) -> Scaffold:
-    """Write the package *name* to a new folder of this name in *into*.
+    """Write a package for the tool *name* to a new folder of this name in *into*.
 
     Raises:
         ScaffoldError: If *name* cannot be a module name, or the folder exists already.

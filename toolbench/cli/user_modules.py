@@ -1,4 +1,4 @@
-"""Import a user's code for a command: `file.py` or `module`, and perhaps `:name,name`."""
+"""Import the user's code that a command names: `file.py` or `module`, and perhaps `:name,name`."""
 
 import sys
 from importlib import import_module
@@ -12,11 +12,11 @@ from toolbench.errors import ToolbenchError
 
 
 class UserModuleError(ToolbenchError):
-    """The module of a command line cannot be imported, or does not define the tool."""
+    """The module that a command names cannot be imported, or does not define the tool."""
 
 
 def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
-    """Return the tools of `file.py` or `module`: all tools, or only the tools of `:name,name`.
+    """Return the tools that *spec* names: `file.py` or `module` for all, `:name,name` after it for some.
 
     Raises:
         UserModuleError: If the module cannot be imported, or does not define the tools.
@@ -38,7 +38,7 @@ def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
 
 
 def module_of(place: str) -> ModuleType:
-    """Import *place*, a file `.py` or the name of a module, and return the module.
+    """Import and return the module *place*, which is a file `.py` or the name of a module.
 
     Raises:
         UserModuleError: If the module cannot be imported.

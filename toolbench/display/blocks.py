@@ -1,4 +1,4 @@
-"""Show the blocks of an observation: formatted for people, or exactly as a model reads them."""
+"""Show content blocks of an observation: formatted for people, or exactly as a model reads them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,10 +24,10 @@ _LEAST = 2_000  # characters that every block may have
 def blocks_html(
     blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT
 ) -> Html:
-    """Return the blocks as HTML, each in a section with a title of its kind and size.
+    """Return *blocks* as HTML, each in a section with a title that names its kind and size.
 
-    Terminal colours, JSON trees and tables are for people. *verbatim* shows text as the
-    model reads it: not interpreted, with hidden characters spelled out.
+    Terminal colours, JSON trees and tables are for people. *verbatim* shows text as the model reads
+    it: not interpreted, with hidden characters spelled out.
 
     Args:
         blocks: `TextContent`, `ImageContent`, `str`, JSON values, DataFrames; else `str(block)`.
@@ -41,14 +41,14 @@ def blocks_html(
 def blocks_text(
     blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT
 ) -> str:
-    """Return the blocks as text of 100 columns. The arguments are the same as for `blocks_html`."""
+    """Return *blocks* as text with lines of 100 columns. The arguments are those of `blocks_html`."""
     views = block_views(blocks, verbatim=verbatim, limit=limit)
     return "\n\n".join(f"── {view.title}\n{view.text()}".rstrip() for view in views)
 
 
 @dataclass(frozen=True)
 class BlockView:
-    """The view of one block: a title with its kind and size, and functions that draw it."""
+    """The view of one block: a title with its kind and size, and functions that return its content."""
 
     title: str
     html: Callable[[], Html]
@@ -61,7 +61,7 @@ _Reader = Callable[[Any, int], BlockView | None]
 def block_views(
     blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT
 ) -> Iterator[BlockView]:
-    """Yield a view of each block. The arguments are the same as for `blocks_html`."""
+    """Yield a view of each block. The arguments are those of `blocks_html`."""
     readers = _VERBATIM if verbatim else _READERS
     share = max(_LEAST, limit // max(1, len(blocks)))
     for block in blocks[:_MOST]:

@@ -14,7 +14,7 @@ from toolbench.display.escape import visible
 from toolbench.wording import counted
 
 _NOTICE_ROOM = 64
-_ROOM = 2  # times the limit: the part that is read at each end of a very long text
+_ROOM = 2  # times the limit: so much of a very long text is read at each end
 _LONGEST_SEQUENCE = 2_000_000  # characters: shorter sequences are never cut
 _NEAR = 200  # characters that a cut may move to the end of a line
 _LONGEST_CLUSTER = 32
@@ -25,7 +25,7 @@ _JOINERS = "\u200c\u200d\ufe0e\ufe0f"
 
 @dataclass(frozen=True)
 class Capped:
-    """A text without its middle: `omitted` counts the characters removed after `head`."""
+    """A text without its middle: `omitted` characters were removed between `head` and `tail`."""
 
     head: str
     omitted: int = 0
@@ -33,7 +33,7 @@ class Capped:
 
     @property
     def notice(self) -> str:
-        """The line in place of the omitted characters; empty if there are none."""
+        """The line that replaces the removed characters; empty if none were removed."""
         return left_out(self.omitted, "character") if self.omitted else ""
 
     def __str__(self) -> str:
@@ -49,13 +49,13 @@ def left_out(count: int, noun: str) -> str:
 
 
 def cap(text: str, limit: int, read: Callable[[str], str] = str) -> Capped:
-    """Keep about *limit* characters of `read(text)`, half from each end.
+    """Shorten `read(text)` to about *limit* characters, half from each end.
 
     As a `str`, the result has at most *limit* characters; or at most 64 if *limit* is smaller,
     because the notice needs 64. No cut falls inside a control sequence or a surrogate pair, or
-    between a letter and its accents. A cut moves to the end of a line if one is near. The middle of
-    a very long text is removed before the rest is read, so the work depends on *limit*, not on the
-    length of *text*.
+    between a letter and its accents. A cut moves to the end of a line if there is one near it. The
+    middle of a very long text is removed before `read` gets the rest, so the work depends on
+    *limit*, not on the length of *text*.
     """
     room = max(_ROOM * limit, _NOTICE_ROOM)
     if len(text) <= 2 * room:
@@ -79,7 +79,7 @@ def cap(text: str, limit: int, read: Callable[[str], str] = str) -> Capped:
 
 
 def cap_joined(texts: Sequence[str], limit: int) -> Capped:
-    """Join *texts* as lines and keep about *limit* characters, as `cap` does."""
+    """Join *texts* as lines, and shorten the result to about *limit* characters, as `cap` does."""
     total = sum(map(len, texts)) + max(0, len(texts) - 1)
     room = _ROOM * max(limit, _NOTICE_ROOM)
     if total <= 2 * room:
@@ -92,7 +92,7 @@ def cap_joined(texts: Sequence[str], limit: int) -> Capped:
 
 
 def _until(texts: Iterable[str], room: int) -> Iterator[str]:
-    """Yield *texts* until their characters together reach *room*."""
+    """Yield items of *texts* until they have *room* characters together."""
     for text in texts:
         if room <= 0:
             return
@@ -101,23 +101,23 @@ def _until(texts: Iterable[str], room: int) -> Iterator[str]:
 
 
 def text_line(text: str) -> str:
-    """Return *text* as one line without control characters, cut off if it is long."""
+    """Return *text* as one line without control characters; a long line is cut off."""
     beginning = text[: _ROOM * _LONGEST_LINE]
     return shorten(visible(" ".join(beginning.split())), _LONGEST_LINE)
 
 
 def shorten(text: str, limit: int) -> str:
-    """Cut *text* to at most *limit* characters, for names, titles and cells."""
+    """Return *text*, cut to at most *limit* characters, for names, titles and cells."""
     return text if len(text) <= limit else f"{text[: _before(text, limit - 1)]}…"
 
 
 def cap_text(text: Text, limit: int, omitted: int = 0) -> Text:
-    """Keep about *limit* characters of a Rich text, as `cap` does of a string.
+    """Shorten *text*, a Rich text, to about *limit* characters, as `cap` does with a string.
 
     Args:
         text: The text.
         limit: The number of characters to keep.
-        omitted: The number of characters that were already removed from its middle.
+        omitted: The number of characters that were already removed from the middle of *text*.
     """
     capped = cap(text.plain, limit)
     if not capped.omitted:
@@ -128,7 +128,7 @@ def cap_text(text: Text, limit: int, omitted: int = 0) -> Text:
 
 
 def joined(head: Text, omitted: int, tail: Text) -> Text:
-    """Return *head* and *tail* of a Rich text with the notice on a line between them."""
+    """Return the Rich texts *head* and *tail* with the notice on a line between them."""
     gap = "\n" if head and not head.plain.endswith("\n") else ""
     notice = f"{gap}{left_out(omitted, 'character')}\n"
     return Text.assemble(
@@ -165,7 +165,7 @@ def _after(text: str, cut: int) -> int:
 
 
 def _sequence_at(text: str, cut: int) -> re.Match[str] | None:
-    """Return the control sequence that begins before *cut* and ends after it."""
+    """Return the control sequence that begins before *cut* and ends after it; None if there is none."""
     begin = text.rfind("\x1b", max(0, cut - _LONGEST_SEQUENCE), cut)
     end = cut + _LONGEST_SEQUENCE
     match = SEQUENCE.match(text, begin, end) if begin >= 0 else None

@@ -1,4 +1,4 @@
-"""Cards: a title, a remark beside it, and content of a limited height.
+"""Cards: boxes with a title, a remark beside the title, and content of a limited height.
 
 A card works without a script: content that is too high scrolls. If the page has our front-end
 module, the module finds cards by their attributes and adds actions: copy, save, wrap, show all.
@@ -24,7 +24,7 @@ _BODY = f"max-height:{HEIGHT};flex:1 1 auto;overflow:auto;padding:8px 10px"
 
 @dataclass(frozen=True)
 class Card:
-    """One card; title and remark are any text, the content is safe HTML."""
+    """The content of one card: title and remark are any text, the content is safe HTML."""
 
     title: str
     content: Html
@@ -32,7 +32,7 @@ class Card:
 
 
 def cards_html(cards: Iterable[Card]) -> Html:
-    """Return *cards* side by side, or one below the other if there is no room."""
+    """Return the HTML of *cards*, side by side, or one below the other if there is no room."""
     style = f"display:flex;flex-wrap:wrap;gap:10px;align-items:stretch;{TEXT_FONT}"
     boxes = "".join(map(_box, cards))
     return Html(f'<div {NO_MATHS} style="{style};{TEXT_COLOR}">{boxes}</div>')

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, NewType
 
 Html = NewType("Html", str)
-"""HTML made by the display layer, safe to show. Everything else is text and must be escaped."""
+"""HTML that the display layer made, safe to show. Any other text must be escaped."""
 
 NO_MATHS = 'class="tex2jax_ignore mathjax_ignore"'
 """The attribute that stops MathJax, old and new, from changing the content of an element."""
@@ -47,11 +47,11 @@ _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\"<>\\^`]+", re.IGNORE
 
 
 def visible(text: str) -> str:
-    """Return *text* with invisible and reordering characters spelled out.
+    """Return *text* with invisible characters, and characters that reorder text, spelled out.
 
     ASCII control characters are written as by `cat -v` (`^[`), all other characters by number
-    (`⟨U+202E⟩`). Characters that languages and emoji need (joiners, two common variation
-    selectors) stay.
+    (`⟨U+202E⟩`). Characters that languages and emoji need (joiners, two common variation selectors)
+    stay.
     """
     if not _HIDDEN.search(text):
         return text
@@ -77,14 +77,15 @@ def _spelled(character: str) -> str:
 
 
 def escape(text: str) -> Html:
-    """Return *text* as HTML that shows it, for an element or a quoted attribute."""
+    """Return HTML that shows *text*, for the inside of an element or of a quoted attribute."""
     return Html(html.escape(visible(text)))
 
 
 def ascii_json(value: Any) -> Html:
     """Return *value* as JSON in ASCII, escaped for HTML.
 
-    JSON in ASCII writes an invisible character as its number, so `escape` does not replace it.
+    JSON in ASCII writes an invisible character as its number, so `escape` does not change the
+    value.
     """
     return escape(json.dumps(value, separators=(",", ":")).replace("\x7f", "\\u007f"))
 
@@ -99,7 +100,7 @@ def safe_address(url: str) -> str | None:
 
 
 def link(url: str, label: Html) -> Html:
-    """Return *label* as a link to *url*; only the label if the address is refused.
+    """Return *label* as a link to *url*; if *url* is not a safe address, only *label*.
 
     The address is also the tooltip, since a label can name another address.
     """

@@ -1,4 +1,4 @@
-"""Show a JSON value as a tree a person can fold, and as indented text."""
+"""Show a JSON value as a tree that a person can fold, or as indented text."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +11,7 @@ from toolbench.display.html.css import CODE_FONT, TEXT_COLOR
 from toolbench.plain import each_once, key_text, plain
 
 LIMIT = 100_000
-"""The characters of keys and values to show, by default."""
+"""The number of characters of keys and values to show, by default."""
 
 _LARGEST = 2_000_000  # characters of JSON to read at most
 _OPEN = 2  # levels that are open at first
@@ -24,10 +24,10 @@ _CHILDREN = "padding-left:1.3em;border-left:1px dotted currentColor;margin-left:
 
 
 def parse_json(text: str) -> dict[str, Any] | list[Any] | None:
-    """Return the object or list in the JSON *text*; None for anything else.
+    """Return the object or list in *text*, if this is JSON; None for anything else.
 
-    It returns None also for an object with the same key twice, since a tree would hide one value,
-    and for a text that would take too long to parse.
+    Return None also for an object with the same key twice, since a tree would hide one value, and
+    for a text that would take too long to parse.
     """
     if len(text) > _LARGEST or not text.lstrip().startswith(("{", "[")):
         return None
@@ -41,12 +41,15 @@ def parse_json(text: str) -> dict[str, Any] | list[Any] | None:
 
 
 def json_text(value: Any, *, limit: int = LIMIT) -> str:
-    """Return *value* as indented JSON; if it is longer than *limit* characters, only head and tail."""
+    """Return *value* as indented JSON, shortened to its head and tail above *limit* characters."""
     return str(cap(_dumps(_fitting(value), indent=2), limit, visible))
 
 
 def json_html(value: Any, *, limit: int = LIMIT) -> Html:
-    """Return *value* as a tree of `<details>`, which folds without JavaScript."""
+    """Return *value* as a tree of `<details>`, which folds without JavaScript.
+
+    At most about *limit* characters are shown; a notice counts the values that are left out.
+    """
     style = f"{CODE_FONT};{TEXT_COLOR};line-height:1.4"
     flow = "white-space:pre-wrap;overflow-wrap:anywhere"
     tree = _Tree(limit).node(value, "", 0)
@@ -56,7 +59,7 @@ def json_html(value: Any, *, limit: int = LIMIT) -> Html:
 
 
 class _Tree:
-    """A writer of nodes. When its room is used up, further nodes are only counted."""
+    """Writes the nodes of a tree. When its room is used up, further nodes are only counted."""
 
     def __init__(self, room: int) -> None:
         self._room = room
@@ -92,26 +95,26 @@ class _Tree:
 
 
 def _size(value: Any) -> int:
-    """Return the number of values in *value*; 0 if it is neither an object nor a list."""
+    """Return the number of items in *value*; 0 if it is neither an object nor a list."""
     return len(value) if isinstance(value, Mapping | list | tuple) else 0
 
 
 def _items(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the keys and values in *value* one by one: a tree may need only the first ones."""
+    """Yield the keys and items of *value* one by one: a tree may need only the first ones."""
     if isinstance(value, Mapping):
         return ((key_text(key), item) for key, item in value.items())
     return ((str(index), item) for index, item in enumerate(value))
 
 
 def _fitting(value: Any) -> Any:
-    """Return *value*; if *value* is very large, return only its first part, with a notice."""
+    """Return *value*; if it is very large, only its first part, with a notice."""
     part = _Part()
     fitting = part.of(value, 0)
     return value if part.is_all else fitting
 
 
 class _Part:
-    """A copier for the first part of a value; the copier stops when its room is used up."""
+    """Copies the first part of a value; it stops when its room is used up."""
 
     def __init__(self) -> None:
         self._room = _LARGEST

@@ -1,4 +1,4 @@
-"""The static views of tools, calls and results, as text and as HTML that needs no kernel."""
+"""The views of tools, calls and results without widgets: text, and HTML that needs no kernel."""
 
 from collections.abc import Callable, Mapping
 from itertools import islice
@@ -59,7 +59,7 @@ _MEANING = {
 def tool_html(
     tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None, *, cost: str = ""
 ) -> Html:
-    """Return the head of a tool: title, name, source, hints, description.
+    """Return the HTML of the head of *tool*: title, name, origin, hints, description.
 
     Args:
         tool: The tool.
@@ -88,7 +88,10 @@ def tool_html(
 
 
 def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Tone]]:
-    """Return the hints that the tool declares, in words. A server's tool may be "undeclared"."""
+    """Return the hints that *tool* declares, in words, each with its colour.
+
+    If a server's tool does not declare its effect, the word is "undeclared".
+    """
     declared = tool.annotations.model_fields_set if tool.annotations else frozenset()
     hints = tool.hints
     words: list[tuple[str, Tone]] = []
@@ -106,7 +109,7 @@ def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Tone]]:
 def tool_bundle(
     tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any] | None = None
 ) -> dict[str, str]:
-    """Return a tool as text and as HTML that needs no kernel.
+    """Return the mime bundle of *tool*: text, and HTML that needs no kernel.
 
     Args:
         tool: The tool.
@@ -127,7 +130,7 @@ def tool_bundle(
 
 
 def tool_text(tool: ToolDefinition[Any, Any]) -> str:
-    """Return the help text of a tool: its name, description and parameters."""
+    """Return the help text of *tool*: its name, description and parameters."""
     parts = (
         _headline(tool),
         tool.description.strip(),
@@ -145,12 +148,12 @@ def _parameter_lines(parameters: Mapping[str, str]) -> list[str]:
 
 
 def _one_line(text: str) -> str:
-    """Return *text* on one line, so that a name with line breaks cannot look like several."""
+    """Return *text* on one line, so that a name with line breaks cannot look like several names."""
     return " ".join(text.split())
 
 
 def _parameters_html(rows: Mapping[str, str]) -> Html:
-    """Return the parameters and their descriptions, one line each."""
+    """Return the HTML of *rows*, the parameters with their descriptions, a line for each."""
     lines = "".join(
         f"<div><b>{short(name)}</b>: {short(text, _ABOUT)}</div>"
         for name, text in islice(rows.items(), _MOST)
@@ -176,7 +179,15 @@ def call_html(
     remark: str = "",
     limit: int = LIMIT,
 ) -> Html:
-    """Return a finished call as HTML that needs no kernel: tool, arguments, result."""
+    """Return the HTML of a call that has ended, which needs no kernel: tool, arguments, result.
+
+    Args:
+        tool: The tool, or its name if the tool is not known.
+        arguments: The arguments of the call.
+        observation: The result of the call.
+        remark: A text beside the name of the tool.
+        limit: The number of characters of the result to show in each card.
+    """
     name = tool if isinstance(tool, str) else tool.title
     head = (
         f'<strong>{short(name)}</strong> <span style="{REMARK}">{escape(remark)}</span>'
@@ -192,7 +203,7 @@ def call_html(
 def _arguments_html(
     tool: ToolDefinition[Any, Any] | str, arguments: Mapping[str, Any]
 ) -> Html:
-    """Return the arguments in the order of the tool's parameters, with defaults for missing ones."""
+    """Return the arguments in the order of the tool's parameters; those left out, with their defaults."""
     defaults = {} if isinstance(tool, str) else _defaults(tool)
     names = [] if isinstance(tool, str) else tool.input_node.names
     unsent = {k: v for k, v in defaults.items() if k not in arguments}
@@ -204,7 +215,7 @@ def _arguments_html(
 
 
 def _defaults(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
-    """Return the defaults of the parameters without secrets; a default of null is left out."""
+    """Return the defaults of the parameters of *tool*, without secrets; a default of null is left out."""
     whole = tool.input_node
     nodes = {name: whole.at(name) for name in whole.names}
     defaults = {name: node.default for name, node in nodes.items()}
@@ -216,13 +227,13 @@ def _defaults(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
 def call_text(
     arguments: Mapping[str, Any], observation: Observation, *, limit: int = LIMIT
 ) -> str:
-    """Return the arguments and the result of a finished call as text."""
+    """Return the arguments and the result of a call that has ended, as text."""
     arguments_text = json_text(dict(arguments))
     return f"arguments: {arguments_text}\n{observation_text(observation, limit=limit)}"
 
 
 def action_bundle(action: Action) -> dict[str, str]:
-    """Return a call as text and as HTML that needs no kernel."""
+    """Return the mime bundle of *action*: text, and HTML that needs no kernel."""
     renderable = visualized(action)
     return {
         "text/plain": safely(to_text, renderable),
@@ -238,7 +249,7 @@ _BUNDLES: dict[type, Callable[[Any], dict[str, str]]] = {
 
 
 def bundle_of(thing: Any) -> dict[str, str] | None:
-    """Return a tool, a call or a result as text and HTML; None for any other object."""
+    """Return the mime bundle of *thing*, a tool, a call or a result; None for any other object."""
     fits = (show for kind, show in _BUNDLES.items() if isinstance(thing, kind))
     show = next(fits, None)
     return None if show is None else show(thing)

@@ -1,4 +1,4 @@
-"""The view of an observation: one card for people and one for the model, or a single card."""
+"""The view of an observation: a card for people and a card for the model, or one card for both."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -25,14 +25,14 @@ PERSON = "What a person sees"
 MODEL = "What the model reads"
 BOTH = "A person and the model read the same"
 LIMIT = 60_000
-"""The characters of a result to show, in each card, by default."""
+"""The number of characters of a result to show in each card, by default."""
 
 _LONG = 2_000_000  # characters of a result
 _ASIDE = 1_000  # characters of remarks that a result may have in addition to its text
 
 
 def visualized(thing: Action | Observation) -> RenderableType:
-    """Return `thing.visualize`; if that raises an error, a text with the error."""
+    """Return `thing.visualize`; if this raises an error, a text about the error."""
     try:
         return thing.visualize
     except Exception as error:  # noqa: BLE001 - a tool's own code: its result is not lost
@@ -40,7 +40,7 @@ def visualized(thing: Action | Observation) -> RenderableType:
 
 
 def read_by_model(observation: Observation) -> Sequence[Any]:
-    """Return the blocks that a model reads; if `to_llm_content` fails, a block with the error."""
+    """Return the blocks that a model reads; if `to_llm_content` fails, a block about the error."""
     try:
         blocks: Any = observation.to_llm_content
     except Exception as error:  # noqa: BLE001 - a tool's own code: its result is not lost
@@ -59,12 +59,12 @@ def result_html(
     limit: int = LIMIT,
     later: int = 0,
 ) -> Html:
-    """Return a result as two cards, for a person and for the model, or as a single card for both.
+    """Return a result as two cards, for a person and for the model, or as one card for both.
 
     Args:
         observation: The result.
         action: The call, shown above the result in the card for people.
-        limit: The characters to show in each card; a notice counts the rest.
+        limit: The number of characters to show in each card; a notice counts the rest.
         later: The number of further table rows, for a page that draws rows when a person scrolls.
     """
     blocks = read_by_model(observation)
@@ -81,7 +81,7 @@ def result_html(
 
 
 def _unread(observation: Observation) -> str:
-    """Return a notice if the class of *observation* has fields that no person and no model reads.
+    """Return a notice if *observation* has fields of its own that no person and no model reads.
 
     The notice says what to do. Without such fields, or for toolbench's own classes, it is empty.
     """
@@ -99,7 +99,7 @@ def _unread(observation: Observation) -> str:
 
 
 def _call(action: Action) -> Html:
-    """Return the view of a call. If the view only lists the arguments, it is folded."""
+    """Return the view of *action*, the call. If this view only lists the arguments, it is folded."""
     html = Html(safely(to_html, visualized(action)))
     author = next(c for c in type(action).__mro__ if "visualize" in vars(c))
     return fold("The call", html, is_open=not vars(author).get("_lists_arguments"))
@@ -119,8 +119,8 @@ def _model_card(blocks: Sequence[Any], limit: int) -> Card:
 def _reads_the_same(observation: Observation, blocks: Sequence[Any]) -> bool:
     """Tell whether a person and the model read the same content; the model reads *blocks*.
 
-    The two differ if the result has its own view, a table or a warning for the person, if its text
-    is very long, or if it has terminal colours, which a model reads as escape codes.
+    They do not if the result has its own view, a table or a warning for the person, if its text is
+    very long, or if it has terminal colours, which a model reads as escape codes.
     """
     asides: Sequence[str] = getattr(observation, "_asides", ())
     if asides or not _is_plain(observation):
@@ -136,18 +136,18 @@ def _reads_the_same(observation: Observation, blocks: Sequence[Any]) -> bool:
 
 
 def _is_plain(observation: Observation) -> bool:
-    """Tell whether the class of the result has no view of its own."""
+    """Tell whether the class of *observation* has no view of its own."""
     return type(observation).visualize is Observation.visualize
 
 
 def _content(observation: Observation) -> Sequence[Content]:
-    """Return the content for people."""
+    """Return the content of *observation* for people."""
     content: Sequence[Content] = getattr(observation, "_person_content", ())
     return content
 
 
 def _view_html(observation: Observation, limit: int, later: int = 0) -> str:
-    """Return the result's own view; if it has none, a table, a JSON tree or text."""
+    """Return the view that the result's class defines; else a table, a JSON tree or text."""
     if _is_plain(observation) and not observation.is_error:
         returned = returned_frame(observation)
         if returned is not None:
@@ -163,7 +163,7 @@ def _view_html(observation: Observation, limit: int, later: int = 0) -> str:
 
 
 def _tree_of(observation: Observation) -> Any:
-    """Return the object or list in the text of a result, if the text is JSON; else None."""
+    """Return the object or list in the text of *observation*, if this is JSON; else None."""
     is_text = _is_plain(observation) and not observation.is_error
     if not is_text or _images(observation) or _is_long(observation):
         return None
@@ -171,7 +171,7 @@ def _tree_of(observation: Observation) -> Any:
 
 
 def _visualized(observation: Observation, limit: int) -> RenderableType:
-    """Return the view of a result; if it is a long plain text, only its head and tail."""
+    """Return the view of *observation*; of a long plain text, only the head and the tail."""
     if _is_plain(observation) and _is_long(observation):
         text = str(cap_joined(_texts(observation), limit - _ASIDE))
         content = [TextContent(text=text)]
@@ -184,12 +184,12 @@ def _texts(observation: Observation) -> list[str]:
 
 
 def _is_long(observation: Observation) -> bool:
-    """Tell whether the text is too long to be read as a whole."""
+    """Tell whether the text of *observation* is too long to be handled as a whole."""
     return sum(map(len, _texts(observation))) > _LONG
 
 
 def _pictures(observation: Observation) -> str:
-    """Return the images of a result, which Rich cannot show."""
+    """Return the HTML of the images in *observation*, which Rich cannot show."""
     images = _images(observation)
     return blocks_html(images) if images else ""
 
@@ -203,9 +203,9 @@ def safely(
     renderable: Any,
     say: Callable[[str], str] | None = None,
 ) -> str:
-    """Return `render(renderable)`; if *render* fails, return the error.
+    """Return `render(renderable)`; if this fails, a sentence about the error.
 
-    The error is rendered by *say*, or else by *render*.
+    The sentence is rendered by *say*, or else by *render*.
     """
     try:
         return render(renderable)
@@ -228,7 +228,7 @@ def observation_text(observation: Observation, *, limit: int = LIMIT) -> str:
 
 
 def observation_bundle(observation: Observation) -> dict[str, str]:
-    """Return a result as text and as HTML that needs no kernel, without secrets of its run."""
+    """Return the mime bundle of a result, without the secrets of its run."""
     masked = without_secrets(observation)
     bundle = {"text/plain": observation_text(masked), "text/html": result_html(masked)}
     # the class's own `visualize` may show a secret that is not in the observation
@@ -236,5 +236,5 @@ def observation_bundle(observation: Observation) -> dict[str, str]:
 
 
 def without_secrets(observation: Observation) -> Observation:
-    """Return *observation* without the secrets of its run."""
+    """Return *observation* with a mark in place of each secret of its run."""
     return masked_observation(observation, results.redactor_of(observation))

@@ -1,4 +1,4 @@
-"""Small parts of static HTML, which need no script, no style sheet and no kernel."""
+"""Small parts of HTML pages, which need no script, no style sheet and no kernel."""
 
 from collections.abc import Container, Mapping
 from itertools import islice
@@ -12,7 +12,7 @@ from toolbench.display.json_tree import LIMIT, json_html
 from toolbench.plain import key_text
 
 Tone = Literal["neutral", "info", "success", "warning", "danger"]
-"""The meaning of a badge or a notice, shown by its colour."""
+"""The meaning of a badge or a notice, which its colour shows."""
 
 _TITLE = 200  # characters
 _NAME = 60
@@ -27,7 +27,7 @@ TONES: dict[Tone, Rgb] = {
     "warning": (160, 110, 0),
     "danger": (190, 50, 60),
 }
-"""The colours of badges and notices, before they are made readable."""
+"""The colours of badges and notices, before `on_page` makes them readable."""
 _WHOLE_PAGE = """<!doctype html>
 <html lang="en" style="background:Canvas;color:CanvasText"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
@@ -41,7 +41,7 @@ _WHOLE_PAGE = """<!doctype html>
 
 
 def section(title: str, content: Html) -> Html:
-    """Return *content* below a line of faint text, the title."""
+    """Return the HTML of *content* below *title*, a line of faint text."""
     return Html(
         f'<div {NO_MATHS} style="margin:0 0 10px 0"><div style="{REMARK};{TEXT_FONT};'
         f'font-size:12px;margin-bottom:2px">{short(title)}</div>{content}</div>'
@@ -49,7 +49,7 @@ def section(title: str, content: Html) -> Html:
 
 
 def fold(title: str, content: Html, *, is_open: bool = False) -> Html:
-    """Return *content* below its title; a click on the title shows or hides the content."""
+    """Return the HTML of *content* below *title*; a click on the title shows or hides the content."""
     return Html(
         f'<details {NO_MATHS}{" open" if is_open else ""} style="margin:0 0 6px 0">'
         f'<summary style="cursor:pointer;{REMARK}">{short(title)}</summary>'
@@ -63,9 +63,10 @@ _DEFAULT = f'<span style="{REMARK}">default</span>'
 def key_values(
     mapping: Mapping[str, Any], *, defaults: Container[str] = frozenset()
 ) -> Html:
-    """Return the arguments of a call as a table: names, and their values as JSON trees.
+    """Return the arguments of a call as a table: their names, and their values as JSON trees.
 
-    Arguments in *defaults* were not sent: their values are the tool's defaults, and are marked so.
+    Arguments in *defaults* were not sent: their values are the tool's defaults, and are marked as
+    "default".
     """
     share = max(_LEAST, LIMIT // max(1, len(mapping)))
     rows = "".join(
@@ -81,7 +82,7 @@ def key_values(
 
 
 def badge(text: str, tone: Tone = "neutral", *, tip: str = "") -> Html:
-    """Return *text*, a word or two, on a coloured background; *tip* is the tooltip."""
+    """Return the HTML of *text*, a word or two, on a coloured background; *tip* is the tooltip."""
     title = f' title="{escape(tip)}"' if tip else ""
     return Html(
         f'<span {NO_MATHS}{title} style="display:inline-block;padding:0 7px;margin:0 4px 0 0;'
@@ -91,7 +92,7 @@ def badge(text: str, tone: Tone = "neutral", *, tip: str = "") -> Html:
 
 
 def notice(text: str, tone: Tone = "info") -> Html:
-    """Return an important sentence, on a line of its own."""
+    """Return the HTML of *text*, an important sentence, on a separate line with a coloured background."""
     return Html(
         f'<div {NO_MATHS} style="padding:6px 10px;margin:0 0 8px 0;border-radius:6px;'
         f"white-space:pre-wrap;overflow-wrap:anywhere;{TEXT_FONT};"
@@ -112,7 +113,7 @@ def whole_page(title: str, body: str, *, width: str, images: str = "data:") -> s
 
 
 def short(text: str, limit: int = _TITLE) -> Html:
-    """Return a name or a title as HTML, cut to *limit* characters."""
+    """Return *text*, a name or a title, as HTML, cut to *limit* characters."""
     return escape(shorten(visible(text[: limit + 1]), limit))  # `visible` only adds
 
 

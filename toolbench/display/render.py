@@ -17,7 +17,7 @@ from toolbench.display.escape import Html, escape, link, visible
 from toolbench.display.html.css import PRE
 
 LIMIT = 100_000
-"""The characters to show of one renderable, by default."""
+"""The number of characters to show of one renderable, by default."""
 
 _MARKUP = 1.9  # times the limit; text with too much colour markup is left out
 _CHUNK = 1_000
@@ -26,7 +26,7 @@ _CHUNK = 1_000
 def bundle(
     renderable: RenderableType, *, width: int = 100, limit: int = LIMIT
 ) -> dict[str, str]:
-    """Return *renderable* as the mime bundle of a cell's output.
+    """Return *renderable* as a mime bundle, for the output of a cell.
 
     Equal input gives equal bytes. A `str` is text, not Rich markup.
 
@@ -56,8 +56,8 @@ def to_html(
 ) -> Html:
     """Return *renderable* as one `<pre>`, escaped and readable on light and dark pages.
 
-    Text flows with the page; tables and panels are *width* columns wide and scroll. The
-    result has at most 1.9 times *limit* characters and a little for the frame.
+    Text is wrapped by the page; tables and panels are *width* columns wide and scroll. The result
+    has at most 1.9 times *limit* characters and a little for the frame.
     """
     renderable = _capped(renderable, limit)
     if isinstance(renderable, Text):
@@ -72,7 +72,7 @@ def to_html(
 
 
 def _capped(renderable: RenderableType, limit: int) -> RenderableType:
-    """Shorten the texts in *renderable* before the layout."""
+    """Return *renderable* with its texts shortened, before Rich computes the layout."""
     match renderable:
         case str() | Text():
             return _shortened(renderable, limit)
@@ -84,7 +84,7 @@ def _capped(renderable: RenderableType, limit: int) -> RenderableType:
 
 
 def _shortened(text: str | Text, limit: int) -> Text:
-    """Shorten *text*; the middle of a very long text is removed before the rest is read."""
+    """Return *text*, shortened; the middle of a very long text is removed before the rest is read."""
     room = max(2 * limit, 1)
     omitted = max(0, len(text) - 2 * room)
     ends = (text[:room], text[-room:]) if omitted else (text,)
@@ -100,7 +100,7 @@ def _spelled(text: str | Text) -> Text:
 
 
 def _render(renderable: RenderableType, width: int) -> list[Segment]:
-    """Compute the layout of *renderable*; if its Rich markup is wrong, show the markup as text."""
+    """Return the segments of *renderable*; if its Rich markup is wrong, the markup is shown as text."""
     problem = ""
     for markup in (True, False):
         try:
@@ -115,7 +115,7 @@ def _stripped(text: str) -> str:
 
 
 def _wrapped(text: Text, width: int) -> Iterator[str]:
-    """Yield the lines of *text*, wrapped; ten times faster than Rich if most lines are short."""
+    """Yield the lines of *text*, wrapped to *width*; if most are short, ten times faster than Rich."""
     console = _console(width)
     for line in text.plain.split("\n"):
         if cell_len(line) <= width and "\t" not in line:
@@ -130,7 +130,7 @@ def _flow(text: Text) -> Iterable[Segment]:
 
 
 def _console(width: int, *, markup: bool = True) -> Console:
-    """Return a console that does not depend on the terminal or the environment."""
+    """Return a Rich console that does not depend on the terminal or the environment."""
     return Console(
         width=width,
         height=50,

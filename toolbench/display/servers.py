@@ -1,4 +1,4 @@
-"""The static view of MCP servers: their state and their tools."""
+"""The view of MCP servers without widgets: their state and their tools."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
@@ -22,30 +22,30 @@ _INSTRUCTIONS = 2_000  # characters
 
 
 class Server(Protocol):
-    """The attributes of a session that views read; reading an attribute never waits for the server."""
+    """The attributes of a server's session that views read; no attribute waits for the server."""
 
     name: str
     tools: Any
 
     @property
     def status(self) -> str:
-        """The state of the server, in a word."""
+        """The state of the connection to the server, in a word."""
 
     @property
     def error(self) -> str | None:
-        """Why the server cannot be reached or lists no tools; None if there is no such error."""
+        """The reason why the server cannot be reached or lists no tools; None if there is none."""
 
     @property
     def protocol_version(self) -> str | None:
-        """The version of MCP."""
+        """The version of MCP that the connection uses; None if it is not known yet."""
 
     @property
     def instructions(self) -> str:
-        """The server's own instructions for its use."""
+        """The server's own instructions for its use; empty if there are none."""
 
 
 def server_bundle(server: Server, **options: Any) -> dict[str, str]:
-    """Return one server as text and as HTML that needs no kernel."""
+    """Return the mime bundle of *server*: text, and HTML that needs no kernel."""
     table = _Tools(server.tools)
     lines = [_line(server), *([server.error] if server.error else [])]
     text = to_text("\n".join(lines))
@@ -55,7 +55,7 @@ def server_bundle(server: Server, **options: Any) -> dict[str, str]:
 
 
 def client_bundle(client: Any, **options: Any) -> dict[str, str]:
-    """Return all servers of a client as text and as HTML that needs no kernel."""
+    """Return the mime bundle of all servers of *client*: text, and HTML that needs no kernel."""
     servers: Mapping[str, Server] = client.servers
     if not servers:
         return {"text/plain": "No servers."}
@@ -90,7 +90,7 @@ def _framed(html: str) -> Html:
 
 
 class _Tools:
-    """The tools of a server as a table, one row per tool, with its name as label."""
+    """The tools of a server as a table: a row for each tool, labelled with the name of the tool."""
 
     columns: Sequence[str] = ("what it does",)
 

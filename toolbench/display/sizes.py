@@ -1,4 +1,4 @@
-"""Sizes in words for people, and estimates of tokens for a model's context window."""
+"""Sizes of data in words, and estimates of the tokens that a text costs a model."""
 
 from math import ceil
 
@@ -7,7 +7,7 @@ _SAMPLES, _SAMPLE = 64, 16_384  # the number of samples, and characters of each
 
 
 def human_size(count: int) -> str:
-    """Return *count* bytes in decimal units: `12.3 kB`."""
+    """Return *count*, a number of bytes, in decimal units: `12.3 kB`."""
     size = float(count)
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:

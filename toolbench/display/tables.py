@@ -19,19 +19,19 @@ from toolbench.plain import str_of
 from toolbench.wording import counted
 
 ROWS = 50
-"""The rows of a table to show, by default."""
+"""The number of rows of a table to show, by default."""
 
 _Side = Literal["left", "right"]
 _COLUMNS = 20
 _LONGEST = 200  # characters of one cell
 _ROOM = 2_000_000  # characters of the rows to draw later
 LATER = 10_000
-"""The rows to send to a page that can draw them when a person scrolls."""
+"""The number of further rows to send to a page that can draw them when a person scrolls."""
 
 
 @runtime_checkable
 class Frame(Protocol):
-    """A table to show: a pandas DataFrame, or any object with the same methods."""
+    """The protocol of a table that can be shown: a pandas DataFrame, or an object with the same methods."""
 
     @property
     def columns(self) -> Any:
@@ -46,7 +46,7 @@ class Frame(Protocol):
 
 
 def as_frame(value: Any) -> Frame | None:
-    """Return *value* if it is a table, else None.
+    """Return *value* itself if it is a table, else None.
 
     An object whose attributes raise errors, or that has every attribute (a Mock), is not a table.
     """
@@ -69,7 +69,7 @@ _SIDES = 2
 
 
 def returned_frame(observation: Any) -> Frame | None:
-    """Return the result of *observation* if it is a table, else None."""
+    """Return the `result` of *observation* if it is a table, else None."""
     try:
         result = getattr(observation, "result", None)
     except Exception:  # noqa: BLE001 - a tool's own class
@@ -101,7 +101,7 @@ class TableHead:
 
 
 def head_of(frame: Frame) -> TableHead:
-    """Return the first rows of *frame*; a cell that is not a number is a short text."""
+    """Return the first rows of *frame*; a cell that is not a number becomes a short text."""
     rows = islice(frame.itertuples(index=True, name=None), ROWS)
     return TableHead(
         tuple(_cell_text(name) for name in list(frame.columns)),
@@ -123,13 +123,13 @@ def shape_text(frame: Frame) -> str:
 def table_html(
     frame: Frame, *, rows: int = ROWS, later: int = 0, typed: bool = False
 ) -> Html:
-    """Return the first rows of *frame* as HTML, every cell escaped and cut to 200 characters.
+    """Return the first rows of *frame* as HTML, each cell escaped and cut to 200 characters.
 
     Args:
         frame: The table.
-        rows: Rows to write as HTML.
-        later: More rows to write as hidden text, for a page that can draw rows when a person
-            scrolls; other pages do not show them.
+        rows: The number of rows to write as HTML.
+        later: The number of further rows to write as hidden text, for a page that can draw rows
+            when a person scrolls; other pages do not show them.
         typed: Show the type of each column in its head.
     """
     names, body = _names(frame), _rows(frame, rows)
@@ -152,7 +152,7 @@ def table_html(
 
 
 def _later(frame: Frame, rows: int, count: int) -> str:
-    """Return the next rows after the first *rows*, at most *count*, as JSON in a hidden element."""
+    """Return at most *count* rows after the first *rows* rows, as JSON in a hidden element."""
     if not count or frame.shape[0] <= rows:
         return ""
     texts: list[list[str]] = []
@@ -166,7 +166,7 @@ def _later(frame: Frame, rows: int, count: int) -> str:
 
 
 def table_text(frame: Frame, *, rows: int = ROWS, width: int = 100) -> str:
-    """Return the first *rows* rows of *frame* as text of at most *width* columns."""
+    """Return the first *rows* rows of *frame* as text with lines of at most *width* columns."""
     names, body = _names(frame), _rows(frame, rows)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for name, side in zip(names, _sides(names, body), strict=True):
@@ -178,7 +178,7 @@ def table_text(frame: Frame, *, rows: int = ROWS, width: int = 100) -> str:
 
 
 def _names(frame: Frame) -> list[str]:
-    """Return the heads of the shown columns; the head of the column with row labels is empty."""
+    """Return the heads of the columns to show; the head of the column with row labels is empty."""
     return ["", *(_cell_text(name) for name in islice(frame.columns, _COLUMNS))]
 
 
@@ -206,7 +206,7 @@ def _first(column: Iterable[Any]) -> Any:
 
 
 def _kinds(body: list[tuple[Any, ...]], columns: int) -> list[str]:
-    """Return the type of each column, from the first row; empty for the column with row labels."""
+    """Return the type of each column, taken from the first row; empty for the column with row labels."""
     first = body[0] if body else ()
     kinds = [type(value).__name__ for value in first[1:]]
     return ["", *kinds] if kinds else [""] * columns
@@ -217,7 +217,7 @@ def _remark(frame: Frame, rows: int) -> str:
 
 
 def _notices(frame: Frame, rows: int) -> Iterator[tuple[str, str]]:
-    """Yield the notices of rows and columns left out, each with its HTML attribute."""
+    """Yield the notices about rows and columns that are left out, each with its HTML attribute."""
     height, width = frame.shape
     yield "data-toolbench-left-out", left_out(height - rows, "row") * (height > rows)
     if width > _COLUMNS:

@@ -1,4 +1,4 @@
-"""A fake MCP server for tests of notebooks and agents."""
+"""A fake MCP server, for tests of notebooks and agents."""
 
 from toolbench.testing.scripted_answers import HANG_UP, NEVER, InTurn, Raw, RpcError
 from toolbench.testing.server import FakeMCPServer

@@ -1,4 +1,4 @@
-"""One client's connection to a fake server, which answers each of its messages."""
+"""The session of one client with a fake server, which answers each message of the client."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -26,21 +26,21 @@ _QUESTION = "question"
 
 @dataclass(eq=False)
 class _Call:
-    """A running call of a tool."""
+    """A call of a tool that has no answer yet."""
 
     received: ReceivedCall
     request_id: Any
-    """The request that gets the next answer. In the newer protocol each round is a new request."""
+    """The id of the request that gets the next answer; in the newer protocol, each round has a new one."""
     progress_token: Any
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     replies: "asyncio.Queue[Any]" = field(default_factory=asyncio.Queue)
 
 
 class FakeSession:
-    """One client's session with a fake server; it runs in the background loop."""
+    """The session of one client with a fake server; it runs in the background loop."""
 
     def __init__(self, script: Script, end: ServerEnd) -> None:
-        """Make a session that answers the messages at *end* with the answers of *script*."""
+        """Make a session that reads messages from *end*, and answers them as *script* says."""
         self._script = script
         self._end = end
         self._loop = asyncio.get_running_loop()
@@ -50,7 +50,7 @@ class FakeSession:
         self._ids = count(1)
 
     async def serve(self) -> None:
-        """Handle the client's messages until the connection ends."""
+        """Answer the client's messages until the connection ends."""
         async with self._tasks:
             async for message in self._end:
                 self._take(message)
@@ -94,7 +94,7 @@ class FakeSession:
     # --- calls --------------------------------------------------------------------
 
     def _called(self, request_id: Any, params: dict[str, Any]) -> None:
-        """Start a call, or continue a call whose question the client has answered."""
+        """Start a call; or continue the call whose question the client answers with this request."""
         call = self._asking.pop(str(params.get("requestState")), None)
         if call is not None:
             self._calls[str(request_id)] = call
@@ -184,7 +184,7 @@ class FakeSession:
     async def _ask(
         self, call: _Call, message: str, schema: Mapping[str, Any]
     ) -> Answer:
-        """Ask the person at the client.
+        """Ask the person at the client a question during *call*, and return the answer.
 
         In the older protocol, the question is sent as a request of the server. In the newer
         protocol, it is sent as the answer to the client's call.

@@ -1,4 +1,4 @@
-"""Answer requests to a fake server from a recording."""
+"""The answers of a fake server that come from a recording."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,7 +20,7 @@ class RecordedAnswers:
     """
 
     def __init__(self, tape: Tape, exchanges: list[Exchange]) -> None:
-        """Use the answers to *exchanges*, the recorded calls of one tool on *tape*."""
+        """Use the answers in *exchanges*, the recorded calls of one tool on *tape*."""
         first = [e for e in exchanges if "requestState" not in e.params]
         calls = [_without_task(e) for e in first]
         pairs = zip(calls, first, strict=True)
@@ -28,7 +28,7 @@ class RecordedAnswers:
         self._matcher = Matcher(calls)
 
     def answer_to(self, tool: str, arguments: Mapping[str, Any]) -> Any:
-        """Return the answer to a call.
+        """Return the recorded answer to a call of *tool* with *arguments*.
 
         Raises:
             RpcError: If the call was not recorded, or its recorded answer is an error.
@@ -48,11 +48,11 @@ class RecordedReplies:
     """
 
     def __init__(self, tape: Tape) -> None:
-        """Use the recorded requests of *tape*."""
+        """Use the answers to the requests recorded on *tape*."""
         self._matcher = Matcher([e for e in tape.exchanges if e.method in _METHODS])
 
     def reply_to(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the result of a request.
+        """Return the recorded result of the request *method* with *params*.
 
         Raises:
             RpcError: If the request was not recorded, or its recorded answer is an error.
@@ -64,7 +64,7 @@ class RecordedReplies:
 
 
 def _without_task(call: Exchange) -> Exchange:
-    """Return *call* without its parameter `task`: a fake server answers without a task."""
+    """Return *call* without its parameter `task`, because a fake server does not start tasks."""
     params = {k: v for k, v in call.params.items() if k != "task"}
     return replace(call, request={**call.request, "params": params})
 
@@ -91,7 +91,7 @@ def _result_of(recorded: Mapping[str, Any] | None) -> Mapping[str, Any]:
 
 
 def calls_by_tool(tape: Tape) -> dict[str, list[Exchange]]:
-    """Return the recorded calls of each tool."""
+    """Return the recorded calls on *tape*, by the name of the tool."""
     calls: dict[str, list[Exchange]] = {}
     for exchange in tape.exchanges:
         if exchange.is_call:

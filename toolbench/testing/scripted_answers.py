@@ -1,4 +1,4 @@
-"""Special answers of a fake server: errors, raw results, several answers, no answer."""
+"""Special answers for a fake server: errors, raw results, several answers, no answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class Raw:
 
 
 class RpcError(Exception):
-    """A JSON-RPC error instead of a result. Use it as an answer, or raise it in a tool."""
+    """A JSON-RPC error in place of a result. Use it as an answer, or raise it in a tool."""
 
     def __init__(self, message: str, code: int = -32603, data: Any = None) -> None:
         """Make an error with *message*, a JSON-RPC *code*, and *data* that explains the error."""
@@ -34,20 +34,20 @@ class RpcError(Exception):
 
 
 class InTurn:
-    """Several answers, one for each call; the last one is used for all later calls."""
+    """Several answers, one for each call; all later calls get the last one."""
 
     def __init__(self, first: Any, *more: Any) -> None:
         """Use *first* for the first call, then the answers of *more*, one for each call."""
         self._left = [first, *more]
 
     def next(self) -> Any:
-        """Return the next answer."""
+        """Return the answer for the next call."""
         return self._left.pop(0) if len(self._left) > 1 else self._left[0]
 
 
 @dataclass(frozen=True)
 class _Fate:
-    """A special answer of a tool, with which a call gets no answer: `NEVER` or `HANG_UP`."""
+    """The class of `NEVER` and `HANG_UP`, special answers with which a call gets no answer."""
 
     name: str = field(repr=False)
 
@@ -56,13 +56,13 @@ class _Fate:
 
 
 NEVER: Final = _Fate("NEVER")
-"""The call is never answered; it ends when the client cancels it."""
+"""A call that gets this answer is never answered; it ends when the client cancels it."""
 HANG_UP: Final = _Fate("HANG_UP")
-"""The connection ends during the call, as after a crash of the server."""
+"""A call that gets this answer ends the connection, as a crash of the server does."""
 
 
 def result_of(tool: str, answer: Any) -> dict[str, Any]:
-    """Return *answer* as the result of a `tools/call` of *tool*.
+    """Return *answer* as the result of a `tools/call` request for *tool*.
 
     An exception becomes a failed call; the model gets the text of the exception. A value that is an
     object, a list, a number or a bool in JSON is also added as structured content.

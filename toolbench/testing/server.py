@@ -1,4 +1,4 @@
-"""A fake MCP server in this process, for tests of code that calls a server."""
+"""A fake MCP server in this process, for tests of code that uses a server."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -69,7 +69,7 @@ class FakeMCPServer:
 
         Args:
             name: The name of the server.
-            era: The protocol: `modern` (2026-07-28) or `legacy` (2025-11-25).
+            era: The version of the protocol: `modern` (2026-07-28) or `legacy` (2025-11-25).
             instructions: The instructions for the use of the server.
         """
         self._script = Script(name, era, instructions)
@@ -117,7 +117,7 @@ class FakeMCPServer:
 
     @property
     def era(self) -> Era:
-        """The protocol of the server: `modern` or `legacy`."""
+        """The version of the protocol that the server speaks: `modern` or `legacy`."""
         return self._script.era
 
     @property
@@ -127,7 +127,7 @@ class FakeMCPServer:
 
     @property
     def calls(self) -> list[ReceivedCall]:
-        """The calls so far, in their order."""
+        """The calls that the server has received so far, oldest first."""
         return self._script.calls
 
     # --- the script ---------------------------------------------------------------
@@ -142,14 +142,14 @@ class FakeMCPServer:
         output_schema: Mapping[str, Any] | None = None,
         annotations: ToolAnnotations | None = None,
     ) -> None:
-        """Offer the tool *name*, and answer each call of the tool with *answer*.
+        """Offer the tool *name*, and answer each call of this tool with *answer*.
 
         An earlier tool of this name is replaced.
 
         Args:
             name: The name of the tool.
-            answer: Text, an image, any JSON value; an exception, for a call that
-                fails; `Raw`, `RpcError`, `NEVER`, `HANG_UP`; or `InTurn`, several of these.
+            answer: Text, an image, any JSON value; an exception, for a call that fails; `Raw`,
+                `RpcError`, `NEVER`, `HANG_UP`; or `InTurn`, several of these.
             description: The description for the model.
             schema: The JSON Schema of the arguments; any object if left out.
             output_schema: The JSON Schema of the structured content.
@@ -194,7 +194,7 @@ class FakeMCPServer:
     def resource(
         self, uri: str, content: Any, *, mime_type: str = "text/plain", name: str = ""
     ) -> None:
-        """Offer the resource *uri* with *content*: text as it is, other values as JSON."""
+        """Offer the resource *uri* with *content*: a text unchanged, any other value as JSON."""
         self._script.add_resource(uri, content, mime_type, name)
         self.notify("notifications/resources/list_changed")
 
@@ -210,18 +210,18 @@ class FakeMCPServer:
     # --- while clients are connected ----------------------------------------------
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
-        """Send a notification to every connected client; any thread may call this."""
+        """Send the notification *method* to every connected client; any thread may call this."""
         message = {"jsonrpc": "2.0", "method": method}
         for end in self._connected():
             end.send_soon({**message, **({"params": dict(params)} if params else {})})
 
     def hang_up(self) -> None:
-        """End every connection, as a crash of the server would. Clients may connect again."""
+        """End every connection, as a crash of the server does. Clients may connect again."""
         for end in self._connected():
             end.hang_up()
 
     def client_transport(self) -> "ClientTransport":
-        """Return a new transport to this server, for one connection."""
+        """Return a new transport, with which one client can connect to this server."""
         from toolbench.mcp.wire.memory import (  # noqa: PLC0415 - the SDK takes seconds to load
             MemoryTransport,
         )

@@ -1,4 +1,4 @@
-"""The `current_run()` inside a tool of a fake server; it sends messages to the client."""
+"""What `current_run()` returns inside a tool of a fake server: it sends messages to the client."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,7 +14,7 @@ from toolbench.runs.questions import Answer, Question
 
 @dataclass(eq=False)
 class FakeRun:
-    """The run of one call, for use inside the tool, in any thread."""
+    """The run of one call of a fake server's tool; the tool may use it in any thread."""
 
     put_question: Callable[[str, Mapping[str, Any]], Awaitable[Answer]]
     tell_progress: Callable[[float, float | None, str], None]
@@ -34,7 +34,7 @@ class FakeRun:
         self.tell_progress(value, total, message)
 
     def log(self, message: str, level: str = "info") -> None:
-        """Send a log notification."""
+        """Send *message* to the client as a log notification."""
         self.tell_log(message, level)
 
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
@@ -74,7 +74,7 @@ class FakeRun:
         return self._cancel_token.on_cancel(callback)
 
     def cancel(self) -> None:
-        """Cancel the call, and call the callbacks of the tool."""
+        """Cancel the call, and call the callbacks that the tool added."""
         for callback in self._cancel_token.request():
             callback()
 

@@ -1,4 +1,4 @@
-"""The tools, resources and prompts of a fake server, its answers, and the received calls."""
+"""What a fake server offers and answers: tools, resources, prompts; and the calls it has received."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Era = Literal["modern", "legacy"]
 
 @dataclass
 class ReceivedCall:
-    """A call that the server received."""
+    """A call of a tool that a fake server has received."""
 
     tool: str
     arguments: dict[str, Any]
@@ -23,22 +23,22 @@ class ReceivedCall:
 
 @dataclass(frozen=True)
 class _ScriptedTool:
-    """A listed tool, with the answer to its calls."""
+    """A tool that the server lists, with the answer to its calls."""
 
     definition: dict[str, Any]
     answer: Any
 
 
 class Script:
-    """The tools, resources, prompts and answers of one fake server, for all its clients."""
+    """What one fake server offers and answers, the same for all its clients."""
 
     def __init__(self, name: str, era: Era, instructions: str) -> None:
-        """Start without tools, resources and prompts."""
+        """Make a script without tools, resources and prompts."""
         self.name = name
         self.era = era
         self.instructions = instructions
         self.calls: list[ReceivedCall] = []
-        """The calls so far, in their order."""
+        """The calls that the server has received so far, oldest first."""
         self._tools: dict[str, _ScriptedTool] = {}
         self._resources: dict[str, dict[str, Any]] = {}
         self._prompts: dict[str, tuple[dict[str, Any], str]] = {}
@@ -49,7 +49,7 @@ class Script:
         return len(self._tools)
 
     def add_tool(self, tool: dict[str, Any], answer: Any) -> None:
-        """Offer the tool described by *tool*, and answer each call of the tool with *answer*."""
+        """Offer *tool*, in the form of `tools/list`, and answer each call of this tool with *answer*."""
         self._tools[tool["name"]] = _ScriptedTool(tool, answer)
 
     def remove_tool(self, name: str) -> None:
@@ -61,30 +61,30 @@ class Script:
         del self._tools[name]
 
     def add_resource(self, uri: str, content: Any, mime_type: str, name: str) -> None:
-        """Offer the resource *uri* with *content*."""
+        """Offer the resource *uri* with *content*: a text unchanged, any other value as JSON."""
         text = content if isinstance(content, str) else dumps(content)
         about = {"uri": uri, "name": name or uri, "mimeType": mime_type}
         self._resources[uri] = {**about, "text": text}
 
     def add_prompt(self, prompt: dict[str, Any], text: str) -> None:
-        """Offer the prompt described by *prompt*, with *text*."""
+        """Offer *prompt*, in the form of `prompts/list`, with *text*."""
         self._prompts[prompt["name"]] = prompt, text
 
     def add_recorded(
         self, offered: Mapping[str, Any], replies: RecordedReplies
     ) -> None:
-        """Offer the resources, templates and prompts of *offered*; *replies* has the answers."""
+        """Offer the recorded resources, templates and prompts of *offered*; *replies* has their answers."""
         self._offered, self._replies = offered, replies
 
     def _listed(self, part: str, own: Mapping[str, Any]) -> list[Any]:
-        """Return the items of *part*: the items in *own*, and the recorded items of other names."""
+        """Return the items to list under *part*: those in *own*, and recorded items with other names."""
         recorded = self._offered.get(part) or {}
         return list({**recorded, **own}.values())
 
     # --- answers to clients -------------------------------------------------------
 
     def described(self) -> dict[str, Any]:
-        """Return the server's description for a new client."""
+        """Return what the server says about itself to a new client: name, capabilities, instructions."""
         changes = {"listChanged": True}
         capabilities: dict[str, Any] = {"tools": changes, "logging": {}}
         if self._resources or self._has_recorded("resources", "templates"):
@@ -127,7 +127,7 @@ class Script:
         raise RpcError(msg, -32601)
 
     def _has_recorded(self, *parts: str) -> bool:
-        """Tell whether the recorded server offered something of one of *parts*."""
+        """Tell whether the recorded server offered anything under one of *parts*, such as `prompts`."""
         return any(self._offered.get(part) for part in parts)
 
     def _prompt(self, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,7 +138,7 @@ class Script:
         return {"messages": [{"role": "user", "content": content}]}
 
     def answer_to(self, call: ReceivedCall) -> Any:
-        """Add *call* to `calls`, and return its answer: a value, or a tool to run.
+        """Add *call* to `calls`; return its answer, or a tool that the caller runs to get the answer.
 
         Raises:
             RpcError: If the server does not have the tool, or if the recorded answer is an error.

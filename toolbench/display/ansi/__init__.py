@@ -1,1 +1,1 @@
-"""Show terminal output on a page: escape sequences, styles, readable colours."""
+"""Show terminal output as HTML: escape sequences, styles, readable colours."""

@@ -1,4 +1,4 @@
-"""Turn terminal output, which is not trusted, into Rich text."""
+"""Turn the output of a terminal program, which is not trusted, into Rich text."""
 
 import re
 
@@ -14,7 +14,7 @@ _PIECE = re.compile(f"{STYLE.pattern}|.", re.DOTALL)
 
 
 def from_ansi(text: str, *, limit: int | None = None) -> Text:
-    """Return *text* with its colours, but without all other control sequences.
+    """Return *text* as Rich text with its colours, but without all other control sequences.
 
     Titles, hyperlinks, cursor movements and other sequences are removed. A line that was
     overwritten (progress bars, spinners) shows its last state. Other control characters, and

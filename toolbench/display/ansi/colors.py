@@ -1,8 +1,8 @@
-"""Turn any colour into a readable one: on light pages, on dark pages, on a background colour.
+"""Turn any colour into a similar readable colour, on light and dark pages or on a background colour.
 
-No fixed colour has a contrast of 4.5 on both #fff and #111. So text without a
-background gets a mixture with `currentColor`, which is dark on light pages and light on dark pages.
-Text with its own background gets the nearest colour that has enough contrast.
+No fixed colour has a contrast of 4.5 on both #fff and #111. So text without a background gets a
+mixture with `currentColor`, which is dark on light pages and light on dark pages. Text with its own
+background gets the nearest colour that has enough contrast.
 """
 
 from bisect import bisect_left
@@ -19,7 +19,7 @@ MUTED = "color-mix(in srgb,currentColor 72%,transparent)"
 CONTRAST = 4.5
 """The least contrast between text and background (WCAG 2, level AA)."""
 
-_SHARE = 0.75  # the part of the colour; the rest is the page's text colour
+_SHARE = 0.75  # the share of the colour; the rest is the page's text colour
 _MARGIN = 0.2  # of contrast: browsers mix and round differently
 _STEPS = 32
 _BLACK: Rgb = (0, 0, 0)
@@ -31,7 +31,7 @@ _DARK = (((17, 17, 17), _WHITE), ((33, 33, 33), (226, 226, 226)))
 
 
 def contrast(one: Rgb, other: Rgb) -> float:
-    """Return the WCAG contrast of two colours, 1 to 21."""
+    """Return the contrast of two colours, from 1 to 21, as WCAG defines it."""
     dark, light = sorted((_luminance(one), _luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
@@ -48,7 +48,7 @@ _LINEAR = [
 
 
 def mix(one: Rgb, other: Rgb, share: float) -> Rgb:
-    """Mix two colours: the part *share* of *one*, the rest of *other*."""
+    """Return a mixture of two colours: the part *share* (0 to 1) of *one*, the rest of *other*."""
     rest = 1 - share
     return (
         round(share * one[0] + rest * other[0]),
@@ -58,13 +58,13 @@ def mix(one: Rgb, other: Rgb, share: float) -> Rgb:
 
 
 def to_hex(color: Rgb) -> str:
-    """Return the colour as CSS writes it: `#1f6fbf`."""
+    """Return *color* as CSS writes it: `#1f6fbf`."""
     return "#{:02x}{:02x}{:02x}".format(*color)
 
 
 @lru_cache(maxsize=4096)
 def on_page(color: Rgb) -> str:
-    """Return the CSS colour nearest to *color* that is readable on light and dark pages."""
+    """Return the CSS colour nearest to *color* that can be read on light and dark pages."""
     name = to_hex(color)
     near = ON_PAGE.get(name) or to_hex(nearest_on_page(color))
     return f"color-mix(in srgb,{near} {_SHARE:.0%},currentColor)"
@@ -73,7 +73,7 @@ def on_page(color: Rgb) -> str:
 def nearest_on_page(color: Rgb) -> Rgb:
     """Return the colour that `on_page` mixes with the page's text colour.
 
-    It is the colour nearest to *color* whose mixture is readable on light and dark pages.
+    It is the colour nearest to *color* whose mixture can be read on light and dark pages.
     """
     too_light = _faint_on(color, _LIGHT)
     goal, papers = (_BLACK, _LIGHT) if too_light else (_WHITE, _DARK)
@@ -89,16 +89,16 @@ def _faint_on(color: Rgb, papers: tuple[tuple[Rgb, Rgb], ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def on_color(color: Rgb | None, background: Rgb) -> Rgb:
-    """Return the colour nearest to *color* that is readable on *background*.
+    """Return the colour nearest to *color* that can be read on *background*.
 
-    Without *color*, return black or white, whichever has more contrast.
+    If *color* is None, return black or white, whichever has more contrast.
     """
     goal = max(_BLACK, _WHITE, key=lambda end: contrast(end, background))
     return _nearest(color or goal, goal, lambda c: contrast(c, background) >= CONTRAST)
 
 
 def _nearest(color: Rgb, goal: Rgb, reads: Callable[[Rgb], bool]) -> Rgb:
-    """Return the first colour on the way from *color* to *goal* for which *reads* returns True."""
+    """Return the first mixture from *color* towards *goal* for which *reads* returns True."""
 
     def at(step: int) -> Rgb:
         return mix(goal, color, step / _STEPS)

@@ -31,7 +31,7 @@ _ANSI: tuple[Rgb, ...] = (
 
 @lru_cache(maxsize=4096)
 def style_css(style: Style) -> str:
-    """Return the CSS rules of *style*, readable on every page; empty if *style* has no effect."""
+    """Return the CSS rules of *style*, readable on light and dark pages; empty if it has no effect."""
     lines = {
         "underline": style.underline or style.underline2,
         "line-through": style.strike,
@@ -62,7 +62,7 @@ def _colors(style: Style) -> list[str]:
 
 
 def plain_ink(style: Style) -> Rgb | None:
-    """Return the text colour of *style*, for text without a background."""
+    """Return the text colour of *style*, for text without a background; None if it sets no colour."""
     ink = _rgb(style.color)
     return _dimmed(ink) if ink and style.dim else ink
 

@@ -1,1 +1,1 @@
-"""HTML that is safe to show: markdown, images, and the harmless part of foreign HTML."""
+"""HTML that is safe to show: Markdown, images, and the harmless part of foreign HTML."""

@@ -1,4 +1,4 @@
-"""Show the icon that a server sent, if the URL contains the image: nothing is fetched."""
+"""Show the icon that a server sent, if its URL contains the image: nothing is fetched."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +11,11 @@ _SIDE = 20  # pixels
 
 
 def icon_html(icons: Any) -> Html:
-    """Return the first of *icons* that can be shown, as a small picture; else nothing.
+    """Return the first of *icons* that can be shown, as a small picture; empty if none can.
 
     Args:
-        icons: The icons of a server, tool, resource or prompt, as the server sent them: a list
-            of objects with `src`. Only images in `data:` addresses are shown. Source: MCP
+        icons: The icons of a server, tool, resource or prompt, as the server sent them: a list of
+            objects with `src`. Only images in `data:` addresses are shown. Source: MCP
             specification, icons.
     """
     image = _image_in(icons)
@@ -26,7 +26,7 @@ def icon_html(icons: Any) -> Html:
 
 
 def icon_source(icons: Any) -> str:
-    """Return the `data:` URL of the icon that `icon_html` shows of *icons*; empty if none."""
+    """Return the `data:` URL of the icon that `icon_html` shows; empty if it shows none."""
     image = _image_in(icons)
     return "" if image is None else image.source
 

@@ -11,7 +11,7 @@ from toolbench.display.sizes import human_size
 from toolbench.plain import clip
 
 LARGEST = 5_000_000
-"""The most bytes of an image in a page, and so in a saved notebook."""
+"""The most bytes of an image that is put into a page, and so into a saved notebook."""
 
 _LONGEST = 3 * LARGEST + 1_000  # characters of its URL, with every byte as %XX
 _DATA = re.compile(
@@ -23,7 +23,7 @@ _DATA = re.compile(
 
 @dataclass(frozen=True)
 class Image:
-    """A parsed `data:` or `https:` URL of an image: its `data`, or a `problem` with the reason."""
+    """An image that a URL describes: the `data` of a `data:` URL, or the `problem`, why there is none."""
 
     url: str
     kind: str = "image"
@@ -32,24 +32,24 @@ class Image:
 
     @property
     def label(self) -> str:
-        """The image in words: `image/png, 12.3 kB`."""
+        """The kind, the size and the problem of the image, in words: `image/png, 12.3 kB`."""
         size = human_size(len(self.data)) if self.data else ""
         return ", ".join(part for part in (self.kind, size, self.problem) if part)
 
     @property
     def text(self) -> str:
-        """The line of text that replaces the image where images cannot be shown."""
+        """The line of text in place of the image, where images cannot be shown."""
         where = f" {safe_address(self.url)}" if safe_address(self.url) else ""
         return visible(f"[{self.label}]{where}")
 
     @property
     def source(self) -> str:
-        """The `data:` URL of the image, written anew from its data."""
+        """The `data:` URL of the image, made from its data."""
         return f"data:{self.kind};base64,{b64encode(self.data).decode('ascii')}"
 
     @property
     def html(self) -> Html:
-        """The image itself, or its label; images on the web are never loaded.
+        """The image itself, or its text with a link; images on the web are never loaded.
 
         An SVG is shown with `<img>`: there it cannot run a script or load anything.
         """
@@ -63,7 +63,7 @@ class Image:
 
 
 def read_image(url: str) -> Image:
-    """Parse *url*; if it is not an image, the result has the reason in `problem`."""
+    """Return the image in *url*; if there is none, the result has the reason in `problem`."""
     if len(url) > _LONGEST:
         return Image("", problem=f"more than {human_size(LARGEST)}, not shown")
     match = _DATA.fullmatch(url)

@@ -1,8 +1,9 @@
 """Keep only the formatting of HTML, and drop the rest: scripts, styles, addresses.
 
-No markup of the input is copied. The output is written from scratch: known tags without attributes,
-properly nested and closed, with escaped text between them. So a mistake in parsing changes the
-look, but is never dangerous. The tests check the output with a browser's parser (html5ever).
+No markup of the input is copied. The output is written from the beginning: known tags without
+attributes, properly nested and closed, with escaped text between them. So a mistake in parsing
+changes the look, but is never dangerous. The tests check the output with a browser's parser
+(html5ever).
 
 No library reads the input, because all are too slow for hostile HTML: html5ever (nh3) takes 50 s
 for 480 kB of nested `<div>` and 58 s for 180 kB of `<b>` with attributes, Python's html.parser 80 s
@@ -40,7 +41,10 @@ _TAGS = {
     "th": ("th", f"{CELL};font-weight:600"),
     "td": ("td", CELL),
 }
-"""The tag and style written for each tag. Headings belong to the notebook: here they are bold."""
+"""For each tag of the input: the tag and the style to write. A heading becomes a bold paragraph.
+
+Real headings would be listed among the headings of the notebook.
+"""
 
 _EMPTY = ("br", "hr")
 _SILENT = {
@@ -66,10 +70,9 @@ _UNNAMED = re.compile(r"<th( [^>]*)>(\s*)</th>")  # in the output
 def inert_html(source: str, *, limit: int = LIMIT) -> Html:
     """Return the harmless part of *source*, any HTML.
 
-    The result is empty if *source* has neither text nor images, or is too large.
-
-    Tables, lists, emphasis, code, links to http, https and mailto are kept. Images are kept if
-    their data is in the URL (`data:`).
+    The result is empty if *source* has neither text nor images, or is too large. Tables, lists,
+    emphasis, code, and links to http, https and mailto are kept. Images are kept if their data is
+    in the URL (`data:`).
 
     Args:
         source: The HTML.
@@ -83,7 +86,7 @@ def inert_html(source: str, *, limit: int = LIMIT) -> Html:
 
 
 class _Writer:
-    """A writer of the harmless part of HTML."""
+    """Writes the harmless part of HTML."""
 
     def __init__(self, room: int) -> None:
         self._room = room
@@ -162,7 +165,7 @@ class _Writer:
 
 
 def _after(source: str, tag: str, place: int) -> int:
-    """Return the place after the element *tag*, which began before *place*."""
+    """Return the position after the element *tag*, whose begin tag ends at *place*."""
     end = re.compile(rf"</{tag}\b[^>]*>?", re.IGNORECASE).search(source, place)
     return end.end() if end else len(source)
 
@@ -175,7 +178,7 @@ def _attribute(rest: str, name: str) -> str:
 
 
 def _spans(rest: str) -> str:
-    """Return the `colspan` and `rowspan` of a cell, if they are numbers."""
+    """Return the attributes `colspan` and `rowspan` in *rest*, a cell's attributes, if they are numbers."""
     styles = ""
     for name in ("colspan", "rowspan"):
         reach = _attribute(rest, name)

@@ -1,4 +1,4 @@
-"""Tables with a few columns of text, for the lists of magics; they also fit narrow pages."""
+"""Tables with a few columns of text, for the lists that magics show; they also fit narrow pages."""
 
 import re
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def listing_html(
     """Return *rows* as a table: names stay whole, long texts are wrapped, numbers are on the right.
 
     Args:
-        columns: The heads.
+        columns: The heads of the columns.
         rows: The cells, of any type; each is shown as text.
         notes: Sentences below the table.
     """
@@ -68,7 +68,7 @@ def _text(cell: object) -> Html:
 
 
 def _flow(index: int, cell: object) -> str:
-    """Return the CSS of a cell; names in the first column are broken only if they are very long."""
+    """Return the CSS of *cell*; a name in the first column is broken only if it is very long."""
     if index == 0:
         is_long = len(str_of(cell)) > _NAME
         wrap = (

@@ -1,21 +1,20 @@
-"""Show a description from any author as Markdown: formatted, but harmless."""
+"""Show a text from an author who is not trusted as Markdown: formatted, but harmless."""
 
 from toolbench.display.caps import cap
 from toolbench.display.escape import NO_MATHS, Html
 from toolbench.display.html.css import TEXT_FONT
 
 LIMIT = 20_000
-"""The characters of Markdown to show, by default."""
+"""The number of characters of Markdown to show, by default."""
 
 _LARGEST = 10  # times the limit
 
 
 def markdown_html(text: str, *, limit: int = LIMIT) -> Html:
-    """Return Markdown as one `<div>`. Raw HTML and maths are shown as text, and nothing is loaded.
+    """Return *text*, Markdown, as one `<div>`. Raw HTML and maths are shown as text; nothing is loaded.
 
-    Links to http, https or mailto are kept. An image becomes a link with its
-    description. Headings become bold paragraphs, so that they are not in the table of
-    contents of the notebook.
+    Links to http, https or mailto are kept. An image becomes a link with its description. Headings
+    become bold paragraphs, so that they are not in the table of contents of the notebook.
 
     Args:
         text: CommonMark with tables and ~~strikethrough~~.

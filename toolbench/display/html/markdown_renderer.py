@@ -1,4 +1,4 @@
-"""Render Markdown with markdown-it, but links, images and code in our own way."""
+"""Turn Markdown into HTML with markdown-it, but write links, images and code in our own way."""
 
 from collections.abc import Iterable, Sequence
 
@@ -29,7 +29,7 @@ _STYLES = {
 
 
 def rendered(text: str) -> str:
-    """Return Markdown *text* as HTML. Raw HTML in it is shown as text."""
+    """Return the HTML of *text*, Markdown. Raw HTML in *text* is shown as text."""
     tokens = _PARSER.parse(text)
     _restyle(tokens)
     # the parser decodes &#x202e;, so hidden characters are replaced in the result
@@ -37,7 +37,7 @@ def rendered(text: str) -> str:
 
 
 def preformatted(text: str) -> str:
-    """Return *text* as a block of code."""
+    """Return the HTML of *text* as a block of code."""
     return f'<pre style="{PRE};{_CODE}">{escape(text)}</pre>\n'
 
 

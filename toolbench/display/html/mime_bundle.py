@@ -1,4 +1,4 @@
-"""Show a mime bundle that a run passed to `display()`; its content is not trusted."""
+"""Show a mime bundle that was displayed during a run; its content is not trusted."""
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
@@ -13,14 +13,14 @@ from toolbench.display.json_tree import json_html, json_text
 from toolbench.display.render import to_html, to_text
 
 LIMIT = 50_000
-"""The characters of text to show of one bundle."""
+"""The number of characters of text to show of one bundle."""
 
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def bundle_html(data: Mapping[str, Any]) -> Html:
-    """Return the richest part of *data* that is safe to show; empty if there is only plain text."""
+    """Return the richest part of *data* that is safe to show, as HTML; empty if it has only plain text."""
     for kind, show in _RENDERERS.items():
         if kind in data and (html := show(data[kind])):
             return html
