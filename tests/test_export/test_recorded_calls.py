@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from toolbench import run_tool
 from toolbench.export import export_package
 
@@ -72,3 +74,33 @@ def test_a_class_written_in_few_lines_is_made(notebook, tmp_path):
         check=False,
     )
     assert "2 passed" in done.stdout, done.stdout
+
+
+OWN_CONTENT = """
+from toolbench import Action, Observation, TextContent, ToolDefinition, ToolExecutor
+class Number(Action):
+    n: int
+class Sum(Observation):
+    total: int
+    @property
+    def to_llm_content(self): return [TextContent(text=f"The sum is {self.total}.")]
+class Adding(ToolExecutor):
+    def __call__(self, action, conversation=None): return Sum(total=2 * action.n)
+class SumTool(ToolDefinition):
+    @classmethod
+    def create(cls, conv_state=None, **params):
+        return [cls(description="Add.", action_type=Number, observation_type=Sum, executor=Adding())]
+[add] = SumTool.create()
+"""
+
+
+@pytest.mark.parametrize("openhands", [False, True])
+def test_the_notebook_shows_what_a_model_reads(notebook, tmp_path, capsys, openhands):
+    """A result may have no text at all: its class writes the content for a model."""
+    notebook.run(OWN_CONTENT, "from toolbench import run_tool\nrun_tool(add, n=21)")
+    folder = export_package(notebook["add"], tmp_path / "p", openhands=openhands)
+    [file] = folder.glob("*.ipynb")
+    cell = "".join(json.loads(file.read_text("utf-8"))["cells"][-1]["source"])
+    capsys.readouterr()
+    notebook.run("tools = {'sum': add}", cell)
+    assert "The sum is 42." in capsys.readouterr().out

@@ -11,6 +11,7 @@ from shells import new_shell
 from test_mcp.peers import serving
 
 from toolbench import history
+from toolbench.display.observations import observation_text
 from toolbench.extension import load_ipython_extension, unload_ipython_extension
 from toolbench.mcp import create_mcp_tools
 from toolbench.mcp.connected_servers import connected
@@ -68,6 +69,29 @@ def notebook(monkeypatch):
         history().clear()
 
 
+OWN_TEXT = """
+from toolbench import Action, Observation, TextContent, ToolDefinition, ToolExecutor
+
+class Number(Action):
+    n: int
+
+class Sum(Observation):
+    total: int
+
+    @property
+    def to_llm_content(self):
+        return [TextContent(text=f"The sum is {self.total}.")]
+
+class Adding(ToolExecutor):
+    def __call__(self, action, conversation=None):
+        return Sum(total=2 * action.n)
+
+add = ToolDefinition(
+    name="add", description="Add.", action_type=Number, observation_type=Sum, executor=Adding()
+)
+"""
+
+
 def run(shell, code):
     shell.run_cell(code).raise_error()
     return history()[-1]
@@ -85,6 +109,18 @@ class TestInTheNotebook:
         record = run(notebook, code)
         assert record.observation.text == str(arguments["a"] + 1)
         assert dict(record.arguments) == arguments
+
+    @pytest.mark.parametrize("is_variable", [True, False])
+    def test_shows_what_the_model_read(self, notebook, is_variable):
+        """Also of a result without text, whose class writes its own content for a model."""
+        notebook.run_cell(OWN_TEXT).raise_error()
+        if not is_variable:
+            notebook.user_ns["tools_of_mine"] = [notebook.user_ns.pop("add")]
+        [tool] = notebook.user_ns.get("tools_of_mine", [notebook.user_ns.get("add")])
+        code = as_python(tool, {"n": 21})
+        value = notebook.run_cell(code).result
+        assert history()[-1].observation.text == ""
+        assert "The sum is 42." in observation_text(value)
 
     def test_finds_the_variable(self, notebook):
         """A tool goes by the variable that holds it, not by its own name."""

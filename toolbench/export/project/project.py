@@ -100,6 +100,11 @@ Tools for {target}, exported from a notebook by toolbench.
 {f"{chr(10)}## To look at{chr(10)}{chr(10)}{remarks}" if notes else ""}"""
 
 
+_READ_BY_MODEL = """\
+for block in observation.to_llm_content:
+    print(getattr(block, "text", block))"""
+
+
 def notebook_for(
     package: str,
     tools: Sequence[AnyTool],
@@ -121,6 +126,7 @@ def notebook_for(
             f"tools = {{tool.name: tool for tool in create_tools()}}\n{names}",
         )
     )
+    last_lines = _READ_BY_MODEL if openhands else "observation"
     for tool in tools:
         arguments = [call["arguments"] for call in calls if call["tool"] == tool.name][
             -1:
@@ -129,9 +135,7 @@ def notebook_for(
             call = f"tools[{tool.name!r}]"
             text = literal(one)
             action = f"{call}.action_from_arguments({text})" if openhands else text
-            cells.append(
-                ("code", f"observation = {call}({action})\nprint(observation.text)")
-            )
+            cells.append(("code", f"observation = {call}({action})\n{last_lines}"))
     return json.dumps(_notebook(cells), indent=1, ensure_ascii=False) + "\n"
 
 

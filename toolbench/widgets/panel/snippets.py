@@ -41,13 +41,13 @@ def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
     if handle is None:
         line = f"{shlex.quote(tool.name)} {dumps(dict(arguments))}"
         call = f"get_ipython().run_line_magic('tool', {line!r})"
-        return f"{_note(arguments)}observation = {call}\nprint(observation.text)"
+        return f"{_note(arguments)}observation = {call}\nobservation"
     call = f"run_tool({handle.expression}, {_literal(arguments)})"
     return "\n".join(
         [
             *(*handle.imports, "from toolbench import run_tool", "", *handle.setup),
             f"{_note(arguments)}observation = {call}",
-            "print(observation.text)",
+            "observation",
         ]
     )
 
