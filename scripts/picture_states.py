@@ -266,6 +266,17 @@ def _review(page: NotebookPage, place: Locator) -> None:
     page.wait_for_text("undeclared", within=place)
 
 
+def _item(tab: str, title: str) -> Callable[[NotebookPage, Locator], None]:
+    """Open the item *title* in the list *tab* of the explorer."""
+
+    def act(page: NotebookPage, place: Locator) -> None:
+        place.get_by_role("tab", name=tab).first.click()
+        place.get_by_role("option").filter(has_text=title).first.click()
+        place.get_by_text(title).locator("visible=true").nth(1).wait_for()
+
+    return act
+
+
 def _chat(page: NotebookPage, place: Locator) -> None:
     place = place.locator(".toolbench-transcript").first
     step = place.get_by_role("button", name="Step", exact=True)
@@ -295,6 +306,20 @@ STATES = [
     State("explorer", "%mcp explore library", _explore),
     State("explorer-server", "%mcp explore library", _nothing),
     State("explorer-review", "%mcp explore library", _review),
+    State(
+        "explorer-resource",
+        "%mcp explore library",
+        _item("Resources", "Architecture"),
+    ),
+    State(
+        "explorer-prompt",
+        "%mcp explore library",
+        _item("Prompts", "Recommend a book"),
+    ),
+    State("explorer-skill", "%mcp explore library", _item("Skills", "lending")),
+    State("explorer-log", "%mcp explore library", _tab("Log")),
+    State("explorer-recording", "%mcp explore library", _tab("Recording")),
+    State("explorer-changes", "%mcp explore library", _tab("Changes")),
     State("review", "%mcp review library", _nothing),
     State("transcript", CHAT, _chat),
     State("tools-table", "%tools", _nothing),

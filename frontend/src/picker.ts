@@ -48,7 +48,9 @@ class Picker {
     const [matches, picked] = JSON.parse(state.dataset.toolbenchMatches || "[[],null]") as State;
     [this.#texts, this.#state] = [texts, state];
     const { items, icons } = this.#all;
-    this.#list.element.classList.toggle("toolbench-with-icons", icons.length > 0);
+    const { classList } = this.#list.element; // a list without any marks keeps no room for them
+    classList.toggle("toolbench-with-marks", items.some((item) => item[3] !== ""));
+    classList.toggle("toolbench-with-icons", icons.length > 0);
     this.#list.show(entriesOf(matches.flatMap(([a, b]) => items.slice(a, b + 1)), icons), picked);
   }
 }
@@ -70,7 +72,9 @@ function draw([, first, second, mark]: Item, icon?: string): HTMLElement {
   const option = document.createElement("div");
   option.className = "toolbench-item";
   option.title = second ? `${first}\n${second}` : first;
-  option.append(markOf(mark), part("toolbench-first", first), part("toolbench-second", second));
+  const about = part("toolbench-second", second);
+  about.classList.toggle("toolbench-sentence", second.includes(" ")); // no name and no address has a space
+  option.append(markOf(mark), part("toolbench-first", first), about);
   if (icon?.startsWith("data:image/")) option.append(pictureOf(icon));
   return option;
 }

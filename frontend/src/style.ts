@@ -74,21 +74,26 @@ button.toolbench-sort { font: inherit; color: inherit; text-align: inherit; back
 button.toolbench-sort:focus-visible { outline: 2px solid ${BRAND}; outline-offset: -2px; }
 [aria-sort="ascending"] > .toolbench-sort::after { content: " ▲" / ""; }
 [aria-sort="descending"] > .toolbench-sort::after { content: " ▼" / ""; }
-.toolbench-items { position: relative; overflow: auto; max-height: 22em; min-height: 96px; margin: 2px 0; contain: content; }
+.toolbench-items { position: relative; overflow: auto; max-height: 22em; min-height: 48px; margin: 2px 0; contain: content; }
 .toolbench-items:focus-visible { outline: 2px solid ${BRAND}; outline-offset: -2px; }
 .toolbench-items[hidden] { display: none; }
 .toolbench-sizer { position: relative; width: 100%; }
 .toolbench-sizer > * { position: absolute; left: 0; right: 0; box-sizing: border-box; }
-.toolbench-item { display: grid; grid-template-columns: 14px minmax(0, 1fr); align-content: center; column-gap: 6px;
+.toolbench-item { display: grid; grid-template: "first" auto "second" auto / minmax(0, 1fr); align-content: center; column-gap: 6px;
   padding: 0 10px; border-left: 3px solid transparent; cursor: pointer; line-height: 1.35; color: ${INK}; }
-.toolbench-item > .toolbench-mark { grid-row: 1 / 3; align-self: center; }
-.toolbench-item > :is(.toolbench-first, .toolbench-second) { grid-column: 2; overflow: hidden; text-overflow: ellipsis;
+.toolbench-with-marks .toolbench-item { grid-template: "mark first" auto "mark second" auto / 14px minmax(0, 1fr); }
+.toolbench-with-icons .toolbench-item { grid-template: "icon first" auto "icon second" auto / 20px minmax(0, 1fr); }
+.toolbench-with-marks.toolbench-with-icons .toolbench-item {
+  grid-template: "mark icon first" auto "mark icon second" auto / 14px 20px minmax(0, 1fr); }
+.toolbench-item > :is(.toolbench-first, .toolbench-second) { grid-area: first; overflow: hidden; text-overflow: ellipsis;
   white-space: nowrap; }
-.toolbench-with-icons > .toolbench-sizer > .toolbench-item { grid-template-columns: 14px 20px minmax(0, 1fr); }
-.toolbench-with-icons .toolbench-item > :is(.toolbench-first, .toolbench-second) { grid-column: 3; }
-.toolbench-item > .toolbench-icon { grid-area: 1 / 2 / 3 / 3; align-self: center; width: 20px; height: 20px; object-fit: contain; }
+.toolbench-item > .toolbench-second { grid-area: second; }
+.toolbench-item > .toolbench-mark { grid-area: mark; align-self: center; }
+.toolbench-items:not(.toolbench-with-marks) .toolbench-mark { display: none; }
+.toolbench-item > .toolbench-icon { grid-area: icon; align-self: center; width: 20px; height: 20px; object-fit: contain; }
 .toolbench-first { font-size: 13px; font-weight: 500; }
 .toolbench-second { font-size: 11px; font-family: var(--jp-code-font-family, monospace); color: ${MUTED}; }
+.toolbench-sentence { font-family: inherit; }
 .toolbench-item:hover { background: color-mix(in srgb, currentColor 6%, transparent); }
 .toolbench-item[aria-selected="true"] { border-color: ${BRAND}; background: color-mix(in srgb, ${BRAND} 13%, transparent); }
 .toolbench-items:focus-visible .toolbench-active { outline: 1px dashed ${BRAND}; outline-offset: -3px; }
@@ -121,6 +126,13 @@ button.toolbench-sort:focus-visible { outline: 2px solid ${BRAND}; outline-offse
 .toolbench-sent { color: ${SENT}; font-weight: 700; font-size: 14px; }
 .toolbench-received { color: ${RECEIVED}; font-weight: 700; font-size: 14px; }
 .toolbench-failed :is(.toolbench-what, .toolbench-answer) { color: ${DANGER}; }
+[data-toolbench-listing] { container-type: inline-size; }
+@container (max-width: 30em) { /* the last column, of sentences, goes below the others */
+  [data-toolbench-listing="sentences"] > table { width: 100%; }
+  [data-toolbench-listing="sentences"] tr { display: flex; flex-flow: row wrap; justify-content: space-between; padding: 2px 0; }
+  [data-toolbench-listing="sentences"] :is(td, th) { padding-bottom: 0 !important; }
+  [data-toolbench-listing="sentences"] :is(td, th):last-child { flex: 1 0 100%; box-sizing: border-box; padding: 0 0 3px !important; }
+}
 .toolbench-fades { mask-image: linear-gradient(to right, #000 calc(100% - 28px), #0003); }
 .toolbench-unseen { position: fixed; top: 0; left: -9999px; }
 @media print { .toolbench-limited { max-height: none !important; } }

@@ -183,6 +183,61 @@ def entry(script: Path) -> str:
     return repr({"command": sys.executable, "args": [str(script)]})
 
 
+WIDE = """
+import pathlib, tempfile
+from fastmcp import FastMCP
+from fastmcp.server.providers.skills import SkillsDirectoryProvider
+from fastmcp.skills.extension import SkillsExtension
+from toolbench.mcp import MCPClient
+
+skill = pathlib.Path(tempfile.mkdtemp(), "lending")
+skill.mkdir()
+(skill / "SKILL.md").write_text("---\\nname: lending\\ndescription: How books are lent.\\n---\\n")
+provider = SkillsDirectoryProvider(skill.parent, experimental_skills=True)
+server = FastMCP("library")
+server.add_provider(provider)
+server.add_extension(SkillsExtension(providers=[provider]))
+server.tool(lambda: "lent", name="get_structured_content", annotations={"readOnlyHint": True})
+server.resource("books://all", name="All books", description="Each of them.")(lambda: "none")
+server.prompt(lambda: "Which book?", name="choose", description="Choose a book.")
+client = MCPClient(timeout=20)
+client.connect("library", server)
+client
+"""
+CUT = "parts => parts.filter(it => it.scrollWidth > it.clientWidth).map(it => it.textContent)"
+
+
+class TestLayout:
+    def test_in_a_window_of_1280_pixels(self, lab: NotebookPage, nbroot: Path) -> None:
+        """The tabs of a list stand on one line, a call is not cut, and no item touches its pane."""
+        with opened(lab, nbroot / "wide.ipynb", WIDE) as explorer:
+            lists = explorer.box.locator(".toolbench-pane-list").get_by_role("tab")
+            expect(lists).to_have_count(4)
+            tops = lists.evaluate_all("tabs => tabs.map(it => it.offsetTop)")
+            assert len(set(tops)) == 1
+            explorer.run(until="lent")
+            explorer.tab("Traffic")
+            explorer.see("get_structured_content")
+            messages = explorer.box.get_by_role("listbox", name="Messages")
+            assert messages.locator(".toolbench-what > *").evaluate_all(CUT) == []
+            pane = explorer.box.locator(".toolbench-pane-main").bounding_box()
+            for tab, name, button in (
+                ("Resources", "All books", "Read"),
+                ("Prompts", "choose", "Get messages"),
+                ("Skills", "lending", "Read"),
+            ):
+                explorer.tab(tab)
+                explorer.pick(tab, name)
+                main = explorer.box.locator(".toolbench-pane-main")
+                for part in (
+                    main.locator("strong", has_text=name),
+                    main.get_by_role("button", name=button),
+                ):
+                    box = part.locator("visible=true").first.bounding_box()
+                    assert pane is not None and box is not None
+                    assert box["x"] - pane["x"] >= 12, (tab, button)
+
+
 MANY_MESSAGES = """
 import asyncio
 from fastmcp import FastMCP

@@ -65,7 +65,7 @@ def test_fade_where_there_is_more(lab: NotebookPage, nbroot: Path) -> None:
     write_notebook(nbroot / "edges.ipynb", *CELLS, a_panel)
     lab.open("edges.ipynb")
     lab.run_all()
-    frame = lab.output(TABLES[0]).locator("[data-toolbench-listing]").first
+    frame = lab.output(TABLES[1]).locator("[data-toolbench-listing]").first
     lab.tab.page.set_viewport_size({"width": 1600, "height": 1000})
     expect(frame).not_to_have_class(FADES)
     lab.tab.page.set_viewport_size({"width": 460, "height": 1000})
@@ -74,3 +74,22 @@ def test_fade_where_there_is_more(lab: NotebookPage, nbroot: Path) -> None:
     expect(frame).not_to_have_class(FADES)
     frame.evaluate("f => f.scrollTo(0, 0)")
     expect(frame).to_have_class(FADES)
+
+
+def test_sentences_go_below_names(lab: NotebookPage, nbroot: Path) -> None:
+    """Where there is no room beside them; the table is then as wide as its frame and does not fade."""
+    a_panel = "%tool remove_volumes_of_project"  # it brings the front-end module
+    write_notebook(nbroot / "narrow.ipynb", *CELLS, a_panel)
+    lab.open("narrow.ipynb")
+    lab.tab.page.evaluate(
+        "window.jupyterapp.commands.execute('application:toggle-left-area')"
+    )
+    lab.run_all()
+    frame = lab.output(TABLES[0]).locator("[data-toolbench-listing]").first
+    for width, is_below in ((1280, False), (460, True)):
+        lab.tab.page.set_viewport_size({"width": width, "height": 1000})
+        cells = frame.locator("tbody tr").first.locator("td")
+        name, sentence = cells.first.bounding_box(), cells.last.bounding_box()
+        assert name is not None and sentence is not None
+        assert (sentence["y"] >= name["y"] + name["height"]) is is_below, width
+        expect(frame).not_to_have_class(FADES)

@@ -24,7 +24,7 @@ class TestText:
         assert blocks_text(blocks) == (
             "── text · 20 characters · ≈ 5 tokens\nred\n20%\n\n"
             '── JSON · 13 characters · ≈ 4 tokens\n{\n  "b": [\n    1,\n    2\n  ]\n}\n\n'
-            "── image · image/png, 3 bytes · image, not fetched\n"
+            "── image/png, 3 bytes · image, not fetched\n"
             "[image/png, 3 bytes]\n[image, not fetched] https://e.org/a.png\n\n"
             "── table · 1 row · 1 column\n    a\n─────\n0   1\n\n"
             '── JSON\n{\n  "c": null\n}\n\n'
@@ -41,7 +41,7 @@ class TestText:
         assert blocks_text(blocks, verbatim=True) == (
             "── text · 8 characters · ≈ 2 tokens\n^[[31mred\n\n"
             '── text · 10 characters · ≈ 3 tokens\n{"b": [1]}\n\n'
-            "── image · image/png, 3 bytes\n[image/png, 3 bytes]"
+            "── image/png, 3 bytes\n[image/png, 3 bytes]"
         )
 
     def test_no_blocks(self):

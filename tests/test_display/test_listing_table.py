@@ -24,3 +24,16 @@ def test_numbers_are_on_the_right(cells):
 def test_other_texts_are_on_the_left(cells):
     """A date is no number, and neither is a column with a word in it."""
     assert not any(sides(*cells))
+
+
+def test_an_empty_column_is_left_out():
+    """Its head would only take room; a column with one text stays, and so does a zero."""
+    html = listing_html(("a", "b", "c"), [("one", "", 0), ("two", "", "")])
+    assert re.findall(r"<th [^>]*>(\w*)</th>", html) == ["a", "c"]
+
+
+def test_a_short_word_is_never_broken():
+    """Not even a date at its hyphens; a sentence is."""
+    html = listing_html(("a", "b", "c"), [("one", "2026-07-28", "Lend a book.")])
+    styles = re.findall(r'<td style="([^"]*)"', html)
+    assert ["nowrap" in style for style in styles] == [True, True, False]

@@ -83,6 +83,15 @@ def test_what_differs_is_shown_to_each(observation):
     assert BOTH not in html
 
 
+def test_an_image_is_described_once():
+    """On the bar of its card; several blocks have a line each."""
+    image = ImageContent(image_urls=[_PIXEL])
+    one = result_html(Observation(content=[image]))
+    assert one.replace('alt="image/png', "").count("image/png, ") == 1
+    two = result_html(Observation(content=[image, TextContent(text="A dot.")]))
+    assert two.count(">image/png, ") == 1 and ">text · 6 characters" in two
+
+
 def test_json_is_a_tree_and_the_text_to_the_letter():
     """A model reads no tree: its text is one click away."""
     html = result_html(Observation.from_text('{"a":1e2}'))

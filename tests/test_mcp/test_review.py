@@ -61,6 +61,17 @@ def test_is_html_without_what_a_server_says(session):
     assert "<img" not in html
 
 
+def test_counts_what_lint_says_once(session):
+    """What there is none of is not counted, and each finding names its tool and its rule."""
+    review = review_of(session)
+    html = review.to_html()
+    assert html.count("Lint:") == 1
+    assert "0 error" not in html and "0 warning" not in html
+    assert f"{len(review.findings)} findings of lint" in html
+    for finding in review.findings:
+        assert f">{finding.tool}</code>" in html and finding.rule in html
+
+
 def test_calls_nothing_safe():
     """A server without any remark is not called safe: nobody can know that."""
     with MCPClient(timeout=20) as client:

@@ -86,7 +86,7 @@ def _images(block: Any, _: int) -> BlockView | None:
     rest = len(block.image_urls) - len(images)
     more = [left_out(rest, "image")] if rest else []
     return BlockView(
-        " · ".join(["image", *(image.label for image in images), *more]),
+        " · ".join([*(image.label for image in images), *more]),
         lambda: Html("".join(image.html for image in images)),
         lambda: "\n".join(image.text for image in images),
     )

@@ -40,8 +40,8 @@ def cards_html(cards: Iterable[Card]) -> Html:
 
 def _box(card: Card) -> str:
     title, remark = short(card.title), short(card.remark)
-    cut = f"{REMARK};flex:1 1 6em;min-width:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap"
-    note = f'<span title="{remark}" style="{cut}">{remark}</span>' if remark else ""
+    whole = f"{REMARK};flex:1 1 auto;min-width:0;overflow-wrap:anywhere"  # never cut: it wraps
+    note = f'<span style="{whole}">{remark}</span>' if remark else ""
     # an element that scrolls needs `tabindex`, so that the keyboard reaches it
     return (
         f'<div data-toolbench-card style="{_BOX}">'

@@ -27,6 +27,7 @@ BOTH = "A person and the model read the same"
 LIMIT = 60_000
 """The number of characters of a result to show in each card, by default."""
 
+_APART = '<div style="margin-top:8px">'
 _LONG = 2_000_000  # characters of a result
 _ASIDE = 1_000  # characters of remarks that a result may have in addition to its text
 
@@ -72,7 +73,7 @@ def result_html(
     looks = call + _view_html(observation, limit, later) + _unread(observation)
     read = _model_card(blocks, limit)
     if _reads_the_same(observation, blocks):
-        exact = fold("As text, as the model reads it", read.content)
+        exact = _APART + fold("As text, as the model reads it", read.content) + "</div>"
         content = looks + (exact if _tree_of(observation) is not None else "")
         return cards_html([Card(BOTH, Html(content), read.remark)])
     returned = returned_frame(observation)
@@ -154,12 +155,19 @@ def _view_html(observation: Observation, limit: int, later: int = 0) -> str:
             table = partial(table_html, later=later, typed=True)
             return safely(table, returned, say=to_html)
         if _images(observation):
-            return blocks_html(_content(observation), limit=limit)  # in their order
+            return _content_html(_content(observation), limit)
         value = _tree_of(observation)
         if value is not None:
             return json_html(value, limit=limit)
     html = safely(partial(to_html, limit=limit), _visualized(observation, limit))
     return html + _pictures(observation)
+
+
+def _content_html(blocks: Sequence[Any], limit: int) -> Html:
+    """Return *blocks* in their order; the title of a single one is the remark on its card."""
+    if len(blocks) > 1:
+        return blocks_html(blocks, limit=limit)
+    return next(block_views(blocks, limit=limit)).html()
 
 
 def _tree_of(observation: Observation) -> Any:

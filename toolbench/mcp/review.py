@@ -1,17 +1,21 @@
 """Review a server before a model gets its tools: their cost, effects and lint findings."""
 
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, get_args
 
 from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import Html, escape
+from toolbench.display.html.css import REMARK
 from toolbench.display.page import notice
 from toolbench.llm.lint import Finding, Severity, lint_tools
 from toolbench.llm.tokens import TokenCount
 from toolbench.mcp.token_bill import TokenBill
 from toolbench.wording import counted, listed
 
+_NAME = "font-size:13px;background:transparent;padding:0"
+_PARTS = {"name", "description", "annotations", "arguments"}
+"""The parts of a tool that a finding may be about, as its message says."""
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 _LISTED_FINDINGS = 8  # findings shown
 _LISTED_TOOLS = 12  # tools named in one sentence
@@ -75,11 +79,8 @@ class ServerReview:
             for names, text in sentences
             if names
         ]
-        if errors or warnings:
-            concerns.append(
-                f"Lint: {counted(errors, 'error')}, {counted(warnings, 'warning')}. "
-                "Such tools may confuse a model."
-            )
+        if counts := _counts(error=errors, warning=warnings):
+            concerns.append(f"Lint: {counts}. Such tools may confuse a model.")
         if self.cost.tokens > _EXPENSIVE:
             concerns.append(
                 f"Its tools cost {self.cost} in every request: leave some out."
@@ -91,20 +92,7 @@ class ServerReview:
         concerns = self.concerns or ["No problem was seen here."]
         tone: Any = "warning" if self.concerns else "success"
         parts = [notice(concern, tone) for concern in concerns]
-        counts = Counter(finding.severity for finding in self.findings)
-        words = [counted(counts[s], s) for s in _SEVERITIES if counts[s]]
-        parts.append(Html(f"<p>Lint: {', '.join(words) or 'nothing to remark'}.</p>"))
-        first = self.findings[:_LISTED_FINDINGS]
-        lines = "".join(f"<li>{escape(str(finding))}</li>" for finding in first)
-        rest = len(self.findings) - len(first)
-        more = f"<li>and {rest} more</li>" if rest else ""
-        parts.append(
-            Html(
-                f'<ul style="overflow-wrap:anywhere;padding-left:1.4em">{lines}{more}</ul>'
-                if first
-                else ""
-            )
-        )
+        parts.append(_findings_html(self.findings))
         title = f"Should I use {self.server}?"
         return cards_html([Card(title, Html("".join(parts)), self.summary)])
 
@@ -114,6 +102,37 @@ class ServerReview:
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": self.to_html()}
+
+
+def _counts(**numbers: int) -> str:
+    """Return how many there are of each noun, without those of which there are none."""
+    return ", ".join(
+        counted(number, noun) for noun, number in numbers.items() if number
+    )
+
+
+def _findings_html(findings: Sequence[Finding]) -> Html:
+    """Return the first *findings* as a list."""
+    if not findings:
+        return Html("<p>Lint: nothing to remark.</p>")
+    first = findings[:_LISTED_FINDINGS]
+    lines = "".join(map(_finding_html, first))
+    rest = len(findings) - len(first)
+    more = f"<li>and {rest} more</li>" if rest else ""
+    return Html(
+        f'<div style="{REMARK}">{counted(len(findings), "finding")} of lint</div>'
+        f'<ul style="overflow-wrap:anywhere;margin:2px 0;padding-left:1.4em">{lines}{more}</ul>'
+    )
+
+
+def _finding_html(finding: Finding) -> str:
+    """Return a line with the tool, the argument if the message does not name it, and the rule."""
+    is_clear = finding.where in _PARTS or finding.where in finding.message
+    place = "" if is_clear else f", {escape(finding.where)}"
+    return (
+        f'<li style="margin:0 0 4px"><code style="{_NAME}">{escape(finding.tool)}</code>{place}: {escape(finding.message)} '
+        f'{escape(finding.fix)} <span style="{REMARK};white-space:nowrap">{escape(finding.rule)}</span></li>'
+    )
 
 
 def review_of(session: Reviewed) -> ServerReview:

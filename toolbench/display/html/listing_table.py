@@ -18,6 +18,7 @@ from toolbench.plain import str_of
 
 _LONGEST = 2_000  # characters of one cell
 _WRITTEN = re.compile(r"(≈ )?\d{1,3}(,?\d{3})*", re.ASCII)
+_WORD = 24  # characters of a cell without a space that is never broken
 _NAME = 40  # characters; a longer name is broken
 
 
@@ -26,11 +27,18 @@ def listing_html(
 ) -> Html:
     """Return *rows* as a table: names stay whole, long texts are wrapped, numbers are on the right.
 
+    A column whose cells are all empty is left out. On a narrow page with our front-end module, a
+    last column of sentences goes below the other cells of its row.
+
     Args:
         columns: The heads of the columns.
         rows: The cells, of any type; each is shown as text.
         notes: Sentences below the table.
     """
+    used = [i for i in range(len(columns)) if any(str_of(row[i]) for row in rows)]
+    if rows:
+        columns = [columns[i] for i in used]
+        rows = [[row[i] for i in used] for row in rows]
     numeric = [
         bool(rows) and all(_is_number(row[index]) for row in rows)
         for index in range(len(columns))
@@ -50,8 +58,9 @@ def listing_html(
         if columns
         else ""
     )
+    kind = "sentences" if rows and any(_is_long(row[-1]) for row in rows) else ""
     return Html(
-        f'<div {NO_MATHS} data-toolbench-listing role="group" aria-label="Table" tabindex="0" '
+        f'<div {NO_MATHS} data-toolbench-listing="{kind}" role="group" aria-label="Table" tabindex="0" '
         f'style="overflow:auto;{TEXT_FONT};{TEXT_COLOR}">{table}{below}</div>'
     )
 
@@ -75,7 +84,14 @@ def _flow(index: int, cell: object) -> str:
             "min-width:24em;overflow-wrap:anywhere" if is_long else "white-space:nowrap"
         )
         return f"{CODE_FONT};font-size:12px;{wrap};"
+    if len(str_of(cell)) <= _WORD and " " not in str_of(cell):
+        return "white-space:nowrap;"  # a date is not broken at its hyphens
     return "min-width:4em;overflow-wrap:break-word;word-break:normal;"
+
+
+def _is_long(cell: object) -> bool:
+    """Tell whether *cell* holds more than a few words."""
+    return len(str_of(cell)) > _WORD
 
 
 def _side(is_number: bool) -> str:  # noqa: FBT001 - private, and reads well where it is called

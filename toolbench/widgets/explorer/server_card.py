@@ -56,7 +56,7 @@ class ServerPane(Pane):
         self.on(self._close, self._disconnect)
         self._more = parts.html()
         self._review = ReviewView(parts, lock)
-        buttons = parts.row(self._again, self._other, self._close)
+        buttons = parts.row(self._again, self._close, self._other)
         self.widget = parts.column(
             self._about, buttons, self._more, self._review.widget
         )

@@ -23,7 +23,7 @@ STYLE = f"""
 .tb-note{{margin-bottom:11px;font-size:12px;align-self:start}}
 :is(.tb-left,.tb-right){{grid-row:var(--below)}}
 .tb-blank{{display:none}}
-@container (min-width:34em){{
+@container (min-width:40em){{
  .tb-form .tb-pairs{{grid-template-columns:repeat(2,minmax(0,1fr));column-gap:18px}}
  .tb-form .tb-pairs>.tb-short{{grid-column:auto/span 1}}
  .tb-pairs>.tb-texts>*>:is(.tb-left,.tb-right){{grid-row:var(--beside)}}

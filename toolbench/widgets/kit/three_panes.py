@@ -47,6 +47,11 @@ class Panes:
                 place.children = tuple(children)
 
 
+_LIST = "clamp(18em, 24cqw, 20em)"
+"""The width of the list, so that four tabs stand on one line in a window of 1,280 pixels."""
+_ASIDE = "minmax(0, clamp(24em, 34cqw, max(29em, 24cqw)))"
+"""The width of the details, so that there a call of a name of 22 letters is not cut."""
+
 STYLE = Html(f"""{LOOK}{MESSAGE_STYLE}<style>
 .toolbench-workbench {{ container-type: inline-size; width: 100%; overflow: visible; }}
 .toolbench-panes {{ width: 100%; overflow: hidden; flex-flow: column; align-items: stretch; box-sizing: border-box;
@@ -70,22 +75,22 @@ STYLE = Html(f"""{LOOK}{MESSAGE_STYLE}<style>
 .toolbench-pane-list > .toolbench-text:not(:has(> .widget-html-content:empty)) {{ margin: 0; padding: 9px 12px 3px; }}
 .toolbench-foot {{ border-top: 1px solid var(--tb-line); padding: 8px 12px; color: var(--tb-muted); }}
 .toolbench-pane-list .toolbench-foot {{ margin: 0; }}
-.toolbench-pane-aside .toolbench-row > .toolbench-button {{ flex: 1 1 calc(50% - 4px); min-width: max-content; }}
-.toolbench-pane-aside .toolbench-box > .toolbench-button {{ align-self: stretch; margin: 4px 0; }}
+.toolbench-pane-aside .toolbench-box > .toolbench-button {{ margin: 4px 0; }}
+.toolbench-pane-aside :is(.toolbench-text, .toolbench-field) {{ margin-left: 0; margin-right: 0; }}
+.toolbench-pane-aside .toolbench-field {{ width: 100%; }}
+.toolbench-pane-main .toolbench-page {{ padding: 10px 14px 12px; }}
+.toolbench-pane-main .toolbench-page :is(.toolbench-text, .toolbench-button) {{ margin-left: 0; margin-right: 0; }}
 .toolbench-pane-list .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .widget-tab-contents {{ padding: 4px 0 0; }}
 :is(.toolbench-pane-list, .toolbench-pane-aside) .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .lm-TabBar .lm-TabBar-tab {{
- padding: 4px 6px; font-size: 12px; }}
+ padding: 4px 5px; font-size: 12px; }}
 :is(.toolbench-pane-list, .toolbench-pane-aside) .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .lm-TabBar > .lm-TabBar-content {{
  flex-wrap: wrap; }} /* in a narrow pane a tab goes into a second line, not out of sight */
 .toolbench-pane-aside .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .widget-tab-contents {{ padding: 10px 12px; }}
 .toolbench-pane-list .toolbench-text {{ margin-left: 8px; margin-right: 8px; }}
-@container (min-width: 34em) and (max-width: 899px) {{
- .toolbench-pane-aside .toolbench-row > .toolbench-button {{ flex-basis: 0; }}
-}}
 @container (min-width: 900px) {{
- .toolbench-workbench .toolbench-panes {{ display: grid; grid-template-columns: 18em minmax(0, 1fr); min-height: 36em; }}
+ .toolbench-workbench .toolbench-panes {{ display: grid; grid-template-columns: {_LIST} minmax(0, 1fr); min-height: 36em; }}
  .toolbench-workbench .toolbench-panes:has(> .toolbench-pane-aside > *) {{
-  grid-template-columns: 18em minmax(0, 1fr) minmax(0, 24em); }}
+  grid-template-columns: {_LIST} minmax(0, 1fr) {_ASIDE}; }}
  .toolbench-panes > .toolbench-box:has(*) ~ .toolbench-box:has(*) {{ border-top: 0; border-left: 1px solid var(--tb-line); }}
  .toolbench-panes > .toolbench-pane-list {{ min-height: 36em; max-height: 72em; }}
  .toolbench-pane-list :is(.toolbench-grows, .toolbench-tabs, .widget-tab-contents, .toolbench-box, .toolbench-picker) {{

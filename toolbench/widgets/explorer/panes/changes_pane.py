@@ -56,7 +56,7 @@ class ChangesPane(Pane):
             w.Combobox,
             "toolbench-field",
             description="Compare with",
-            placeholder="a snapshot, a recording, or a server",
+            placeholder="a snapshot, recording or server",
             options=self._proposals(),
             continuous_update=False,  # else a click arrives before the last key
         )

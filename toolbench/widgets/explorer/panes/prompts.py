@@ -51,7 +51,7 @@ class PromptsPane(ListPane):
         self._result = parts.html()
         self._links = LinkedResources(parts, lock)
         self._empty = parts.html(notice("This server offers no prompts.", "neutral"))
-        self.detail = parts.column(self._empty)
+        self.detail = parts.column(self._empty, kind="toolbench-page")
         self.on(self._write, self._ask)
         self.widget = parts.column(self._notes, self._list.widget)
         self.refresh()

@@ -62,7 +62,7 @@ class ResourcesPane(ListPane):
         self._updates = parts.html()
         self._result = parts.html()
         self._empty = parts.html(notice("This server offers no resources.", "neutral"))
-        self.detail = parts.column(self._empty)
+        self.detail = parts.column(self._empty, kind="toolbench-page")
         self.on(self._read, partial(self._when_quiet, self._ask))
         self.on(self._follow, partial(self._when_quiet, self._subscribe))
         self.widget = parts.column(self._notes, self._list.widget)

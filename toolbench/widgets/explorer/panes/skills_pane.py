@@ -47,7 +47,7 @@ class SkillsPane(ListPane):
         self._result = parts.html()
         self._empty = parts.html(notice("This server offers no skills.", "neutral"))
         self._choice = parts.row(self._file, self._read)
-        self.detail = parts.column(self._empty)
+        self.detail = parts.column(self._empty, kind="toolbench-page")
         self.on(self._read, self._ask)
         self.widget = parts.column(self._notes, self._list.widget)
         self.refresh()
