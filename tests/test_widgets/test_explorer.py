@@ -11,7 +11,6 @@ from test_mcp.peers import light, misbehaving
 
 from test_widgets.front import (
     click,
-    labels,
     listing,
     named,
     page,
@@ -103,23 +102,6 @@ class TestExplorer:
     def test_says_how_to_begin(self):
         """Without servers it says how to get one."""
         assert "%mcp connect NAME" in page(Explorer(MCPClient()))
-
-    def test_follows_the_servers(self, client):
-        """Those that come, go, or are replaced, when it looks."""
-        client.connect("one", light("one", "x"))
-        explorer = Explorer(client)
-        client.connect("two", light("two", "x", "y"))
-        explorer.look()
-        servers = labels(listing(explorer, "Servers"))
-        assert servers == ["one — connected", "two — connected"]
-        explorer.choose("two")
-        assert explorer.page.lists.widget.titles[0] == "Tools (2)"
-        client.connect("two", light("two", "z"))
-        explorer.look()
-        assert explorer.page.lists.widget.titles[0] == "Tools (1)"
-        client.disconnect("two")
-        explorer.look()
-        assert explorer.server == "one"
 
     def test_needs_no_arrow_keys(self, client):
         """Enter goes to the next server or tool that is called so; JupyterLab takes arrows."""

@@ -25,7 +25,8 @@ from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.kit.three_panes import STYLE as PANES_STYLE
 from toolbench.widgets.kit.three_panes import Panes
 
-_NONE = "No server yet. `%mcp connect NAME -- COMMAND` starts one, `%mcp connect NAME URL` reaches one."
+_NONE = "No server yet. %mcp connect NAME -- COMMAND starts one, %mcp connect NAME URL reaches one."
+_AWAY = "{0} is not connected now. %mcp connect {0} ... brings it back, and it is shown here again."
 
 open_explorers: "WeakSet[Explorer]" = WeakSet()
 
@@ -45,7 +46,8 @@ class Explorer(w.VBox):
 
         Args:
             client: A client, or servers by name. Servers added later are shown after `look`.
-            server: The name of the server to show first. By default, the first server of *client*.
+            server: The name of the server to show, also after it was disconnected and connected
+                again. By default, the first server of *client*.
         """
         self._lock = RLock()
         self.servers = client.servers if isinstance(client, MCPClient) else client
@@ -56,19 +58,23 @@ class Explorer(w.VBox):
             parts, "Servers", self._picked, self._lock, rows=8, search="Find a server"
         )
         self._head = parts.html()
-        self._empty = parts.html(notice(_NONE.replace("`", ""), "neutral"))
+        self._empty = parts.html()
         self._panes = Panes(parts)
         super().__init__(
             [parts.html(STYLE), self._panes.widget],
             _dom_classes=("toolbench-box", "toolbench-workbench", "toolbench-explorer"),
         )
         self._name = server
+        self._is_chosen = server is not None  # then no other server takes its place
         self.look()
         open_explorers.add(self)
 
     @property
     def server(self) -> str | None:
-        """The name of the shown server; None if there is no server."""
+        """The name of the shown server; None if there is no server.
+
+        A server that was chosen and is not connected now is still the shown one.
+        """
         return self._name
 
     @property
@@ -79,7 +85,7 @@ class Explorer(w.VBox):
     def choose(self, server: str) -> None:
         """Show the server with the name *server*."""
         with self._lock:
-            self._name = server
+            self._name, self._is_chosen = server, True
             self.look()
 
     def look(self) -> None:
@@ -98,7 +104,7 @@ class Explorer(w.VBox):
                         session,
                         PendingUpdates(session, partial(self._hear, name)),
                     )
-            if self._name not in servers:
+            if self._name not in servers and not self._is_chosen:
                 self._name = next(iter(servers), None)
             self._show_list()
             self._show_server()
@@ -108,7 +114,7 @@ class Explorer(w.VBox):
         self._pages.pop(name).close()
 
     def _picked(self, name: str) -> None:
-        self._name = name
+        self._name, self._is_chosen = name, True
         self._show_server()
 
     def _show_list(self) -> None:
@@ -131,14 +137,16 @@ class Explorer(w.VBox):
             "",
         )
         self._list.show_picked(self._name)
-        show_if(self._list.widget, is_shown=len(sessions) > 1)
+        show_if(self._list.widget, is_shown=bool(set(sessions) - {self._name}))
         if self._name in sessions:
             put(self._head, _head_html(sessions[self._name]))
 
     def _show_server(self) -> None:
         name = self._name
-        if name is None:
-            self._panes.fill(lists=(), main=(self._empty,), aside=())
+        if name is None or name not in self._updates:
+            text = _NONE if name is None else _AWAY.format(name)
+            put(self._empty, notice(text, "neutral"))
+            self._panes.fill(lists=(self._list.widget,), main=(self._empty,), aside=())
             return
         session = self._updates[name][0]
         put(self._head, _head_html(session))

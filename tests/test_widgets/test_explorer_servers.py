@@ -1,0 +1,57 @@
+"""The servers of an explorer: those that come, go, are replaced, and the one that was chosen."""
+
+import pytest
+from test_mcp.peers import light
+
+from test_widgets.front import labels, listing, page
+from toolbench.mcp import MCPClient
+from toolbench.widgets.explorer import Explorer
+
+
+@pytest.fixture
+def client():
+    """A client whose servers end with the test."""
+    with MCPClient() as client:
+        yield client
+
+
+def test_follows_the_servers(client):
+    """Those that come, go, or are replaced, when it looks."""
+    client.connect("one", light("one", "x"))
+    explorer = Explorer(client)
+    client.connect("two", light("two", "x", "y"))
+    explorer.look()
+    servers = labels(listing(explorer, "Servers"))
+    assert servers == ["one — connected", "two — connected"]
+    explorer.choose("two")
+    assert explorer.page.lists.widget.titles[0] == "Tools (2)"
+    client.connect("two", light("two", "z"))
+    explorer.look()
+    assert explorer.page.lists.widget.titles[0] == "Tools (1)"
+
+
+def test_shows_no_other_server_in_place_of_the_chosen_one(client):
+    """While it is disconnected the explorer says so; when it is back its own tools are there."""
+    client.connect("one", light("one", "x"))
+    client.connect("two", light("two", "y"))
+    explorer = Explorer(client, "two")
+    client.disconnect("two")
+    explorer.look()
+    assert explorer.page is None
+    assert "two is not connected now. %mcp connect two ..." in page(explorer)
+    assert labels(listing(explorer, "Servers")) == ["one — connected"]
+    client.connect("two", light("two", "y", "z"))
+    explorer.look()
+    assert explorer.page.session.name == "two"
+    assert explorer.page.lists.widget.titles[0] == "Tools (2)"
+    assert "is not connected now" not in page(explorer)
+
+
+def test_shows_the_next_server_if_none_was_chosen(client):
+    """The first one was only the first."""
+    client.connect("one", light("one", "x"))
+    client.connect("two", light("two", "y"))
+    explorer = Explorer(client)
+    client.disconnect("one")
+    explorer.look()
+    assert explorer.server == "two"
