@@ -5,6 +5,7 @@ import { allIn } from "./ours";
 
 const TABLE = "[data-toolbench-runs]";
 const ROW = "[data-toolbench-run]";
+const HOURS: Intl.DateTimeFormatOptions = { hourCycle: "h23" }; // as in all other times
 const known = new WeakSet<Element>();
 
 export function enhanceRuns(root: ParentNode): void {
@@ -52,5 +53,5 @@ function localTime(stamp: string): string | null {
   const moment = new Date(stamp);
   if (Number.isNaN(moment.getTime())) return null;
   const isToday = moment.toDateString() === new Date().toDateString();
-  return isToday ? moment.toLocaleTimeString() : moment.toLocaleString();
+  return isToday ? moment.toLocaleTimeString([], HOURS) : moment.toLocaleString([], HOURS);
 }

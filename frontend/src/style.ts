@@ -15,8 +15,9 @@ const INK = "var(--jp-content-font-color1, inherit)";
 const SHEET = `
 .toolbench-tools { display: inline-flex; flex-wrap: wrap; gap: 4px; margin-left: auto; align-items: center; flex: 0 1 auto; }
 .toolbench-copy { display: inline-flex; gap: 4px; align-items: center; }
-.toolbench-code > .toolbench-copy { align-self: flex-end; margin: 0 0 3px; }
-.toolbench-editor.cm-editor { align-self: stretch; border: 1px solid var(--jp-border-color1, ${LINE}); border-radius: 5px; max-height: 30em; }
+.toolbench-code > .toolbench-copy { margin: 0 0 4px; }
+.tb-json > .toolbench-editor.cm-editor { background: var(--jp-layout-color0, transparent); } /* as the other fields */
+.toolbench-editor.cm-editor { align-self: stretch; box-sizing: border-box; border: 1px solid var(--jp-border-color1, ${LINE}); border-radius: 5px; max-height: 30em; }
 .tb-invalid > .toolbench-editor.cm-editor { border-color: var(--jp-error-color1, #c62828); }
 .toolbench-editor.cm-editor.cm-focused { outline: 2px solid ${BRAND}; outline-offset: 1px; }
 :is(.tb-json, .toolbench-code) > textarea[hidden] { display: none; }
@@ -47,11 +48,20 @@ button:is(.toolbench-tool, .toolbench-more):focus-visible,
 .toolbench-full > img { max-width: 100%; cursor: zoom-in; }
 .toolbench-full > img.toolbench-actual { max-width: none; cursor: zoom-out; }
 [data-toolbench-run] { cursor: pointer; }
+[data-toolbench-runs] tr > :first-child { padding-left: 8px !important; }
+@media (max-width: 600px) { /* a run has two lines: what it was, and its arguments */
+  [data-toolbench-runs], [data-toolbench-runs] tbody { display: block; }
+  [data-toolbench-runs] thead { position: absolute; clip-path: inset(50%); }
+  [data-toolbench-runs] tr { display: grid; grid-template-columns: auto auto minmax(0, 1fr) auto; padding: 3px 0; border-bottom: 1px solid ${LINE}; }
+  [data-toolbench-runs] tr > :nth-child(3) { grid-area: 2 / 1 / 3 / 5; min-width: 0 !important; padding-left: 8px !important; }
+  [data-toolbench-runs] tr > :nth-child(4) { grid-area: 1 / 4; padding-right: 8px !important; }
+  [data-toolbench-runs] tr > :nth-child(5) { grid-area: 1 / 3; }
+}
 [data-toolbench-run]:hover { background: color-mix(in srgb, currentColor 6%, transparent); }
 [data-toolbench-run].toolbench-chosen { box-shadow: inset 3px 0 0 ${BRAND};
   background: color-mix(in srgb, ${BRAND} 10%, transparent); }
 button.toolbench-open { font: inherit; color: inherit; background: transparent; border: 0; cursor: pointer;
-  padding: 0 6px; margin: -3px 0; min-height: 24px; white-space: nowrap; text-decoration: underline; }
+  padding: 0; margin: -3px 0; min-height: 24px; white-space: nowrap; text-decoration: underline; }
 button.toolbench-open:focus-visible { outline: 2px solid ${BRAND}; outline-offset: -2px; }
 .toolbench-scroller { max-height: 70vh; overflow: auto !important; }
 .toolbench-full .toolbench-scroller { max-height: 84vh; }

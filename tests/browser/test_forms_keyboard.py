@@ -77,8 +77,8 @@ def test_lines_by_keyboard(notebook: NotebookPage, nbroot: Path):
     at.keys.press("ArrowDown")
     at.keys.press("ArrowDown")
     at.keys.press("Enter")
-    reach(at, "lines")
-    at.keys.press("Space")
+    reach(at, "not sent")  # of lines
+    at.keys.press("ArrowRight")
     expect(at.form.get_by_role("button", name="Add to lines")).to_be_visible()
     for what in ("one", "two"):
         reach(at, "Add to lines")
@@ -95,8 +95,8 @@ def test_lines_by_keyboard(notebook: NotebookPage, nbroot: Path):
     reach(at, "Remove lines[0]")
     at.keys.press("Enter")
     arrives(at, "Add to lines")
-    reach(at, "prices")
-    at.keys.press("Space")
+    reach(at, "not sent")  # of prices
+    at.keys.press("ArrowRight")
     expect(at.form.get_by_role("button", name="Add to prices")).to_be_visible()
     reach(at, "Add to prices")
     at.keys.press("Enter")
@@ -126,8 +126,8 @@ def test_switches_by_keyboard(lab: NotebookPage, nbroot: Path):
     at.holds({"deep": False})
     at.switch("deep", "no")
     at.keys.press("Tab")
-    assert at.focused() == "kind: choose"
-    at.keys.press("ArrowRight")
+    assert at.focused() == "kind: cat"
+    at.keys.press("Space")
     at.form.get_by_label("lives", exact=True).wait_for()
     at.keys.press("Tab")
     at.keys.type("9")

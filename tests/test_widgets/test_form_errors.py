@@ -6,7 +6,7 @@ import ipywidgets as w
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 
-from test_widgets.front import click, named, page, pick, receive, type_into, walk
+from test_widgets.front import click, named, page, pick, type_into, walk
 from toolbench.errors import Problem
 from toolbench.jsonschema.validation.problems import pydantic_problems
 from toolbench.widgets.form import SchemaForm
@@ -46,6 +46,27 @@ class TestWhenErrorsShow:
         assert 'role="alert"' in page(form.widget)
         assert "Fix 1 field: a." in page(form.widget)
         assert _marked(form) == {"a"}
+
+    def test_what_an_error_says_the_help_does_not_repeat(self):
+        """A limit that is broken is told once; the help of the author stays."""
+        number = {"type": "integer", "minimum": 1, "description": "How many."}
+        form = SchemaForm(_object(n=number))
+        assert "At least 1" in page(form.widget)
+        type_into(named(form.widget, "n"), "0")
+        assert "Should be at least 1" in page(form.widget)
+        assert "At least 1" not in page(form.widget)
+        assert "How many." in page(form.widget)
+        type_into(named(form.widget, "n"), "1")
+        assert "At least 1" in page(form.widget)
+
+    def test_a_missing_list_asks_for_an_item(self):
+        """A list of groups has nothing to type into: its button adds the first."""
+        rows = {"type": "array", "items": _object(a={"type": "string"})}
+        form = SchemaForm({**_object(r=rows), "required": ["r"]})
+        form.widget  # noqa: B018
+        form.reveal_errors()
+        assert "Add at least one." in page(form.widget)
+        assert "Enter a value" not in page(form.widget)
 
     def test_a_missing_group_is_its_missing_fields(self):
         """A person can give the fields of a group, not the group."""
@@ -335,7 +356,7 @@ class TestSchemasThatCannotBeUsed:
         form.widget  # noqa: B018
         assert wire.opened() < 40
         assert form.value == {}
-        receive(named(form.widget, "next", w.Checkbox), value=True)
+        pick(named(form.widget, "next", w.RadioButtons), "a value")
         assert form.value != {}
 
     def test_a_broken_rule_of_a_user_is_a_notice(self):

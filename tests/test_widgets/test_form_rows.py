@@ -60,14 +60,15 @@ class TestRows:
     def test_a_closed_list_opens_and_closes(self):
         """An optional list is not there, empty, or filled; what was typed waits behind."""
         form = _form(r=self._SCHEMA)
-        gate = named(form.widget, "r", w.Checkbox)
-        receive(gate, value=True)
+        switch = named(form.widget, "r", w.RadioButtons)
+        assert labels(switch) == ["not sent", "a value"] and switch.label == "not sent"
+        pick(switch, "a value")
         assert form.value == {"r": []}
         click(named(form.widget, "Add to r"))
         assert form.value == {"r": [{}]}
-        receive(gate, value=False)
+        pick(switch, "not sent")
         assert form.value == {}
-        receive(gate, value=True)
+        pick(switch, "a value")
         assert form.value == {"r": [{}]}
 
     def test_an_item_without_a_value_blocks(self):
@@ -78,7 +79,7 @@ class TestRows:
                 "items": {"anyOf": [{"type": "integer"}, {"type": "array"}]},
             }
         )
-        receive(named(form.widget, "r", w.Checkbox), value=True)
+        pick(named(form.widget, "r", w.RadioButtons), "a value")
         click(named(form.widget, "Add to r"))
         assert form.errors == [(("r", 0), "has no value yet")]
         assert form.blocked
@@ -86,7 +87,7 @@ class TestRows:
     def test_the_rest_of_the_form_stays_while_a_row_is_added(self):
         """Fields outside the list keep their widgets, and so the cursor."""
         form = _form(a={"type": "string"}, r=self._SCHEMA, z={"type": "string"})
-        receive(named(form.widget, "r", w.Checkbox), value=True)
+        pick(named(form.widget, "r", w.RadioButtons), "a value")
         before = named(form.widget, "a"), named(form.widget, "z")
         click(named(form.widget, "Add to r"))
         assert (named(form.widget, "a"), named(form.widget, "z")) == before
@@ -247,6 +248,22 @@ class TestUnions:
         """Tabs are for as many kinds as fit beside each other."""
         form = _form(pet={"oneOf": [{"title": f"Kind {n}"} for n in range(9)]})
         assert named(form.widget, "pet", w.Dropdown)
+
+    def test_a_required_kind_is_not_guessed(self):
+        """Every tab is a kind; none is open until a person, or a value, opens one."""
+        form = SchemaForm(
+            {
+                "type": "object",
+                "properties": {"pet": {"oneOf": [self._CAT, self._DOG]}},
+                "required": ["pet"],
+            }
+        )
+        kinds = named(form.widget, "pet", w.RadioButtons)
+        assert labels(kinds) == ["Cat", "Dog"] and kinds.index is None
+        pick(kinds, "Dog")
+        assert form.value == {"pet": {"kind": "dog"}}
+        form.value = {}
+        assert kinds.index is None and form.value == {}
 
     def test_drafts_survive_a_change_of_mind(self):
         """Coming back to a branch, what was typed there is still there."""

@@ -49,6 +49,23 @@ def test_an_optional_value_is_taken_back_by_its_first_button():
         assert form.value == {}
 
 
+def test_a_list_and_its_buttons_say_the_same_of_no_value():
+    """Whether a choice is short or long, what nothing means has the same words."""
+    short, long = {"enum": ["a", "b"]}, {"enum": [f"kind {n}" for n in range(9)]}
+    form = _form(short=short, long=long)
+    for name in ("short", "long"):
+        assert named(form.widget, name).label == "not sent"
+
+
+def test_an_item_of_a_list_has_no_button_for_no_value():
+    """An item that was added holds one of its values."""
+    item = {"anyOf": [{"type": "integer"}, {"type": "array"}]}
+    form = _form(r={"type": "array", "items": item})
+    form.value = {"r": [4]}
+    kinds = named(form.widget, "r[0]", w.RadioButtons)
+    assert _labels(kinds) == ["integer", "list"] and kinds.label == "integer"
+
+
 def test_null_has_a_button_once_it_was_chosen():
     """Unset and null mean the same for most tools; a value of null is still shown and kept."""
     kinds = [{"enum": ["a", "b"]}, {"type": "null"}]

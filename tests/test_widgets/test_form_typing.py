@@ -6,7 +6,16 @@ from typing import Any, ClassVar
 import ipywidgets as w
 import pytest
 
-from test_widgets.front import click, named, only, page, pick, receive, type_into
+from test_widgets.front import (
+    click,
+    labels,
+    named,
+    only,
+    page,
+    pick,
+    receive,
+    type_into,
+)
 from toolbench.widgets.form import SchemaForm
 
 
@@ -97,6 +106,11 @@ class TestText:
         type_into(box, "x")
         receive(box, value="")
         assert (box.placeholder, form.value) == ("default: all", {})
+
+    def test_an_empty_default_is_written_in_words(self):
+        """A person who sees two quotation marks types them."""
+        form = _form(q={"type": "string", "default": ""})
+        assert named(form.widget, "q").placeholder == "optional"
 
     def test_text_a_box_cannot_show_is_shown_as_json(self):
         """A line break widens the box; a hidden character is spelled out."""
@@ -279,11 +293,12 @@ class TestNull:
         form = SchemaForm(
             {"type": "object", "properties": {"n": self._NULLABLE}, "required": ["n"]}
         )
-        gate = named(form.widget, "n", w.Dropdown)
+        switch = named(form.widget, "n", w.RadioButtons)
+        assert labels(switch) == ["null", "a value"] and switch.index is None
         assert form.value == {}
-        pick(gate, "null")
+        pick(switch, "null")
         assert form.value == {"n": None}
-        pick(gate, "a value")
+        pick(switch, "a value")
         type_into(named(form.widget, "n", w.Text), "4")
         assert form.value == {"n": 4}
 

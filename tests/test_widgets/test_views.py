@@ -141,9 +141,9 @@ class TestHistoryView:
             history()[1].id,
             history()[0].id,
         ]
-        assert "from button" in shown(view)
+        assert "· button" in shown(view)
         pick(named(view, "Run"), named(view, "Run").options[1][0])
-        assert "from python" in shown(view)
+        assert "· python" in shown(view)
         assert "5" in shown(view)
 
     def test_fills_the_form(self):

@@ -33,6 +33,7 @@ _ABOUT = 2_000  # characters to show about one parameter
 _MOST = 100  # parameters
 
 _HEAD = "display:flex;flex-wrap:wrap;align-items:baseline;gap:0 8px;margin-bottom:2px"
+_TAGS = "display:flex;flex:1 1 auto;flex-wrap:wrap;align-items:baseline;gap:0 8px"
 _COST = "What a model reads of it, in each request that offers it"
 _RATED: dict[SecurityRisk, Tone] = {
     SecurityRisk.LOW: "success",
@@ -76,14 +77,12 @@ def tool_html(
     if risk is not None:
         marks += badge(f"rated {risk}", _RATED.get(risk, "neutral"))
     text = markdown_html(tool.description) if tool.description.strip() else ""
-    price = (
-        f'<span style="margin-left:auto">{badge(cost, tip=_COST)}</span>'
-        if cost
-        else ""
-    )
+    tags = f"<span>{marks}</span>"
+    if cost:  # they go into a second line together
+        price = f'<span style="margin-left:auto">{badge(cost, tip=_COST)}</span>'
+        tags = f'<span style="{_TAGS}">{tags}{price}</span>'
     return Html(
-        f'<div {NO_MATHS}><div style="{_HEAD}">{title}{name}<span>{marks}</span>{price}</div>'
-        f"{text}</div>"
+        f'<div {NO_MATHS}><div style="{_HEAD}">{title}{name}{tags}</div>{text}</div>'
     )
 
 

@@ -139,7 +139,7 @@ class Choice(Editor):
 
     def _lines(self) -> list[tuple[str, int]]:
         """Return the lines of the list, each with its label and its number."""
-        nothing = [self.unchosen] * self._lines_before
+        nothing = [self.nothing_chosen] * self._lines_before
         own = [f'"{label}"' if label in nothing else label for label in self.labels()]
         labels = [*nothing, *_told_apart(own)]
         if self._offers_null:
@@ -180,24 +180,19 @@ class Segments(Choice):
 
     @property
     def _lines_before(self) -> int:
-        return 0 if self.slot.starred else 1
-
-    @property
-    def unchosen(self) -> str:
-        """The label of the button for no value."""
-        return self.nothing_chosen
+        return 0 if self.slot.required else 1
 
 
 class Switch(Segments):
     """Buttons for yes, no, and no value."""
 
     @property
-    def unchosen(self) -> str:
+    def nothing_chosen(self) -> str:
         """The label of the button for no value."""
         default = self.slot.default
         if isinstance(default, bool):
             return f"default: {_YES_NO[default]}"
-        return self.nothing_chosen
+        return super().nothing_chosen
 
     def labels(self) -> list[str]:
         """Return the words for true and false."""

@@ -121,16 +121,11 @@ class Editor(ABC):
         return ""
 
     @property
-    def unchosen(self) -> str:
-        """The label of the entry "no value" in a list of choices."""
-        return f"— {self.nothing_chosen} —"
-
-    @property
     def nothing_chosen(self) -> str:
-        """The meaning of no value, in words."""
+        """The label of the entry "no value" in a list of choices: what no value means."""
         if self.slot.default is not UNSET:
             return f"default: {notes.option(self.slot.default)}"
-        return "choose" if self.slot.required else "not sent"
+        return "choose one" if self.slot.required else "not sent"
 
     def refresh(self) -> None:
         """Update the parts that depend on the slot's state: placeholder and error mark."""

@@ -110,9 +110,11 @@ def remarks(
 ) -> Html:
     """Return the help and the *errors* of *position*, as visible text and for screen readers.
 
-    The help has the *hints*, and then the limits from the schema.
+    The help has the *hints*, and then the limits from the schema, without those that an error says.
     """
-    facts, errors = [*hints, *_facts(position)], list(errors)
+    errors = list(errors)
+    facts = [fact for fact in _facts(position) if not _is_in(fact, errors)]
+    facts = [*hints, *facts]
     help_ = [text for text in _help(position, facts) if text]
     lines = [f'<div class="tb-help">{text}</div>' for text in help_]
     lines += [f'<div class="tb-error">{escape(_sentence(e))}</div>' for e in errors]
@@ -151,6 +153,12 @@ def _shortened(text: str) -> str:
 def _with_code(text: str) -> Html:
     """Return *text* as HTML. The parts of *text* between backticks become code."""
     return Html(_CODE.sub(r"<code>\1</code>", escape(text)))
+
+
+def _is_in(fact: str, errors: list[str]) -> bool:
+    """Return whether one of *errors* says *fact* already, such as "at least 1"."""
+    whole = re.compile(rf"{re.escape(fact)}(?!\w|\.\d)")
+    return any(map(whole.search, errors))
 
 
 def _facts(position: Position) -> list[str]:

@@ -103,7 +103,7 @@ class JsonTab:
                 "tb-json",
                 description="Arguments as JSON",
                 value=self.text,
-                rows=14,
+                rows=8,  # it grows with its text
             )
             self._message = make(HTML, "tb-note")
             head = make(HTML, value=f"<style>{STYLE}</style>")

@@ -20,6 +20,7 @@ KEEP = "toolbench-keep"
 REMEMBER = "Do not ask about this tool again in this session"
 """The label of the checkbox to remember the consent for the session."""
 _LOOK = 0.05  # seconds between two checks for a cancel
+_REFUSE = "Say no: the tool or server hears that you do not want to answer"
 _LEAVE = "Neither accept nor decline; the tool or server decides how to go on"
 
 
@@ -116,13 +117,14 @@ def asking(
         form.observe(lambda _: debounce.edited())
         stack.callback(form.close)
         accept = parts.button("Accept", look="primary", kind=SUBMIT)
-        refuse = parts.button("Decline")
+        refuse = parts.button("Decline", tip=_REFUSE)
         accept.on_click(lambda _: debounce.then(lambda: _accept(form, answer)))
         body = [form.widget]
     refuse.on_click(lambda _: settle(answer, Answer("decline")))
     buttons = [accept, refuse]
     if question.schema is not YES_OR_NO or question.url:
-        buttons.append(leave := parts.button("Cancel question", tip=_LEAVE))
+        leave = parts.button("Cancel question", tip=_LEAVE, kind="toolbench-quiet")
+        buttons.append(leave)
         leave.on_click(lambda _: settle(answer, Answer("cancel")))
     return [parts.html(text), *body, parts.row(*buttons)]
 

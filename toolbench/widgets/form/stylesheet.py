@@ -16,7 +16,7 @@ STYLE = f"""
 .tb-grid>*{{grid-column:1/-1;margin:0}}
 .tb-grid>:has(+.tb-actions){{grid-column:1/3}}
 .tb-grid>:has(+.tb-side){{grid-column:1}}
-.tb-form :is(.tb-gated,.tb-stack,.tb-gate,.tb-tick,.tb-field,.tb-add){{margin:0}}
+.tb-form :is(.tb-gated,.tb-stack,.tb-tick,.tb-field,.tb-add){{margin:0}}
 .tb-texts,.tb-texts>.widget-html-content{{display:contents}}
 .tb-intro,.tb-head,.tb-note{{grid-column:1/-1;line-height:1.4;overflow-wrap:anywhere;
  font-size:var(--jp-ui-font-size1,13px);color:var(--jp-ui-font-color1,inherit)}}
@@ -44,7 +44,7 @@ STYLE = f"""
 .toolbench-live .tb-form .widget-label-basic>span::after{{content:none}}
 .toolbench-live .tb-form .tb-required>.widget-label::after,
 .toolbench-live .tb-form .tb-required>.widget-label-basic>span::after{{content:" *";content:" *" / ""}}
-.tb-star{{margin-left:.25em}}
+.tb-star{{margin-left:.35em}} /* a blank of the bold font, as before the other stars */
 .tb-form .tb-field{{display:flex;flex-direction:column;align-items:stretch;width:auto;height:auto;
  min-width:0;overflow:visible}}
 .tb-form .tb-field>.widget-label{{width:auto;max-width:none;min-width:0;text-align:left;
@@ -69,8 +69,8 @@ STYLE = f"""
 .tb-form .tb-actions .jupyter-button,.tb-form button.tb-actions{{width:28px;min-width:28px;padding:0;
  font-size:0;margin:0 0 0 2px;border-color:transparent;background:transparent}}
 .tb-form .tb-actions .jupyter-button .fa,.tb-form button.tb-actions .fa{{font-size:12px;margin:0}}
-.tb-form .tb-gate,.tb-form .tb-tick{{width:auto;height:auto;min-height:24px}}
-.tb-form .tb-gate label,.tb-form .tb-tick label{{display:flex;gap:2px;align-items:center;
+.tb-form .tb-tick{{width:auto;height:auto;min-height:24px}}
+.tb-form .tb-tick label{{display:flex;gap:2px;align-items:center;
  white-space:normal;font-weight:600;font-size:var(--jp-ui-font-size1,13px)}}
 .tb-gated{{width:auto}}
 .tb-form .tb-gated>.tb-add{{align-self:flex-start;margin-top:4px}}
@@ -96,11 +96,13 @@ STYLE = f"""
 .tb-form .tb-switch>.widget-radio-box label:has(:checked){{font-weight:600;color:var(--tb-ink);
  background:var(--tb-chosen);box-shadow:inset 0 -2px {_BRAND}}}
 .tb-form .tb-switch>.widget-radio-box label:has(:focus-visible){{outline:2px solid {_BRAND};outline-offset:1px;z-index:2}}
-.tb-form .tb-switch.tb-invalid>.widget-radio-box{{box-shadow:0 0 0 1px {_ERROR};border-radius:5px;align-self:flex-start}}
-.tb-form .tb-tabs>.widget-radio-box{{border-bottom:1px solid {_BORDER}}}
-.tb-form .tb-tabs>.widget-radio-box label{{border-color:transparent;border-radius:0!important;background:transparent}}
+.tb-form :is(.tb-switch.tb-invalid,.tb-union.tb-invalid>.tb-switch)>.widget-radio-box{{box-shadow:0 0 0 1px {_ERROR};border-radius:5px;align-self:flex-start}}
+.tb-form .tb-tabs:has(:checked)>.widget-radio-box{{border-bottom:1px solid var(--tb-line)}}
+.tb-form .tb-tabs:has(:checked)>.widget-radio-box label{{border-color:transparent;border-radius:0!important;background:transparent}}
 .tb-form .tb-tabs>.widget-radio-box label:has(:checked){{border-color:transparent;background:transparent;
  box-shadow:inset 0 -2px {_BRAND}}}
+.tb-form .tb-union.tb-invalid>.widget-dropdown>select{{border-color:{_ERROR}}}
+.tb-form .tb-grid.tb-invalid:not(.tb-union){{border-left-color:{_ERROR}}}
 .tb-grid>.tb-grid+.tb-actions{{align-self:start}}
 .tb-head{{padding-bottom:2px}}
 .tb-map>.tb-key{{grid-column:1}}
@@ -109,7 +111,7 @@ STYLE = f"""
 .tb-map>.tb-add{{grid-column:1/-1}}
 .tb-preview img{{max-width:100%;max-height:12em;display:block;margin-top:4px;
  border:1px solid {_BORDER};border-radius:5px}}
-.tb-form .jupyter-button.tb-more{{align-self:flex-start;background:transparent;color:{MUTED};width:auto;padding:0;border:0;font-size:12px;
+.tb-form .jupyter-button.tb-more{{align-self:flex-start;background:transparent;color:{MUTED};width:auto;margin-left:0;padding:0;border:0;font-size:12px;
  text-decoration:underline}}
 .tb-options{{border-top:1px solid var(--tb-line);padding-top:8px;display:flex;flex-flow:row wrap;align-items:end;gap:0 12px}}
 .tb-options>.tb-field{{flex:0 1 20em}}

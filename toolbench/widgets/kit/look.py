@@ -57,6 +57,7 @@ STYLE = Html(f"""<style>
 :root:not(.toolbench-live) .toolbench-copy-call {{ display: none; }}
 :root:not(.toolbench-live) .toolbench-actions > .tb-more {{ margin-left: auto !important; }}
 .toolbench-text {{ width: auto; max-width: 100%; overflow: visible; margin: 2px; min-width: 0; height: auto; }}
+.toolbench-actions .toolbench-text > .widget-html-content {{ line-height: 20px; }} /* even, as the buttons are high */
 .toolbench-text > .widget-html-content {{ min-width: 0; flex: 1 1 auto; line-height: 1.45; font-size: var(--jp-ui-font-size1, 13px); }}
 .toolbench-text:has(> .widget-html-content:empty) {{ display: none; }}
 .toolbench-box .toolbench-button, .toolbench-actions > .tb-more {{ width: auto; min-width: 5em; {BUTTONS}; }}
@@ -82,15 +83,17 @@ STYLE = Html(f"""<style>
  color: var(--tb-ink); }}
 .toolbench-list {{ max-width: none; }}
 .toolbench-list > select {{ max-width: none; height: auto; padding: 4px; }}
-.toolbench-code {{ width: 100%; max-width: none; height: auto; flex-flow: column; }}
-.toolbench-code > .widget-label {{ width: auto; text-align: left; }}
+.toolbench-code {{ width: auto; max-width: none; height: auto; flex-flow: row wrap; align-items: center; }}
+.toolbench-code > .widget-label {{ width: auto; text-align: left; flex: 1 1 auto; }}
+.toolbench-code > :is(textarea, .toolbench-editor) {{ flex: 0 0 100%; width: 100%; }}
 .toolbench-code > textarea {{ font-family: var(--jp-code-font-family, monospace);
- font-size: var(--jp-code-font-size, 13px); height: 15em; width: 100%; flex: none; }}
+ font-size: var(--jp-code-font-size, 13px); height: 15em; }}
 .toolbench-refusal {{ flex-flow: row wrap; align-items: center; gap: 2px 6px; width: auto; overflow: visible; margin: 0; }}
 .toolbench-refusal:not(:has(*)) {{ display: none; }}
 .toolbench-live .toolbench-refusal:not(:has(*)) {{ display: flex; }}
 .toolbench-live .toolbench-refusal:not(:has(*))::before {{ content: "Ctrl+Enter"; content: "Ctrl+Enter" / ""; font-size: 12px;
  color: var(--tb-muted); }}
+.toolbench-live .toolbench-submit:disabled ~ .toolbench-refusal:not(:has(*)) {{ display: none; }} /* the keys would do nothing */
 .toolbench-refusal:has(*) ~ :is(.toolbench-text, .toolbench-bar) {{ display: none; }} /* what is said of the run before */
 .toolbench-wrong {{ color: var(--tb-error); font-weight: 600; }}
 .toolbench-box .toolbench-button.toolbench-link {{ width: auto; min-width: 0; margin: 0; padding: 0 2px; background: transparent;
@@ -101,6 +104,7 @@ STYLE = Html(f"""<style>
 .toolbench-bar {{ width: 160px; margin: 0 4px; }}
 .toolbench-bar > .progress {{ border-radius: 4px; height: 8px; align-self: center; margin: auto 0; }}
 .toolbench-hidden {{ display: none; }}
+.toolbench-runs > .toolbench-row {{ margin: 6px 0 10px !important; }}
 .toolbench-live .toolbench-runs > .toolbench-row > .toolbench-field {{ display: none; }}
 .toolbench-tabs {{ width: 100%; margin: 0; }}
 {_TAB} > .lm-TabBar-content {{ border-bottom: 1px solid var(--tb-line); padding: 0 6px; overflow: auto hidden;
@@ -108,9 +112,13 @@ STYLE = Html(f"""<style>
 {_TAB} .lm-TabBar-tab {{ flex: 0 0 auto; min-width: max-content; margin: 0; padding: 4px 10px; border: 0; font-size: 13px;
  border-bottom: 2px solid transparent; background: transparent; color: var(--tb-muted); }}
 {_TAB} .lm-TabBar-tab:hover {{ color: var(--tb-ink); background: transparent; }}
-{_TAB} .lm-TabBar-tab.lm-mod-current {{ font-weight: 600; border-color: var(--tb-brand); color: var(--tb-ink); }}
+{_TAB} .lm-TabBar-tab.lm-mod-current {{ border-color: var(--tb-brand); color: var(--tb-ink); transform: none; min-height: 0; }}
+/* not bold: a bold title is wider, and would move the tabs beside it */
 {_TAB} .lm-TabBar-tab.lm-mod-current::before {{ display: none; }}
 .toolbench-tabs.jupyter-widgets.jupyter-widget-tab > .widget-tab-contents {{ border: 0; padding: 12px 14px; background: transparent; }}
+.toolbench-tabs > .widget-tab-contents .toolbench-box > :is(.toolbench-field, .toolbench-text, .toolbench-code, .toolbench-row) {{
+ margin-left: 0; margin-right: 0; }}
+.toolbench-tabs > .widget-tab-contents .toolbench-box > .toolbench-field {{ width: 100%; }}
 .toolbench-tabs.jupyter-widgets.jupyter-widget-tab, {_TAB} {{ overflow: visible; min-width: 0; }}
 .toolbench-panel > :not(.toolbench-card) {{ margin-top: 10px; }}
 .toolbench-panel > .toolbench-box:not(:has(*)) {{ margin-top: 0; }}
@@ -128,7 +136,11 @@ STYLE = Html(f"""<style>
 .toolbench-shown {{ padding: 4px 0; overflow: auto; }}
 .toolbench-question {{ border: 1px solid var(--tb-brand); border-radius: 8px; padding: 9px 12px; width: auto; }}
 .toolbench-question:has(.mod-danger) {{ border-color: var(--tb-error); background: var(--tb-error-ground); }}
-.toolbench-box .toolbench-question .jupyter-button {{ max-width: 100%; font-weight: 600; }}
+.toolbench-question > :is(.toolbench-text, .toolbench-row), .toolbench-question .toolbench-row > .toolbench-button {{ margin-left: 0; margin-right: 0; }}
+.toolbench-box .toolbench-question .jupyter-button {{ max-width: 100%; }}
+.toolbench-box .toolbench-question .toolbench-keep {{ font-weight: 600; }}
+.toolbench-box .toolbench-button.toolbench-quiet {{ min-width: 0; border-color: transparent; background: transparent;
+ color: var(--tb-muted); text-decoration: underline; }}
 .toolbench-question:has(> .toolbench-row > .toolbench-keep) > .toolbench-row {{ justify-content: flex-end; }}
 .toolbench-question:has(> .toolbench-row > .toolbench-keep) {{ flex-flow: row wrap; align-items: center; gap: 4px 14px; }}
 .toolbench-question:has(> .toolbench-row > .toolbench-keep) > .toolbench-text {{ flex: 1 1 20em; }}

@@ -59,15 +59,16 @@ STYLE = Html(f"""{LOOK}{MESSAGE_STYLE}<style>
 .toolbench-panes > .toolbench-box {{ min-width: 0; width: auto; }}
 .toolbench-panes > .toolbench-box:has(*) ~ .toolbench-box:has(*) {{ border-top: 1px solid var(--tb-line); }}
 .toolbench-pane-main .toolbench-card {{ border: 0; border-radius: 0; }}
-.toolbench-pane-main .toolbench-actions {{ border-radius: 0; border-bottom: 1px solid var(--tb-line); }}
+.toolbench-pane-main .toolbench-actions {{ border-radius: 0; border-bottom: 1px solid var(--tb-line);
+ margin-bottom: -1px; }} /* at the edge of the panes it is their border */
 .toolbench-pane-main .toolbench-panel > :not(.toolbench-card) {{ margin: 10px 14px 12px; width: auto; }}
 .toolbench-pane-main .toolbench-panel > .toolbench-box:not(:has(*)) {{ margin: 0; }}
 .toolbench-pane-main > .toolbench-box > .toolbench-text {{ margin: 10px 14px; }}
 .toolbench-panes > .toolbench-box:not(:has(*)) {{ display: none; }}
-.toolbench-picker .toolbench-search {{ width: auto; max-width: none; margin: 4px 8px; flex-flow: column; align-items: stretch; }}
+.toolbench-picker .toolbench-search {{ width: auto; max-width: none; margin: 8px 8px 6px; flex-flow: column; align-items: stretch; }}
 .toolbench-picker .toolbench-search > .widget-label {{ position: absolute; width: 1px; height: 1px;
  overflow: hidden; clip-path: inset(50%); }}
-.toolbench-picker .toolbench-search > input {{ max-width: none; width: 100%; flex: none; }}
+.toolbench-picker .toolbench-search > input {{ max-width: none; width: 100%; flex: none; background: var(--tb-paper); }}
 .toolbench-picker .toolbench-list {{ flex-flow: column; align-items: stretch; }}
 .toolbench-picker .toolbench-list > select {{ flex: none; max-width: none; width: 100%; }}
 .toolbench-live .toolbench-picker :is(.toolbench-list, .toolbench-narrow) {{ display: none; }}

@@ -210,8 +210,8 @@ class HistoryView(View):
         if record is None:
             self._html.value = notice("No runs yet.", "neutral")
             return
-        when = f"{record.started.astimezone():%H:%M:%S}, from {record.source}"
-        remark = ", ".join(filter(None, (when, record.decision)))
+        when = f"{record.started.astimezone():%H:%M:%S}"
+        remark = " · ".join(filter(None, (when, record.source, record.decision)))
         self._html.value = call_html(
             record.tool, record.arguments, record.observation, remark=remark
         )

@@ -17,6 +17,7 @@ _LINES = 20  # shown at once
 class Listing(Container):
     """The base class of containers whose lines a person adds and removes. Each line shows one slot."""
 
+    missing = "add at least one"
     empty: ClassVar[Any]
 
     def __init__(self, slot: Slot) -> None:

@@ -133,15 +133,34 @@ class Union(Container):
             self._list.index = self._line()
         self.stale()
 
-    def _line(self) -> int:
-        if self._null:
-            return len(self._branches) + 1
-        return 0 if self._chosen is None else self._chosen + 1
+    @cached_property
+    def _are_tabs(self) -> bool:
+        return len(self._labels) <= _TABS and sum(map(len, self._labels)) <= _TABS_WIDTH
+
+    @cached_property
+    def _labels(self) -> list[str]:
+        """The names of the alternatives, and null if the schema allows null."""
+        return [*self._names, *(["null"] if self.slot.node.nullable else [])]
+
+    @property
+    def _lines_before(self) -> int:
+        """The number of lines before the first alternative. One line stands for no value.
+
+        Tabs of a required value have no such line: at first no tab is chosen.
+        """
+        return 0 if self._are_tabs and self.slot.required else 1
+
+    def _line(self) -> int | None:
+        place = len(self._branches) if self._null else self._chosen
+        if place is None:
+            return 0 if self._lines_before else None
+        return place + self._lines_before
 
     def _picked(self) -> None:
-        line = self._list.index if self._list is not None else 0
-        null = line == len(self._branches) + 1
-        self._choose(line - 1 if line and not null else None, null=null)
+        line = self._list.index if self._list is not None else None
+        place = -1 if line is None else line - self._lines_before
+        null = place == len(self._branches)
+        self._choose(place if place >= 0 and not null else None, null=null)
         if self.chosen is not None:
             self.chosen.unfold()
 
@@ -159,15 +178,11 @@ class Union(Container):
 
     def _choices(self) -> Widget:
         if self._list is None:
-            null = ["null"] if self.slot.node.nullable else []
-            names = [*self._names, *null]
-            is_few = len(names) <= _TABS and sum(map(len, names)) <= _TABS_WIDTH
-            nothing = self.nothing_chosen if is_few else self.unchosen
-            labels = [nothing, *names]
+            labels = [*[self.nothing_chosen] * self._lines_before, *self._labels]
             self._list = self.make(
-                RadioButtons if is_few else Dropdown,
+                RadioButtons if self._are_tabs else Dropdown,
                 "tb-field",
-                *(["tb-switch", "tb-tabs"] if is_few else []),
+                *(["tb-switch", "tb-tabs"] if self._are_tabs else []),
                 *self.slot.classes,
                 description=notes.label(self.slot.label),
                 options=list(zip(labels, range(len(labels)), strict=True)),

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ipywidgets import Button, Checkbox, Dropdown, VBox, Widget
+from ipywidgets import Button, RadioButtons, VBox, Widget
 
 from toolbench.display.escape import Html
 from toolbench.jsonschema.validation.problems import REQUIRED
@@ -14,6 +14,7 @@ from toolbench.widgets.fields.slot.slot_value import State
 if TYPE_CHECKING:  # a slot makes its view
     from toolbench.widgets.fields.slot.slot import Slot
 
+_STATES = {State.UNSET: "not sent", State.NULL: "null", State.VALUE: "a value"}
 _BUDGET = 80  # widgets; if a form has more, new containers are folded
 
 
@@ -123,46 +124,38 @@ class SlotDisplay:
 class PresenceBox:
     """A box that shows the editor of a slot only if there is a value.
 
-    It is a Checkbox, or a Dropdown if the value may also be null.
+    Buttons choose between no value, null if the schema allows it, and a value. A required value
+    that may be null has no button for no value: at first none of its buttons is chosen.
     """
 
     def __init__(self, slot: "Slot", state: State, body: tuple[Widget, ...]) -> None:
         """Make the box for *slot*. *state* and *body* are as in `show`."""
         self._slot = slot
         make = slot.frame.pool.make
-        name = notes.label(slot.label)
-        if slot.node.nullable:
-            unset = "— choose —" if slot.required else "— not sent —"
-            labels = (unset, "null", "a value")
-            self._switch = make(
-                Dropdown,
-                "tb-field",
-                *slot.classes,
-                description=name,
-                options=[
-                    (label, s.value) for label, s in zip(labels, State, strict=True)
-                ],
-                value=State.UNSET.value,
-            )
-        else:
-            self._switch = make(
-                Checkbox, "tb-gate", *slot.classes, description=name, indent=False
-            )
+        nullable = slot.node.nullable
+        left_out = {State.NULL} if not nullable else set()
+        left_out |= {State.UNSET} if nullable and slot.required else set()
+        self._states = [each for each in State if each not in left_out]
+        self._switch = make(
+            RadioButtons,
+            *("tb-field", "tb-switch"),
+            *slot.classes,
+            description=notes.label(slot.label),
+            options=[_STATES[each] for each in self._states],
+            index=None,
+        )
         self.widget: Widget = make(VBox, "tb-gated", children=(self._switch,))
         self.show(state, body)
-        slot.frame.hear(self._switch, "value", self._switched)
+        slot.frame.hear(self._switch, "index", self._switched)
 
     def _switched(self) -> None:
-        value = self._switch.value
-        if self._slot.node.nullable:
-            self._slot.choose(State(value))
-        else:
-            self._slot.choose(State.VALUE if value else State.UNSET)
+        place = self._switch.index
+        self._slot.choose(State.UNSET if place is None else self._states[place])
 
     def show(self, state: State, body: tuple[Widget, ...]) -> None:
         """Show *state*, and below it *body*: the editor, if there is a value."""
-        nullable = self._slot.node.nullable
-        self._switch.value = state.value if nullable else state is State.VALUE
+        there = state in self._states
+        self._switch.index = self._states.index(state) if there else None
         if self.widget.children[1:] != body:
             self.widget.children = (self._switch, *body)
 

@@ -117,7 +117,7 @@ class TextBox(Editor):
         placeholder = self.slot.extra.get("placeholder")
         if isinstance(placeholder, str):
             return notes.line(placeholder)
-        if self.slot.default is not UNSET:
+        if self.slot.default not in (UNSET, ""):
             return f"default: {notes.ghost(self.slot.default)}"
         examples = self.node.examples
         if examples and not self.slot.secret:

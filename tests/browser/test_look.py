@@ -1,0 +1,124 @@
+"""Where the parts of a panel stand in the page, measured: what a person would see as a blemish."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from browser.lab import NotebookPage, write_notebook
+from browser.polling import poll
+
+ASK = '''
+from toolbench import current_run, tool
+
+@tool(title="Ask a person", read_only=True)
+def ask_person(topic: str = "the lunch of yesterday, and that of the day before") -> str:
+    """Ask a person something."""
+    return current_run().ask("What do you think?", {"type": "object", "required": ["grade"],
+        "properties": {"grade": {"enum": ["good", "bad"]}, "why": {"type": "string"}}})
+
+ask_person
+'''
+PANEL = 1
+TABS = ("Form", "JSON", "Schema", "Code", "History")
+WIDE, NARROW = {"width": 1280, "height": 1200}, {"width": 420, "height": 1200}
+SIDEBAR = "window.jupyterapp.commands.execute('application:toggle-left-area')"
+
+
+@pytest.fixture
+def panel(lab: NotebookPage, nbroot: Path) -> Locator:
+    """The panel of a tool, in a wide window."""
+    write_notebook(nbroot / "looks.ipynb", "%load_ext toolbench", ASK)
+    lab.open("looks.ipynb")
+    lab.tab.page.set_viewport_size(WIDE)
+    lab.run_all()
+    assert lab.errors() == []
+    lab.wait_for_module()
+    place = lab.output(PANEL)
+    place.get_by_role("button", name="Run", exact=True).wait_for()
+    return place
+
+
+def left(part: Locator) -> int:
+    """The left edge of *part* in the window."""
+    return round(box(part)["x"])
+
+
+def middle(part: Locator) -> float:
+    """The height in the window of the middle of *part*."""
+    return box(part)["y"] + box(part)["height"] / 2
+
+
+def box(part: Locator) -> dict[str, float]:
+    part = part.locator("visible=true").first
+    part.wait_for()
+    bounds = part.bounding_box()
+    assert bounds is not None
+    return dict(bounds)
+
+
+def test_panel_stands_still_and_straight(lab: NotebookPage, panel: Locator) -> None:
+    """Tabs, edges and lines, in a wide window and in a narrow one."""
+    tabs_stay_in_place(panel)
+    question_is_one_column(lab, panel)
+    code_has_its_button_beside_its_label(panel)
+    history_fits_a_narrow_window(lab, panel)
+
+
+def tabs_stay_in_place(panel: Locator) -> None:
+    """To choose a tab moves no other."""
+    tabs = [panel.get_by_role("tab", name=name) for name in TABS]
+    edges = [left(tab) for tab in tabs]
+    for tab in tabs:
+        tab.click()
+        expect(tab).to_have_attribute("aria-selected", "true")
+        assert [left(each) for each in tabs] == edges
+        assert len({middle(each.locator(".lm-TabBar-tabLabel")) for each in tabs}) == 1
+    tabs[0].click()
+
+
+def question_is_one_column(lab: NotebookPage, panel: Locator) -> None:
+    """Its words, its fields and its buttons begin at one edge; Run's keys are not offered then."""
+    keys = panel.locator(".toolbench-refusal")
+    expect(keys).to_be_visible()
+    lab.click("Run", within=panel)
+    question = panel.locator(".toolbench-question")
+    accept = question.get_by_role("button", name="Accept", exact=True)
+    expect(accept).to_be_visible()
+    expect(keys).to_be_hidden()
+    text = question.get_by_role("alert").filter(has_text="What do you think?")
+    more = question.get_by_role("button", name="Advanced input")
+    grade = question.get_by_text("grade", exact=True)
+    assert len({left(part) for part in (text, grade, more, accept)}) == 1
+    lab.click("Cancel question", within=question)
+    expect(accept).to_have_count(0)
+    expect(keys).to_be_visible()
+
+
+def code_has_its_button_beside_its_label(panel: Locator) -> None:
+    """One line for both, and the edges of the code are those of the buttons below."""
+    panel.get_by_role("tab", name="Code").click()
+    label = panel.locator(".toolbench-code > label")
+    copy = panel.locator(".toolbench-code").get_by_role("button", name="Copy")
+    assert abs(middle(label) - middle(copy)) < 4
+    editor = panel.locator(".toolbench-code > .toolbench-editor")
+    assert left(editor) == left(panel.get_by_role("button", name="Run", exact=True))
+
+
+def history_fits_a_narrow_window(lab: NotebookPage, panel: Locator) -> None:
+    """The runs need no scrolling sideways, and the tokens stand beside the hints."""
+    lab.tab.page.evaluate(SIDEBAR)
+    lab.tab.page.set_viewport_size(NARROW)
+    panel.get_by_role("tab", name="History").click()
+    runs = panel.get_by_role("group", name="Runs")
+    expect(runs.get_by_role("button")).to_have_count(1)
+    width = "part => part.scrollWidth <= part.clientWidth"
+    poll(lambda: runs.evaluate(width), until="the runs fit", seconds=10)
+    times = panel.get_by_role("group", name="Runs").locator("time")
+    assert times.inner_text().count(":") == 2 and "M" not in times.inner_text()
+    hint = panel.get_by_text("read-only", exact=True)
+    cost = panel.get_by_text("tokens")
+    assert abs(middle(hint) - middle(cost)) < 2
+    lab.screenshot("history-narrow")
+    lab.tab.page.set_viewport_size(WIDE)
+    lab.tab.page.evaluate(SIDEBAR)
