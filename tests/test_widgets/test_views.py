@@ -95,6 +95,15 @@ class TestCodeView:
         opened(panel, "Code")
         assert "{'a': 5}" in named(view, "Code").value
 
+    def test_says_that_a_call_is_not_complete(self):
+        """A person who copies it knows before it fails; nothing is said of a call that fits."""
+        panel = ToolPanel(add)
+        view = opened(panel, "Code")
+        assert "the tool refuses this call. Fix 1 field: a." in shown(view)
+        receive(tabs(panel), selected_index=0)
+        panel.form.value = {"a": 5}
+        assert "refuses" not in shown(opened(panel, "Code"))
+
     def test_shows_each_kind(self):
         """Python, a cell, a test."""
         view = opened(ToolPanel(add, {"a": 1}), "Code")

@@ -12,21 +12,23 @@ from toolbench.display.escape import Html, ascii_json, escape
 from toolbench.display.html.css import REMARK
 from toolbench.display.json_tree import json_html
 from toolbench.display.objects import call_html
-from toolbench.display.page import notice
+from toolbench.display.page import notice, short
 from toolbench.display.sizes import estimate_tokens
-from toolbench.errors import ToolbenchError
+from toolbench.errors import Problem, ToolbenchError, ended
 from toolbench.llm.formats import FORMATS, format_report
 from toolbench.llm.providers import PROVIDER_TITLES, Provider
 from toolbench.runs.history.history import history
 from toolbench.runs.history.record import RunRecord
+from toolbench.widgets.fields.notes import to_fix
 from toolbench.widgets.form.form import SchemaForm
-from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.runs_table import runs_table
 from toolbench.widgets.panel.snippets import SNIPPETS, as_python
 from toolbench.wording import counted, duration
 
 _MAX_RUNS = 50  # runs
+_FIELDS = 5  # fields named in a sentence
 
 
 class Panel(Protocol):
@@ -117,17 +119,33 @@ class CodeView(View):
         parts = self._parts
         self._kind = parts.chooser("Copy as", list(SNIPPETS))
         self._text = parts.make(w.Textarea, "toolbench-code", description="Code")
+        self._problems = parts.html()
         self._kind.observe(lambda _: self.refresh(), "value")
-        self.widget = parts.column(self._kind, self._text)
+        self.widget = parts.column(self._kind, self._problems, self._text)
         self.refresh()
 
     def refresh(self) -> None:
-        """Write the call again, as the chosen kind of text."""
+        """Write the call again, as the chosen kind of text, and say if the tool would refuse it."""
+        put(self._problems, _refused_html(self._panel.form))
         write = SNIPPETS[self._kind.value]
         try:
             self._text.value = write(self._panel.tool, self._panel.form.masked)
         except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
             self._text.value = f"This kind failed: {type(error).__name__}: {error}"
+
+
+def _refused_html(form: SchemaForm) -> Html:
+    """Return a sentence with the fields that the tool would refuse; empty if there are none."""
+    problems = [Problem(path, message) for path, message in form.errors]
+    if not problems:
+        return Html("")
+    fields = list(dict.fromkeys(problem.where for problem in problems if problem.path))
+    more = len(fields) - _FIELDS
+    rest = [f"and {more} more"] if more > 0 else []
+    names = ", ".join([*fields[:_FIELDS], *rest])
+    fix = f"{to_fix(len(fields))}{': ' * bool(names)}{names}"
+    text = f"As it stands, the tool refuses this call. {ended(fix)}"
+    return Html(f'<span class="toolbench-wrong">{short(text)}</span>')
 
 
 class CopyButton:
