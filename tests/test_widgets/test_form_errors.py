@@ -59,15 +59,6 @@ class TestWhenErrorsShow:
         type_into(named(form.widget, "n"), "1")
         assert "At least 1" in page(form.widget)
 
-    def test_a_missing_list_asks_for_an_item(self):
-        """A list of groups has nothing to type into: its button adds the first."""
-        rows = {"type": "array", "items": _object(a={"type": "string"})}
-        form = SchemaForm({**_object(r=rows), "required": ["r"]})
-        form.widget  # noqa: B018
-        form.reveal_errors()
-        assert "Add at least one." in page(form.widget)
-        assert "Enter a value" not in page(form.widget)
-
     def test_a_missing_group_is_its_missing_fields(self):
         """A person can give the fields of a group, not the group."""
         group = {**_object(a={}, b={}), "required": ["a"]}

@@ -71,6 +71,17 @@ class TestRows:
         pick(switch, "a value")
         assert form.value == {"r": [{}]}
 
+    def test_a_missing_list_asks_for_an_item(self):
+        """A list of groups has nothing to type into: its button adds the first."""
+        properties = {"r": self._SCHEMA}
+        form = SchemaForm(
+            {"type": "object", "properties": properties, "required": ["r"]}
+        )
+        form.widget  # noqa: B018
+        form.reveal_errors()
+        assert "Add at least one." in page(form.widget)
+        assert "Enter a value" not in page(form.widget)
+
     def test_an_item_without_a_value_blocks(self):
         """A hole in a list cannot be sent, and is never left out in silence."""
         form = _form(
