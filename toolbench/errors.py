@@ -63,7 +63,7 @@ class ToolbenchError(Exception):
 
 
 class ArgumentsError(ToolbenchError, ValueError):
-    """The arguments of a call do not fit the tool's schema; `problems` has all the reasons."""
+    """The arguments of a call do not fit the tool's schema; `problems` says what is wrong with them."""
 
     def __init__(self, tool: str, problems: Sequence[Problem]) -> None:
         """Make an error about a call of *tool*, with all *problems* of the arguments."""

@@ -67,11 +67,11 @@ class Portal:
         *args: Any,
         timeout: float | None = None,
     ) -> T:
-        """Run `function(*args)` in the background loop, and return its result.
+        """Run `function(*args)` in the background loop, wait, and return its result.
 
         Args:
             function: The coroutine function.
-            *args: Its arguments.
+            *args: The arguments of the function.
             timeout: Seconds to wait; None waits for ever.
 
         Raises:

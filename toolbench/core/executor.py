@@ -41,7 +41,7 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
     _closed = False
     """Whether `close` was called, unless a subclass has its own `_closed`."""
     _to_be_closed = False
-    """Whether `close` still has to be called: set for the class, changed for each object."""
+    """Whether `close` still has to be called. The class has the first value; an object may have another."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -80,7 +80,7 @@ class ToolRegistry:
             warn(msg, stacklevel=3)  # where `register` or `register_tool` was called
 
     def unregister(self, name: str) -> None:
-        """Forget *name*, if it is registered."""
+        """Remove the recipe with this *name*, and its aliases; do nothing if there is none."""
         with self._lock:
             self._recipes.pop(name, None)
             self._aliases = {a: n for a, n in self._aliases.items() if n != name}
@@ -125,7 +125,7 @@ class ToolRegistry:
         return list(tools)
 
     def usable(self) -> list[str]:
-        """Return the names whose tools can work on this machine."""
+        """Return the names of the registered tools that can work on this machine."""
         return [name for name in self if self.is_usable(name)]
 
     def is_usable(self, name: str) -> bool | Unusable:

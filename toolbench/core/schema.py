@@ -174,7 +174,7 @@ class Schema(Displayed, BaseModel):
 
     @classmethod
     def resolve_kind(cls, kind: str) -> type[Self]:
-        """Return the class of this *kind*, a bare name or `module.qualname`.
+        """Return the class of this *kind*, a class name or `module.qualname`.
 
         Raises:
             KindError: If no subclass of this class has this kind, or several modules use the name.

@@ -296,7 +296,8 @@ class Conversation:
             path: The file.
             agent: The agent that continues; it may have another model than the first agent.
             state: The working directory and secrets. If left out, there are no secrets, and the
-                directory is the saved one; if that is gone, the current directory.
+                directory is the saved one; if that directory no longer exists, the current
+                directory.
             **options: `secrets` and `callbacks`, as for a new conversation.
         """
         if state is None:

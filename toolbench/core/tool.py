@@ -73,7 +73,7 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
 
     @classmethod
     def resolve_kind(cls, kind: str) -> type[Self]:
-        """Return the tool class of this *kind*, a bare name or `module.qualname`.
+        """Return the tool class of this *kind*, a class name or `module.qualname`.
 
         Type parameters are ignored: `X[A, B]` is `X`.
 
@@ -109,7 +109,7 @@ class ToolDefinition(
     source: ClassVar[str] = "native"
     """Where the tool comes from: `native`, or `mcp:` and the name of a server."""
     origin: ClassVar[Any] = None
-    """The details of the connection, which identify the server: names may be used again."""
+    """Details of the connection that tell servers with the same name apart; None without a server."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if not isinstance(cls.__dict__.get("name"), str):
@@ -190,7 +190,7 @@ class ToolDefinition(
 
     @property
     def kind(self) -> str:
-        """The name of the class; `resolve_kind` finds the class by it."""
+        """The name of the class; `resolve_kind` finds the class by this name."""
         return type(self).__name__
 
     @property

@@ -120,8 +120,8 @@ def _model_card(blocks: Sequence[Any], limit: int) -> Card:
 def _reads_the_same(observation: Observation, blocks: Sequence[Any]) -> bool:
     """Tell whether a person and the model read the same content; the model reads *blocks*.
 
-    They do not if the result has its own view, a table or a warning for the person, if its text is
-    very long, or if it has terminal colours, which a model reads as escape codes.
+    They read different content if the result has its own view, a table or a warning for the person,
+    if its text is very long, or if it has terminal colours, which a model reads as escape codes.
     """
     asides: Sequence[str] = getattr(observation, "_asides", ())
     if asides or not _is_plain(observation):

@@ -22,7 +22,7 @@ def about(node: Node) -> str:
 
 
 def kind(node: Node) -> str:
-    """Return the type of the value in words, with the type of a list's items or an object's keys."""
+    """Return in words the type of *node*, with the type of a list's items or an object's keys."""
     text = _kind(node, _NESTING)
     unset = (
         node.schema.get("default", ...) is None

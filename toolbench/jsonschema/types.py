@@ -1,4 +1,4 @@
-"""The one table of JSON's types and the Python classes of their values."""
+"""The only table of JSON's types and the Python classes of their values."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -44,7 +44,7 @@ class Redactor:
         self._short = known - self.secrets
 
     def __bool__(self) -> bool:
-        """Whether there is anything to replace."""
+        """Return True if the redactor has secrets to replace everywhere."""
         return bool(self.secrets)
 
     def __repr__(self) -> str:

@@ -37,7 +37,7 @@ class Succession:
     """
 
     def __init__(self) -> None:
-        """Make it without texts."""
+        """Begin a sequence that has no texts yet."""
         self._ends: deque[bytes] = deque()
 
     def add(self, redactor: Redactor, text: str) -> list[Piece]:

@@ -1,4 +1,4 @@
-"""Record plain calls of tools, `tool(action)` and `await tool.acall(action)`, as runs."""
+"""Record direct calls of tools, `tool(action)` and `await tool.acall(action)`, as runs."""
 
 from asyncio import create_task, get_running_loop, sleep
 from functools import partial
@@ -21,7 +21,7 @@ def record_calls() -> None:
 
 
 def forget_calls() -> None:
-    """Stop recording plain calls."""
+    """Stop recording direct calls."""
     calls.around = calls.around_async = None
 
 

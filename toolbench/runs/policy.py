@@ -247,8 +247,8 @@ class Policy:
     def _answer(self, run: Run, why: str, *, once: bool) -> Answer:
         """Ask the person for consent to *run*, and return the answer.
 
-        If *once* is true and there are preset answers (see `answering`), decline: they are not for
-        this.
+        If *once* is true and there are preset answers (see `answering`), decline: a preset answer
+        never gives such consent.
         """
         question = _question(run, why, once=once)
         return decline(question) if once and presets.asker else run.put(question)

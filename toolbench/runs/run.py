@@ -185,7 +185,7 @@ class Run:
 
     @property
     def reason(self) -> str:
-        """The reason why the run has to stop."""
+        """The reason why the run has to stop; empty if it does not have to."""
         return self._cancel_token.reason
 
     def progress(
@@ -199,7 +199,7 @@ class Run:
 
     @property
     def cell_progress(self) -> CellProgress | None:
-        """The drawer of progress in the cell that waits for the run; None outside a cell."""
+        """The object that draws the progress in the cell that waits for the run; None outside a cell."""
         if self._cell_progress is None and self.is_of_a_cell:
             self._cell_progress = CellProgress.here(self.tool)
         return self._cell_progress

@@ -59,7 +59,7 @@ class Kinds(Generic[T]):
         return next(reversed(self._known_as(place_of(cls))), cls)
 
     def kind_of(self, cls: T) -> str:
-        """Return the kind of *cls*: its bare name, or its place if several classes share the name."""
+        """Return the kind of *cls*: its name, or its place if several classes have this name."""
         classes = self._by_module(cls.__name__)
         return cls.__name__ if list(classes.values()) == [cls] else place_of(cls)
 
@@ -96,7 +96,7 @@ class Kinds(Generic[T]):
 
 
 def place_of(cls: Any) -> str:
-    """Return the place where *cls*, or a function, was defined: its module and qualified name."""
+    """Return the place where *cls*, a class or a function, was defined: its module and qualified name."""
     return f"{cls.__module__}.{cls.__qualname__}"
 
 

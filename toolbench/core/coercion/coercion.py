@@ -286,7 +286,7 @@ def masked(observation: Observation, conversation: Any) -> Observation:
 def masked_observation(observation: Observation, redactor: Redactor) -> Observation:
     """Return *observation* with a mark in place of each secret of *redactor*.
 
-    If the secrets cannot be replaced, return an observation that says so, as an error.
+    If the secrets cannot be replaced, return an error observation without the result.
     """
     hidden: Any = redactor.value(observation)
     if isinstance(hidden, Observation):

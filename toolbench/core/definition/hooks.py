@@ -51,10 +51,10 @@ calls = Calls()
 
 
 class Definitions:
-    """Listeners to call when a tool is made, registered or unregistered."""
+    """A list of listeners, which are called when a tool is made, registered or unregistered."""
 
     def __init__(self) -> None:
-        """Make it without listeners."""
+        """Make an empty list."""
         self._listeners: tuple[Callable[[], object], ...] = ()
 
     def listen(self, listener: Callable[[], object]) -> Callable[[], None]:

@@ -48,8 +48,8 @@ class Serializable:
         """Return the tool that `to_dict` wrote, without an executor.
 
         Raises:
-            KindError: If *data* names a class that is unknown, ambiguous or of the wrong family, or
-                if a required key is missing.
+            KindError: If *data* names a class that is unknown, ambiguous, or not a class of tools,
+                actions or observations as needed; or if a required key is missing.
         """
         fields = dict(data)
         kind = fields.pop("kind", cls.__name__)

@@ -10,7 +10,7 @@ class Doc:
     """A parsed docstring."""
 
     text: str = ""
-    """The description of the function: everything outside the sections below."""
+    """The description of the function: all of the docstring except parameters and return value."""
     parameters: dict[str, str] = field(default_factory=dict)
     returns: str = ""
 

@@ -1,1 +1,1 @@
-"""End the programs that this process started after the process itself is gone."""
+"""After this process has ended, end the programs that it started."""

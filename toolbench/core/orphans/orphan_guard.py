@@ -89,4 +89,4 @@ class OrphanGuard:
 
 
 orphan_guard = OrphanGuard()
-"""The guard of this process."""
+"""The list of the programs of this process."""

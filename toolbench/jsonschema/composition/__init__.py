@@ -1,1 +1,1 @@
-"""Make one schema of several: merge two, fold alternatives, copy definitions into place."""
+"""Make one schema of several: merge two, simplify alternatives, copy definitions into place."""

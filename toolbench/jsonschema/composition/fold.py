@@ -49,12 +49,12 @@ _Branches = list[tuple[Any, Any]]
 
 @dataclass(frozen=True)
 class Folded:
-    """A schema after its alternatives were folded.
+    """The result of `fold_alternatives`: a schema with simplified alternatives.
 
     Attributes:
-        schema: The folded schema; its `anyOf`, if any, has at least two alternatives.
+        schema: The simplified schema; its `anyOf`, if any, has at least two alternatives.
         nullable: Whether `null` was among the alternatives.
-        only: The alternative that is left, if there is only one; it is not folded yet.
+        only: The alternative that is left, if there is only one; it is not simplified yet.
         merged: The alternatives that were merged into *schema*.
     """
 
@@ -155,7 +155,7 @@ def fold_alternatives(schema: Json, resolve: Resolve) -> Folded:
 
 
 def _fold_real(base: Json, branches: _Branches, *, nullable: bool) -> Folded:
-    """Fold *branches*, alternatives that are not null, and *base*, the keywords beside them."""
+    """Simplify *branches*, alternatives that are not null; *base* has the keywords beside them."""
     rules = {k: v for k, v in base.items() if k not in ANNOTATIONS}
     notes = {k: v for k, v in base.items() if k in ANNOTATIONS}
     if len(branches) == 1:

@@ -52,7 +52,7 @@ class Locations:
     """The locations that one schema describes; each location is made when it is first needed."""
 
     def __init__(self, root: Any) -> None:
-        """Make it for *root*, the whole schema, in which references are followed."""
+        """Prepare for *root*, the whole schema, in which references are followed."""
         self._root = root
         self._known: dict[tuple[int, ...], Location] = {}  # by the ids of the schemas
 
@@ -104,7 +104,7 @@ class Location:
 
     @cached_property
     def _first(self) -> int:
-        """The number of items at the start of a list here that have separate schemas."""
+        """The number of the first items of a list at this location that have a schema each."""
         return max((len(_first_items(s)) for s in self._schemas), default=0)
 
     def is_secret(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The one table of the names of secrets, for arguments of calls and for settings of servers."""
+"""The only table of the names of secrets, for arguments of tools and for settings of servers."""
 
 import re
 from collections.abc import Iterable

@@ -13,7 +13,7 @@ class CutSecrets:
     """Hides secrets, and also the beginning or end of a secret next to an ellipsis."""
 
     def __init__(self, redactor: "Redactor") -> None:
-        """Make it for the secrets of *redactor*."""
+        """Hide the secrets of *redactor*."""
         self._redactor = redactor
         self.data, self.text = redactor.data, redactor.cut_text
 

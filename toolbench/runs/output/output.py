@@ -65,7 +65,7 @@ class Output:
 
     @property
     def text(self) -> str:
-        """The whole output as one text."""
+        """The output that was kept, as one text, with a note in place of the omitted middle."""
         return "".join(chunk.text for chunk in self.chunks())
 
     def _take_in(self, chunk: Chunk) -> None:

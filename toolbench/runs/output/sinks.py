@@ -15,7 +15,7 @@ class Sink(Protocol):
         """Add *text*, which was printed to *stream*: `stdout` or `stderr`."""
 
     def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
-        """Add a displayed mime bundle with its display id *name*."""
+        """Add *data*, a mime bundle that was displayed with the display id *name*."""
 
 
 class Redirection:

@@ -34,14 +34,14 @@ class CellProgress:
     """
 
     def __init__(self, name: str) -> None:
-        """Make a drawer of progress for the tool *name*, for the calling thread."""
+        """Prepare to draw the progress of the tool *name*, always in the calling thread."""
         self._name = name
         self._thread = current_thread()
         self._due: float | None = None
 
     @classmethod
     def here(cls, tool: _Titled) -> Self | None:
-        """Return a drawer of progress for *tool* in this thread; None if the thread is not a cell's."""
+        """Return an object that draws the progress of *tool* in this thread; None outside a cell."""
         if getattr(running_shell(), "kernel", None) is None:
             return None
         return cls(tool.title) if current_thread() is main_thread() else None
@@ -139,7 +139,7 @@ class Line:
 
 
 def _cell_of(shell: Any) -> str:
-    """Return the message id of the cell that *shell* runs; empty if it can show no line.
+    """Return the message id of the cell that *shell* runs; empty if no line can be shown there.
 
     There is no cell after a click on a widget or in the IPython tool. If the output of the cell is
     captured, as by `%%capture`, the line would be captured as a result.

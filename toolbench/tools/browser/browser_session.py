@@ -148,7 +148,7 @@ def _is_root() -> bool:
 
 
 def said(error: Error) -> str:
-    """Return Playwright's message of *error*, without its log; only a blocking element is kept."""
+    """Return Playwright's message of *error*; of its log, only a line about an element in the way."""
     text, _, log = error.message.partition("Call log:")
     reasons = [line.strip(" -") for line in log.splitlines() if "intercepts" in line]
     return " ".join([" ".join(text.split()), *reasons[:1]])

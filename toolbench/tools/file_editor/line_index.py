@@ -1,4 +1,4 @@
-"""Find lines of a large file; the positions of its lines are kept until the file is viewed again."""
+"""Find lines of a large file; the positions of its lines are kept for the next view of this file."""
 
 import os
 import time
@@ -109,7 +109,7 @@ class KnownFiles:
     """The large files that were viewed last: the line index of each file, and its traits. Thread-safe."""
 
     def __init__(self) -> None:
-        """Make it without files."""
+        """Make an empty list of files."""
         self._lock = Lock()
         self._files: OrderedDict[_State, tuple[LineIndex, str]] = OrderedDict()
 

@@ -1,4 +1,4 @@
-"""A name in an open directory. It means the same file even if links in the path to it change."""
+"""A name in an open directory. The name means the same file even if links in the path to it change."""
 
 import errno
 import os

@@ -45,10 +45,13 @@ def ripgrep() -> str | None:
 
 
 class Ripgrep:
-    """The ripgrep processes that run. They end with this process; their time and memory are limited."""
+    """The list of the ripgrep processes that run. They end with this process.
+
+    Their time and memory are limited.
+    """
 
     def __init__(self) -> None:
-        """Make it without processes."""
+        """Make an empty list."""
         self._running: set[_Process] = set()
         self._lock = Lock()
 
@@ -62,7 +65,7 @@ class Ripgrep:
     def beside(
         self, walk: Walk, needed: Needed | None, include: str | None
     ) -> Iterator[Callable[[], set[str] | None]]:
-        """In the `with` block, search the files of *walk* for a text with ripgrep, beside the walk itself.
+        """In the `with` block, search the files of *walk* for a text with ripgrep, during the walk itself.
 
         If there are .gitignore rules, the search begins when the walk has ended, because only then
         are the directories known that the search must leave out.

@@ -19,7 +19,7 @@ class Breaker(Interruptible):
     """
 
     def __init__(self) -> None:
-        """Make it; no cell runs yet."""
+        """Prepare for the first cell."""
         super().__init__(KeyboardInterrupt)
         self._future: Future[Any] | None = None
         self._timer: threading.Timer | None = None

@@ -20,7 +20,7 @@ class Captured:
     """A sink that keeps the output of a cell, in order: printed texts and displayed mime bundles."""
 
     def __init__(self) -> None:
-        """Make it without output."""
+        """Make an empty output."""
         self.parts: list[Part] = []
         self._lock = Lock()
 

@@ -94,7 +94,7 @@ async def _evaluate_async(shell: Any, codes: list[CodeType]) -> Any:
 
 
 def explain(error: BaseException, name: str) -> str:
-    """Return the traceback of *error*, from the first line that is in the cell *name* on.
+    """Return the traceback of *error*, beginning with its first line in the cell *name*.
 
     If no line of the traceback is in the cell, or a magic was used wrongly, return only the type
     and message of the error.

@@ -26,7 +26,7 @@ class FreshShell:
     """An IPython shell with its own namespace and no history."""
 
     def __init__(self) -> None:
-        """Make the shell. If the process has no IPython shell yet, the new shell becomes its shell."""
+        """Make the shell. If the process has no IPython shell yet, this one becomes the process's shell."""
         config = Config(HistoryManager={"enabled": False}, colors="nocolor")
         self._is_the_one = not InteractiveShell.initialized()
         make = InteractiveShell.instance if self._is_the_one else InteractiveShell

@@ -9,7 +9,7 @@ class Interrupts:
     """Counts interrupts. An interrupt stops all searches that began before it."""
 
     def __init__(self) -> None:
-        """Make it with the count 0."""
+        """Begin with the count 0."""
         self._count = 0
 
     def add(self) -> None:

@@ -33,7 +33,7 @@ def newest(prefix: str, paths: Iterable[str], most: int) -> list[str]:
 
 
 def newest_first(prefix: str, paths: Iterable[str]) -> Iterator[str]:
-    """Yield *prefix* and path for each of *paths*, the file that was changed last first.
+    """Yield *prefix* + path for each of *paths*; the file with the latest change comes first.
 
     Files that were removed meanwhile are skipped.
     """

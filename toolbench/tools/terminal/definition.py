@@ -63,7 +63,7 @@ class TerminalAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The command behind a prompt, as in a terminal."""
+        """The command after a prompt, as in a terminal."""
         view = Text()
         if self.reset:
             view.append("reset\n", style="yellow")

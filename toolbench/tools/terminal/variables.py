@@ -18,7 +18,7 @@ class ShellSecrets:
     """The secrets of a shell: commands can name them, and outputs must not show them."""
 
     def __init__(self, secrets: Secrets) -> None:
-        """Make it with *secrets*, which count in addition to the secrets of each call's conversation."""
+        """Use *secrets*, and for each call also the secrets of its conversation."""
         self._own = secrets
         self.redactor = secrets.redactor
         """The redactor of the executor's own secrets and of the secrets of all conversations so far.
