@@ -79,7 +79,7 @@ def plain(value: Any) -> Any:
         value_json = to_jsonable_python(
             without_long_fractions(value), fallback=str, bytes_mode="base64"
         )
-    except Exception:  # noqa: BLE001 - as above; it may also be too deep, or hold itself
+    except Exception:  # noqa: BLE001 - as above; it may also be too deep, or contain itself
         value_json = _walked(value, ())
     return _writable(value_json)
 

@@ -113,7 +113,7 @@ def _closing(close: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(close)
     def closing(self: Any, *args: Any, **kwargs: Any) -> Any:
-        vars(self)["_to_be_closed"] = False  # also where the object is frozen
+        vars(self)["_to_be_closed"] = False  # also if the object is frozen
         vars(self).setdefault("_closed", True)
         return close(self, *args, **kwargs)
 

@@ -79,5 +79,5 @@ def default_hang_up() -> tuple[str, ...]:
     if env is None:
         return ()
     prefix = (env, "--default-signal=HUP")
-    tried = subprocess.run([*prefix, "true"], capture_output=True, check=False)  # noqa: S603 - it is env
+    tried = subprocess.run([*prefix, "true"], capture_output=True, check=False)  # noqa: S603 - the program is env
     return () if tried.returncode else prefix

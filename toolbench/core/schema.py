@@ -30,7 +30,7 @@ _kinds: Kinds[type["Schema"]] = Kinds("schema")
 _OWN = "mcp_arg_"  # prefix of a field called `kind`: saved objects use `kind` for their class
 _KINDS = re.compile(
     f"({_OWN})*kind"
-)  # a name with the prefix gets it again, so that no two names become equal
+)  # a name that has the prefix gets another one, so that no two names become equal
 
 
 class Schema(Displayed, BaseModel):

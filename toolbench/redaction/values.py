@@ -40,7 +40,7 @@ def masked_error(redactor: _Redactor, error: _Error) -> _Error | Exception:
     """Return *error* without secrets, or a `RuntimeError` in its place; see `Redactor.error`."""
     try:
         return _masked_error(redactor, error)
-    except Exception:  # noqa: BLE001 - what it holds, or holds it, may be of anybody's making
+    except Exception:  # noqa: BLE001 - its parts may be any objects, with a user's code
         message = f"{type(error).__name__}: {MARK}"
         return RuntimeError(message).with_traceback(error.__traceback__)
 
@@ -98,7 +98,7 @@ def _shows_in(redactor: _Redactor, value: Any) -> bool:
     return False
 
 
-_DEEPEST = 10_000  # levels: some objects make a new one each time they are asked
+_DEEPEST = 10_000  # levels: some objects have a new part each time they are read
 _AGAIN = 200  # characters: a shorter text is searched again, which is faster than remembering it
 
 
@@ -141,7 +141,7 @@ class _Copy:
             return self._masked(value) if self._is_to_mask(value) else value
         except RecursionError:
             raise
-        except Exception:  # noqa: BLE001 - an object's own code: what it hides stays hidden
+        except Exception:  # noqa: BLE001 - an object's own code failed: its secrets are unknown
             self._copies[id(value)] = MARK
             return MARK
 

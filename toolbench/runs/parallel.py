@@ -230,13 +230,13 @@ def _keys(run: Run) -> frozenset[Any]:
     tool = run.tool
     try:
         action = run.build()
-    except Exception:  # noqa: BLE001 - the run will raise the same, and use nothing
+    except Exception:  # noqa: BLE001 - the run will raise the same error, and use no resource
         return frozenset()
     resources = tool.declared_resources(action)
     if resources.declared:
         return frozenset(resources.keys)
     if tool.hints.readOnlyHint or isinstance(tool.executor, FunctionExecutor):
-        return frozenset()  # a plain function holds nothing of its own
+        return frozenset()  # a plain function holds no resources
     return frozenset({id(tool.executor)})
 
 

@@ -94,7 +94,7 @@ class Run:
         self.problems: tuple[Problem, ...] = ()
         """The problems of the arguments, if the run failed because of them."""
         self.unchecked = (
-            False  # send arguments that do not fit too: the server checks them
+            False  # also send arguments that do not fit: the server checks them
         )
         self.traceback = self.decision = ""
         self.asks_because = (

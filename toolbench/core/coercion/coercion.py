@@ -90,7 +90,7 @@ def _from_pil(image: Any) -> list[Content]:
         if image.mode not in _PNG_MODES:  # a photo in CMYK, a map of floats
             image = image.convert("RGBA" if image.mode.endswith(("A", "a")) else "RGB")
         image.save(buffer, format="PNG")
-    except (OSError, ValueError) as error:  # mostly because it is empty
+    except (OSError, ValueError) as error:  # mostly an empty image
         return [TextContent(text=f"An image that cannot be shown: {error}.")]
     return _from_bytes(buffer.getvalue())
 
@@ -217,7 +217,7 @@ def observation_of(
     Raises:
         TypeError: If *result* cannot become an observation of the class.
     """
-    if isinstance(result, Observation):  # also a plain one, for an error
+    if isinstance(result, Observation):  # also of another class, for an error
         return result
     by_name = _class_by_kind(result, observation_type)
     if observation_type is None:

@@ -23,7 +23,7 @@ def as_json(meta: Mapping[str, Any]) -> dict[str, Any]:
         text = to_json(
             dict(meta), fallback=str, bytes_mode="base64", inf_nan_mode="strings"
         )
-    except ValueError:  # half of a character: UTF-8 cannot hold it
+    except ValueError:  # a lone surrogate, which UTF-8 cannot encode
         known: dict[str, Any] = sendable(dict(meta))
         return known
     plain: dict[str, Any] = from_json(text)

@@ -45,7 +45,7 @@ class Ready:
 def _as_json(value: dict[str, Any]) -> Any:
     try:
         return from_json(to_json(value))
-    except ValueError:  # half a surrogate pair in a default: UTF-8 cannot hold it
+    except ValueError:  # a lone surrogate in a default: UTF-8 cannot encode it
         return sendable(value)
 
 

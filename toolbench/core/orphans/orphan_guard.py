@@ -83,7 +83,7 @@ class OrphanGuard:
     def _end(self) -> None:
         watch, self._watch = self._watch, None
         if watch is not None and watch.stdin is not None:
-            watch.kill()  # it has nothing left to end
+            watch.kill()  # the watch has nothing left to end
             watch.stdin.close()
             watch.wait()
 

@@ -28,7 +28,7 @@ def main(parent: int) -> None:
     leaders: dict[int, Process] = {}
     rest = b""
     while True:
-        is_alone = os.getppid() != parent  # it may have written before it ended
+        is_alone = os.getppid() != parent  # it may have left lines to read
         if select.select([0], [], [], 0 if is_alone else _LOOK)[0]:
             chunk = os.read(0, 65536)
             if not chunk:

@@ -120,7 +120,7 @@ def pydantic_problems(
         path = tuple(line["loc"])
         if (
             value is not None and line["type"] != "json_schema"
-        ):  # these name no branches
+        ):  # its paths have no branches
             path = _without_branches(path, value, missing=line["type"] == "missing")
         problems.append(_problem(dict(line), path, known))
     return list(dict.fromkeys(problems))

@@ -132,7 +132,7 @@ def _compile(
     try:
         import jsonschema_rs  # noqa: PLC0415 - 15 MB, only for foreign schemas
     except ImportError:  # Pyodide
-        address = _address(schema).replace(_ROOT, "")  # Python joins it with no "#..."
+        address = _address(schema).replace(_ROOT, "")  # urljoin cannot use its scheme
         return PureValidator(schema, address, _PART if is_part else "")
     make: Any = jsonschema_rs.validator_for
     if isinstance(schema, Mapping) and not _DIALECTS.search(str(schema.get("$schema"))):

@@ -243,7 +243,7 @@ def _name_beside(pair: dict[Any, Any]) -> str:
 
 _PAIR = 4  # the most members of an object with a name, a value and little else
 _JSON = re.compile(r"\s*[\[{]")
-_LONGEST = 200_000  # characters of a JSON text that is looked into: some 50 ms
+_LONGEST = 200_000  # characters of a JSON text that is searched, in about 50 ms
 BY_NAMES = Secrecy({})
 """The rules for values without a schema: only the names tell which values are secret."""
 

@@ -43,7 +43,7 @@ def cancel(
     callbacks = run.wants_cancel(reason)
     run.enter("stopping")
     _in_background(_ask, run, callbacks)
-    if insist is not None and have_threads():  # else the run has ended, or is a task
+    if insist is not None and have_threads():  # else it has ended, or is a task
         _in_background(_insist, run, insist)
 
 
@@ -57,7 +57,7 @@ def _ask(run: Run, callbacks: list[Callable[[], object]]) -> None:
     patience = CALLBACK_SECONDS if have_threads() else 0
     if not (
         callbacks and run.done.wait(patience)
-    ):  # only then: it may stop other runs too
+    ):  # only then: `interrupt` may stop other runs too
         _tell(run, getattr(run.tool.executor, "interrupt", None))
 
 

@@ -26,7 +26,7 @@ class Children:
 
     def kill(self, threads: list[Thread]) -> None:
         """Kill the processes of this list, others that *threads* started, and all their children."""
-        import psutil  # noqa: PLC0415 - only to stop something that does not stop
+        import psutil  # noqa: PLC0415 - only to stop a run by force
 
         known = [p.pid for p in list(self._started) if p.returncode is None]
         for pid in {*known, *_of(threads)}:

@@ -21,7 +21,7 @@ async def kernel_ends() -> bool:
     """
     shell = running_shell()
     for _ in range(_LOOKS if has_kernel() else 0):
-        # `exit_now` is set by ipykernel when it is asked to end
+        # ipykernel sets `exit_now` when it is asked to end
         if portal.is_closing or getattr(shell, "exit_now", False):
             return True
         await sleep(_PAUSE)

@@ -151,7 +151,7 @@ class _KnownOutputs:
         """Add the streams and display publishers that are in use now, also the publisher of *shell*."""
         for name in ("stdout", "stderr"):
             _add(self._streams, name, getattr(sys, name, None))
-        for one in (shell, running_shell()):  # `display` uses the second
+        for one in (shell, running_shell()):  # `display` uses the running shell
             _add(self._publishers, "display", getattr(one, "display_pub", None))
 
     @property

@@ -132,7 +132,7 @@ class KernelWrite:
 
     def __call__(self, stream: Any, text: str) -> Any:
         """Write *text* to *stream*, or to the sink of the calling code."""
-        if type(text) is _SafeText:  # the function set over `write` called ours again
+        if type(text) is _SafeText:  # the function that IPython set called ours again
             return self._real(stream, text)
         if threading.current_thread() is getattr(stream, "watch_fd_thread", None):
             self._descriptor(stream).write(text)

@@ -51,7 +51,7 @@ def _drawer(sessions: Collection[Any]) -> Callable[[], None]:
             page = session.connection.inbox.authorization_url
             if session.connection.status in _OVER:
                 line.take(session)
-            elif page:  # without seconds: a link that is drawn again misses a click
+            elif page:  # without seconds: a link that is drawn anew would miss a click
                 line.put(session, f"{session.name}: authorize in the browser:", page)
             elif is_watched and seconds >= SOON:
                 line.put(session, f"{session.name}: {stage(session)}, {seconds:.0f} s")

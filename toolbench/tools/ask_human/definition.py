@@ -39,7 +39,7 @@ class AskHumanTool(ToolDefinition[AskHumanAction, AskHumanObservation]):
     @classmethod
     def create(cls, conv_state: Any = None) -> Sequence[Self]:
         """Return a list with this tool; *conv_state* is not used."""
-        from toolbench.tools.ask_human.impl import (  # noqa: PLC0415 - the seeds' layout
+        from toolbench.tools.ask_human.impl import (  # noqa: PLC0415 - as in OpenHands
             AskHumanExecutor,
         )
 

@@ -111,7 +111,7 @@ class BrowserTool(ToolDefinition[BrowserAction, BrowserObservation]):
             conv_state: Not used.
             **params: The parameters of `BrowserExecutor`.
         """
-        from toolbench.tools.browser.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
+        from toolbench.tools.browser.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             BrowserExecutor,
         )
 

@@ -100,7 +100,7 @@ async def click(
     page: Any,
     bid: str,
     button: Button = "left",
-    modifiers: list[Modifier] = [],  # noqa: B006 - as the seeds show it; it is never changed
+    modifiers: list[Modifier] = [],  # noqa: B006 - as in BrowserGym; the list is never changed
 ) -> None:
     """Click an element.
 
@@ -114,7 +114,7 @@ async def dblclick(
     page: Any,
     bid: str,
     button: Button = "left",
-    modifiers: list[Modifier] = [],  # noqa: B006 - as the seeds show it; it is never changed
+    modifiers: list[Modifier] = [],  # noqa: B006 - as in BrowserGym; the list is never changed
 ) -> None:
     """Click an element twice.
 

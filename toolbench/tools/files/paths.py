@@ -127,7 +127,7 @@ class Places:
         return RunError(f"{readable(str(path))} does not exist.{hint}")
 
     def _instead(self, path: Path) -> str:
-        candidate = self.working_dir / os.path.expanduser(path)  # noqa: PTH111 - Path's raises for ~nobody
+        candidate = self.working_dir / os.path.expanduser(path)  # noqa: PTH111 - Path's method raises for ~nobody
         if self._may_be_meant(candidate):
             return f" Did you mean {readable(str(candidate))!r}?"
         return f" Paths begin with /: the working directory is {readable(str(self.working_dir))!r}."

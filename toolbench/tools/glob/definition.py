@@ -70,7 +70,7 @@ class GlobTool(SearchTool[GlobAction, GlobObservation]):
 
     @classmethod
     def _new_executor(cls, conv_state: Any, working_dir: str | Path | None) -> Any:
-        from toolbench.tools.glob.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
+        from toolbench.tools.glob.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             GlobExecutor,
         )
 

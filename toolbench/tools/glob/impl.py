@@ -55,7 +55,7 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
         top = place_of(action.path, self.working_dir)
         if Path(pattern.directory).is_absolute():
             top = resolved(Path(pattern.directory))
-        if not os.path.isdir(top):  # noqa: PTH112 - Path's raises for one that is too long
+        if not os.path.isdir(top):  # noqa: PTH112 - Path's method raises for a path that is too long
             msg = f"{readable(str(top))} is not a valid directory. Give a directory as path."
             raise RunError(msg)
         base = resolved(top / pattern.directory)

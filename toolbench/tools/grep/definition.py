@@ -94,7 +94,7 @@ class GrepTool(SearchTool[GrepAction, GrepObservation]):
 
     @classmethod
     def _new_executor(cls, conv_state: Any, working_dir: str | Path | None) -> Any:
-        from toolbench.tools.grep.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
+        from toolbench.tools.grep.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             GrepExecutor,
         )
 

@@ -88,7 +88,7 @@ class IPythonTool(ToolDefinition[IPythonAction, IPythonObservation]):
             conv_state: Not used.
             **params: The parameters of `IPythonExecutor`.
         """
-        from toolbench.tools.ipython.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
+        from toolbench.tools.ipython.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             IPythonExecutor,
         )
 

@@ -34,7 +34,7 @@ class FreshShell:
         try:
             self.shell: Any = make(config=config, user_ns={})
         finally:
-            sys.modules["__main__"] = main  # the shell replaces it
+            sys.modules["__main__"] = main  # the new shell has replaced it
         atexit.unregister(self.shell.atexit_operations)
 
     def close(self) -> None:

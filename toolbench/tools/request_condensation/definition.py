@@ -32,7 +32,7 @@ class CondensationRequestTool(
     @classmethod
     def create(cls, conv_state: Any = None) -> Sequence[Self]:
         """Return a list with this tool; *conv_state* is not used."""
-        from toolbench.tools.request_condensation.impl import (  # noqa: PLC0415 - the seeds' layout
+        from toolbench.tools.request_condensation.impl import (  # noqa: PLC0415 - as in OpenHands
             CondensationRequestExecutor,
         )
 

@@ -18,7 +18,7 @@ class Pattern(NamedTuple):
 
 def split_pattern(pattern: str) -> Pattern:
     """Split *pattern* before its first name with a wildcard: `src/*.py` becomes `src` and `./*.py`."""
-    pattern = os.path.expanduser(pattern)  # noqa: PTH111 - Path's raises for ~nobody
+    pattern = os.path.expanduser(pattern)  # noqa: PTH111 - Path's method raises for ~nobody
     *above, name = pattern.split("/")
     names = next((n for n, part in enumerate(above) if is_magic(part)), len(above))
     if not names:
@@ -33,9 +33,9 @@ def place_of(path: str | None, working_dir: Path) -> Path:
     Raises:
         RunError: If *path* does not exist.
     """
-    path_text = os.path.expanduser(path or ".")  # noqa: PTH111 - Path's raises for ~nobody
+    path_text = os.path.expanduser(path or ".")  # noqa: PTH111 - Path's method raises for ~nobody
     candidate = working_dir / path_text
-    if not os.path.exists(candidate):  # noqa: PTH110 - Path's raises for one that is too long
+    if not os.path.exists(candidate):  # noqa: PTH110 - Path's method raises for a path that is too long
         begin = readable(str(working_dir))
         place = path if path is not None else begin
         msg = (
@@ -68,7 +68,7 @@ def check_working_dir(working_dir: Path) -> None:
     Raises:
         ValueError: If it is not a directory. The OpenHands SDK raises the same error.
     """
-    if not os.path.isdir(working_dir):  # noqa: PTH112 - Path's raises, as above
+    if not os.path.isdir(working_dir):  # noqa: PTH112 - Path's method raises, as above
         msg = (
             f"{readable(str(working_dir))!r} is not a valid directory to search. Create it, "
             "or give another working_dir."

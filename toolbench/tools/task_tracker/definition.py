@@ -144,7 +144,7 @@ class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation])
             save_dir: Another directory for the task list. Without a directory, the list is lost
                 when the tool is deleted.
         """
-        from toolbench.tools.task_tracker.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
+        from toolbench.tools.task_tracker.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             TaskTrackerExecutor,
         )
 

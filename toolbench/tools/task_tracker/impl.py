@@ -122,7 +122,7 @@ def _load(file: Path) -> _Loaded:
             if entry.stat() is None:
                 return _Loaded([])
             content = disk.read(entry)
-    except FileNotFoundError:  # the directory
+    except FileNotFoundError:  # the directory does not exist
         return _Loaded([])
     try:
         return _Loaded(_TASKS.validate_json(content.data), content.stamp)

@@ -128,10 +128,10 @@ def launch(
         os.set_blocking(screen, False)
         limit = "" if max_processes is None else str(max_processes)
         tty = os.ttyname(keyboard)
-        # if this process is killed while another keeps the terminal open, the shell gets a SIGHUP
+        # if this process is killed while another process has the terminal open, the shell gets a SIGHUP
         prefix = [*death_signal("HUP"), *default_hang_up()]
         command = [*prefix, bash, "--norc", "--noprofile", "-c", _LAUNCH]
-        process = subprocess.Popen(  # noqa: S603 - running commands is what it is for
+        process = subprocess.Popen(  # noqa: S603 - its purpose is to run commands
             [*command, "bash", tty, str(records_write), limit],
             stdin=commands_read,
             stdout=keyboard,

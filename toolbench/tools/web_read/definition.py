@@ -91,7 +91,7 @@ class WebReadTool(ToolDefinition[WebReadAction, WebReadObservation]):
             conv_state: Not used.
             **params: The parameters of `WebReadExecutor`.
         """
-        from toolbench.tools.web_read.impl import (  # noqa: PLC0415 - the seeds' layout: a definition does not load its implementation
+        from toolbench.tools.web_read.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             WebReadExecutor,
         )
 
