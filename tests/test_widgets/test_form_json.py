@@ -7,6 +7,7 @@ import pytest
 
 from test_widgets.front import named, only, page, receive, type_into
 from toolbench.widgets.form import SchemaForm
+from toolbench.widgets.kit.parts import INVALID
 
 
 def _object(**properties: Any) -> dict[str, Any]:
@@ -48,9 +49,11 @@ class TestJsonText:
         assert form.blocked
         assert sentence in form.errors[0][1]
         assert sentence in page(form.json_widget)
+        assert INVALID in area._dom_classes
         assert form.value == {"a": "x"}
         receive(area, value='{"a": "y"}')
         assert not form.blocked
+        assert INVALID not in area._dom_classes
         assert form.value == {"a": "y"}
 
     def test_an_edit_of_a_field_replaces_the_draft(self):

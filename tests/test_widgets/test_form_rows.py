@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 import ipywidgets as w
+import pytest
 
 from test_widgets.front import (
     click,
@@ -275,6 +276,39 @@ class TestUnions:
         assert form.value == {"pet": {"kind": "dog"}}
         form.value = {}
         assert kinds.index is None and form.value == {}
+
+    def test_a_declared_discriminator_is_sent_with_its_kind(self):
+        """Pydantic asks for it even if it has a default; a person has chosen it by the tab."""
+        card, transfer = (
+            {
+                "title": kind,
+                "type": "object",
+                "properties": {
+                    "kind": {"const": kind, "default": kind},
+                    "number": {"type": "string"},
+                },
+            }
+            for kind in ("card", "transfer")
+        )
+        pay = {"oneOf": [card, transfer], "discriminator": {"propertyName": "kind"}}
+        form = _form(pay=pay)
+        pick(named(form.widget, "pay"), "card")
+        assert form.value == {"pay": {"kind": "card"}}
+        descriptions = [getattr(x, "description", "") for x in walk(form.widget)]
+        assert "kind" not in descriptions  # no second place for one choice
+        form.value = {"pay": {"number": "4"}}
+        assert form.value == {"pay": {"number": "4"}}  # what others wrote stays
+
+    @pytest.mark.parametrize("declared", ["kind", None, {"propertyName": 3}])
+    def test_an_odd_discriminator_is_no_tag(self, declared):
+        """What a schema says there may be anything."""
+        kinds = [
+            {"type": "object", "properties": {"kind": {"const": kind}}}
+            for kind in ("card", "transfer")
+        ]
+        form = _form(pay={"oneOf": kinds, "discriminator": declared})
+        pick(named(form.widget, "pay"), "card")
+        assert form.value == {"pay": {}}
 
     def test_drafts_survive_a_change_of_mind(self):
         """Coming back to a branch, what was typed there is still there."""

@@ -5,8 +5,9 @@ from typing import Any
 import ipywidgets as w
 import pytest
 
-from test_widgets.front import click, named, pick
+from test_widgets.front import click, named, page, pick
 from toolbench.widgets.form import SchemaForm
+from toolbench.widgets.kit.parts import INVALID
 
 
 def _form(*required: str, **properties: Any) -> SchemaForm:
@@ -105,3 +106,13 @@ def test_no_value_is_labelled_as_nothing():
     assert _labels(switch) == ["not sent", '"not sent"', "sent"]
     pick(switch, '"not sent"')
     assert form.value == {"x": "not sent"}
+
+
+def test_a_choice_before_a_field_is_asked_for():
+    """A required value that may be null: first comes the choice, then the value."""
+    form = _form("n", n={"type": ["integer", "null"]})
+    switch = named(form.widget, "n", w.RadioButtons)
+    form.reveal_errors()
+    assert "Choose one." in page(form.widget) and INVALID in switch._dom_classes
+    pick(switch, "null")
+    assert "Choose one." not in page(form.widget) and INVALID not in switch._dom_classes

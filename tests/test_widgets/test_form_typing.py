@@ -111,6 +111,8 @@ class TestText:
         """A person who sees two quotation marks types them."""
         form = _form(q={"type": "string", "default": ""})
         assert named(form.widget, "q").placeholder == "optional"
+        kinds = {"type": "array", "items": {"enum": ["a", "b"]}, "default": []}
+        assert "[]" not in page(_form(kinds=kinds).widget)
 
     def test_text_a_box_cannot_show_is_shown_as_json(self):
         """A line break widens the box; a hidden character is spelled out."""

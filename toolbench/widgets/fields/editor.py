@@ -9,6 +9,7 @@ from ipywidgets import Button, Widget
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.grid import Entry, Grid, Lines, arrange
 from toolbench.widgets.fields.unset import UNSET
+from toolbench.widgets.kit.parts import INVALID, mark
 
 if TYPE_CHECKING:  # a slot makes its editor
     from toolbench.widgets.fields.slot import Slot
@@ -130,9 +131,8 @@ class Editor(ABC):
     def refresh(self) -> None:
         """Update the parts that depend on the slot's state: placeholder and error mark."""
         if self._widget is not None:
-            classes = ("tb-invalid",) if self.slot.display.errors else ()
-            others = [c for c in self._widget._dom_classes if c != "tb-invalid"]
-            self._widget._dom_classes = (*others, *classes)
+            is_wrong = bool(self.slot.display.errors)
+            mark(self._widget, INVALID, is_marked=is_wrong)
             if self.labelled and self._widget.has_trait("description"):
                 self._widget.description = notes.label(self.slot.label)
 

@@ -10,6 +10,7 @@ from toolbench.redaction.detection.secrecy import hidden_in, put_back
 from toolbench.widgets.fields.text.raw_json import from_text, to_text
 from toolbench.widgets.fields.text.text_box import UnreadableError
 from toolbench.widgets.form.stylesheet import STYLE
+from toolbench.widgets.kit.parts import INVALID, mark
 
 if TYPE_CHECKING:  # the form owns its tab
     from toolbench.widgets.form.form import SchemaForm
@@ -72,10 +73,12 @@ class JsonTab:
         if self._area is not None:
             if self._area.value != self.text:
                 self._area.value = self.text
-            sentences = "".join(
-                f'<div class="tb-error">{escape(e)}</div>' for e in self._sentences()
+            sentences = self._sentences()
+            mark(self._area, INVALID, is_marked=bool(sentences))
+            html = "".join(
+                f'<div class="tb-error">{escape(s)}</div>' for s in sentences
             )
-            self._message.value = f'<div role="alert">{sentences}</div>'
+            self._message.value = f'<div role="alert">{html}</div>'
 
     def close(self) -> None:
         """Stop updating the widget."""

@@ -20,6 +20,7 @@ STYLE = f"""
 .tb-texts,.tb-texts>.widget-html-content{{display:contents}}
 .tb-intro,.tb-head,.tb-note{{grid-column:1/-1;line-height:1.4;overflow-wrap:anywhere;
  font-size:var(--jp-ui-font-size1,13px);color:var(--jp-ui-font-color1,inherit)}}
+.tb-form>.tb-note{{margin-left:0;margin-right:0}}
 .tb-note{{margin-bottom:11px;font-size:12px;align-self:start}}
 :is(.tb-left,.tb-right){{grid-row:var(--below)}}
 .tb-blank{{display:none}}
@@ -113,7 +114,7 @@ STYLE = f"""
  border:1px solid {_BORDER};border-radius:5px}}
 .tb-form .jupyter-button.tb-more{{align-self:flex-start;background:transparent;color:{MUTED};width:auto;margin-left:0;padding:0;border:0;font-size:12px;
  text-decoration:underline}}
-.tb-options{{border-top:1px solid var(--tb-line);padding-top:8px;display:flex;flex-flow:row wrap;align-items:end;gap:0 12px}}
+.tb-options{{border-top:1px solid var(--tb-line);padding-top:8px;display:flex;flex-flow:row wrap;align-items:end;gap:6px 12px}}
 .tb-options>.tb-field{{flex:0 1 20em}}
 .tb-sr{{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}}
 @container (max-width:30em){{.tb-map{{grid-template-columns:minmax(0,1fr)}}}}

@@ -95,6 +95,7 @@ STYLE = Html(f"""<style>
  color: var(--tb-muted); }}
 .toolbench-live .toolbench-submit:disabled ~ .toolbench-refusal:not(:has(*)) {{ display: none; }} /* the keys would do nothing */
 .toolbench-refusal:has(*) ~ :is(.toolbench-text, .toolbench-bar) {{ display: none; }} /* what is said of the run before */
+.toolbench-refusal > .toolbench-text {{ margin-left: 0; }}
 .toolbench-wrong {{ color: var(--tb-error); font-weight: 600; }}
 .toolbench-box .toolbench-button.toolbench-link {{ width: auto; min-width: 0; margin: 0; padding: 0 2px; background: transparent;
  border: 0; text-decoration: underline; color: var(--tb-error); }}
@@ -138,6 +139,7 @@ STYLE = Html(f"""<style>
 .toolbench-question:has(.mod-danger) {{ border-color: var(--tb-error); background: var(--tb-error-ground); }}
 .toolbench-question > :is(.toolbench-text, .toolbench-row), .toolbench-question .toolbench-row > .toolbench-button {{ margin-left: 0; margin-right: 0; }}
 .toolbench-box .toolbench-question .jupyter-button {{ max-width: 100%; }}
+.toolbench-question > .tb-form ~ .toolbench-row {{ margin-top: 8px; }}
 .toolbench-box .toolbench-question .toolbench-keep {{ font-weight: 600; }}
 .toolbench-box .toolbench-button.toolbench-quiet {{ min-width: 0; border-color: transparent; background: transparent;
  color: var(--tb-muted); text-decoration: underline; }}

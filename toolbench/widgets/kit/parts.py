@@ -10,6 +10,8 @@ from toolbench.widgets.kit.pool import Pool
 
 HIDDEN = "toolbench-hidden"
 """The CSS class of hidden widgets."""
+INVALID = "tb-invalid"
+"""The CSS class of fields with an error."""
 SUBMIT = "toolbench-submit"
 """The CSS class of the button that Ctrl+Enter presses."""
 
@@ -22,8 +24,13 @@ def put(widget: Any, html: Html) -> None:
 
 def show_if(widget: Any, *, is_shown: bool) -> None:
     """Show *widget* if *is_shown* is true, else hide it."""
-    classes = tuple(name for name in widget._dom_classes if name != HIDDEN)
-    classes = classes if is_shown else (*classes, HIDDEN)
+    mark(widget, HIDDEN, is_marked=not is_shown)
+
+
+def mark(widget: Any, name: str, *, is_marked: bool) -> None:
+    """Give *widget* the CSS class *name*, or take it away; send nothing if nothing changes."""
+    classes = tuple(each for each in widget._dom_classes if each != name)
+    classes = (*classes, name) if is_marked else classes
     if widget._dom_classes != classes:
         widget._dom_classes = classes
 

@@ -42,11 +42,11 @@ def _name(branch: Node, fuel: int = _NESTING) -> str:
     return "one of a list" if branch.values else "anything"
 
 
-def tag_of(branches: Sequence[Node]) -> str:
+def tag_of(branches: Sequence[Node], declared: str = "") -> str:
     """Return the name of the property that identifies each of *branches*; empty if there is none.
 
-    Each branch requires this property and allows only one value for it. No two branches allow
-    the same value.
+    Each branch requires this property, or the schema of the union declares it as the discriminator.
+    Each branch allows only one value for it. No two branches allow the same value.
     """
     if len(branches) < 2:
         return ""
@@ -55,7 +55,7 @@ def tag_of(branches: Sequence[Node]) -> str:
         values = [
             part.values
             for branch, part in parts
-            if part is not None and name in branch.required
+            if part is not None and (name in branch.required or name == declared)
         ]
         texts = {repr(value) for value in values if len(value) == 1}
         if len(texts) == len(branches):

@@ -207,7 +207,7 @@ class Marks(Editor):
         if self._on_purpose:
             return Items.emptied
         default = self.slot.default
-        return "" if default is UNSET else f"default {notes.ghost(default)}"
+        return "" if default in (UNSET, []) else f"default {notes.ghost(default)}"
 
     def build(self) -> Widget:
         """Make the list of the known values."""

@@ -25,7 +25,7 @@ class ObjectEditor(Container):
         super().__init__(slot)
         self._cases = slot.node.conditional.keys()
         self._properties = _in_order({**slot.node.properties, **slot.node.conditional})
-        self._required = slot.node.required
+        self._required = (*slot.node.required, *_tag_around(slot))
         self._slots: dict[str, Slot] = {}
         self._others: Slot | None = None
         self._keys: list[str] = []
@@ -152,8 +152,7 @@ class ObjectEditor(Container):
 
     def _repeats_tag(self, name: str) -> bool:
         """Return whether the field *name* only repeats which alternative of a union is chosen."""
-        union = self.slot.parent if self.slot.key is None else None
-        if union is None or union.tag != name:
+        if name not in _tag_around(self.slot):
             return False
         tag = self._slot(name)
         return bool(tag.editor.static) and not tag.display.errors
@@ -228,6 +227,15 @@ class ObjectEditor(Container):
     def _show_all(self) -> None:
         self._opened = set(self._properties)
         self.stale()
+
+
+def _tag_around(slot: Slot) -> tuple[str, ...]:
+    """Return the property that tells which alternative of a union *slot* is; empty if there is none.
+
+    The choice of the alternative gives the property its value, also if the schema has a default.
+    """
+    union = slot.parent if slot.key is None else None
+    return (union.tag,) if union is not None and union.tag else ()
 
 
 def _in_order(properties: dict[str, Node]) -> dict[str, Node]:

@@ -101,7 +101,9 @@ class Union(Container):
 
         This property needs no field.
         """
-        return tag_of(self._branches)
+        declared = self.slot.node.schema.get("discriminator")
+        name = declared.get("propertyName") if isinstance(declared, dict) else None
+        return tag_of(self._branches, name if isinstance(name, str) else "")
 
     # --- the alternatives -------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import Container
 from toolbench.widgets.fields.grid import Entry
 from toolbench.widgets.fields.slot.slot_value import State
+from toolbench.widgets.kit.parts import INVALID, mark
 
 if TYPE_CHECKING:  # a slot makes its view
     from toolbench.widgets.fields.slot.slot import Slot
@@ -62,7 +63,8 @@ class SlotDisplay:
         hints = [editor.hint]
         if presence.is_null and not presence.has_presence_box:
             hints.insert(0, "null is sent")
-        errors = (editor.missing if e == REQUIRED else e for e in self.errors)
+        missing = editor.missing if presence.is_open else "choose one"
+        errors = (missing if e == REQUIRED else e for e in self.errors)
         return notes.remarks(self._slot, filter(None, hints), errors)
 
     def show_errors(self, errors: list[str]) -> None:
@@ -81,6 +83,8 @@ class SlotDisplay:
                 editor.stale()
         if self._presence_box is not None:
             self._presence_box.show(*self._box_content())
+            is_open = self._slot.presence.is_open
+            self._presence_box.blame(is_wrong=bool(self.errors) and not is_open)
 
     # --- the presence box and the fold ------------------------------------------------
 
@@ -158,6 +162,10 @@ class PresenceBox:
         self._switch.index = self._states.index(state) if there else None
         if self.widget.children[1:] != body:
             self.widget.children = (self._switch, *body)
+
+    def blame(self, *, is_wrong: bool) -> None:
+        """Mark the buttons if a person must still choose one of them."""
+        mark(self._switch, INVALID, is_marked=is_wrong)
 
     def close(self) -> None:
         """Close the box, but not the editor inside, which belongs to the slot."""
