@@ -166,10 +166,10 @@ class ToolDefinition(
 
     @classmethod
     def create(cls, *args: Any, **kwargs: Any) -> Sequence[Self]:
-        """Return the tools of this class; a subclass defines it as `create(conv_state=None, ...)`.
+        """Return the tools of this class. A subclass overrides this as `create(conv_state=None, ...)`.
 
         Raises:
-            NotImplementedError: If no subclass defines it.
+            NotImplementedError: If the class does not override this method.
         """
         msg = (
             f"{cls.__name__} does not say how it is created: define create(conv_state)."

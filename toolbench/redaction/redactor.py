@@ -282,7 +282,10 @@ class Results:
             self._known[id(result)] = ref(result, self._forgetting(id(result))), more
 
     def forget(self, result: Any) -> None:
-        """Remove *result* from the table, because it has no secrets: its views hide nothing."""
+        """Remove *result* from the table, so that its views are shown unchanged.
+
+        The caller makes sure that *result* has no secrets.
+        """
         self._known.pop(id(result), None)
 
     def redactor_of(self, result: Any) -> Redactor:

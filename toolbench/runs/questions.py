@@ -103,7 +103,10 @@ class Answer:
 
     @property
     def value(self) -> Any:
-        """The value in the answer to a question for one value (its schema is not an object); else None."""
+        """The field `answer` of the content; None if there is none.
+
+        The answer to a question for a single value is in this field.
+        """
         return (self.content or {}).get("answer")
 
 

@@ -34,7 +34,7 @@ _NONE = frozenset[str]()
 class Half:
     """One of the two modules, `definition.py` or `impl.py`.
 
-    It has some of the person's statements, and then the code that we write.
+    It has some of the person's statements, and after them the code that the export writes, if any.
     """
 
     statements: tuple[Statement, ...]

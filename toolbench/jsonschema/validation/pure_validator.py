@@ -34,12 +34,12 @@ class PureValidator:
     """A validator in pure Python, with the methods `is_valid` and `problems`."""
 
     def __init__(self, schema: Any, root: str, part: str) -> None:
-        """Make a validator for *schema*, or for the part of *schema* under the key *part*.
+        """Make a validator for *schema*, or only for the subschema under its key *part*.
 
         Args:
             schema: The schema.
-            root: The address that *schema* has as a document; empty if it has none.
-            part: The key of the part; empty for the whole *schema*.
+            root: The base URI of *schema*, for its references; empty if it has none.
+            part: The key of the subschema; empty for the whole *schema*.
 
         Raises:
             SchemaError: If *schema* is not a valid JSON Schema, or refers to another document.

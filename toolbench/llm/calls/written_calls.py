@@ -44,8 +44,9 @@ class WrittenCall:
 def written_calls(text: str) -> tuple[list[WrittenCall], str]:
     """Return the calls in *text*, and the words before them; no calls if *text* has only words.
 
-    Calls are the whole text, bare or in a code fence; or they follow a mark outside of quoted code,
-    and no words come after them. Thinking before the calls, in `<think>`, counts as words.
+    JSON counts as calls in two cases: it is the whole text, with or without a code fence; or it comes
+    after a mark such as `<tool_call>` that is not in quoted code, and no words come after it.
+    Thinking before the calls, in `<think>`, is returned with the words.
     """
     if "{" not in text:
         return [], text

@@ -198,7 +198,7 @@ def _masked(
 
 
 def _known(secrets: SecretsByPath) -> Iterator[str]:
-    """Yield the texts of *secrets*, and the parts of each text that programs also use separately."""
+    """Yield each secret text in *secrets*, and its parts that are secrets too, as the token after `Bearer`."""
     for path, value in secrets.items():
         for text in texts(value):
             yield from parts(text, name_at(path))

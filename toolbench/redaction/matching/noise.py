@@ -88,9 +88,12 @@ class _Redactor(Protocol):
 
 
 class NoisyStream:
-    """A filter for bytes that come in pieces: it replaces secrets, also secrets with noise inside.
+    """A filter that replaces secrets in bytes that come in pieces.
 
-    It holds back the end of the bytes, if this end may be the beginning of a secret or of noise.
+    Secrets are found even if noise is between their characters: invisible bytes, such as escape
+    sequences for colours.
+
+    The filter holds back the end of the bytes if a secret or noise may begin there.
     """
 
     def __init__(self, redactor: _Redactor, noise: Noise) -> None:

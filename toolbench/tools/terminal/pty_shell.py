@@ -198,7 +198,10 @@ class PtyShell:
         self._interrupted = False
 
     def ask_again(self) -> None:
-        """Ask an idle shell again for its report: a C-c may have removed the first request."""
+        """Ask the shell again to report that its command has ended, unless a program still runs.
+
+        A C-c may have removed the first request for this report.
+        """
         if self._is_idle:
             self._say(shell_protocol.report(self._token))
 

@@ -24,7 +24,7 @@ class ServerDetails(TabSet):
         Args:
             session: The server.
             lock: A lock that is held while something is shown.
-            use_tool: A function that opens a tool of the server, filled with arguments.
+            use_tool: A function that opens a tool's panel, with arguments in its form.
         """
         traffic = partial(TrafficPane, use_tool=use_tool)
         super().__init__(

@@ -26,7 +26,7 @@ class ServerView:
         Args:
             session: The server.
             lock: A reentrant lock.
-            use_tool: A function that opens a tool of the server, filled with arguments.
+            use_tool: A function that opens a tool's panel, with arguments in its form.
         """
         self._details = details = ServerDetails(session, lock, use_tool)
         self._updates = PendingUpdates(session, partial(_hear, details, lock))

@@ -100,7 +100,7 @@ def _name(slot: Slot) -> str:
 
 
 def ways_of(slot: Slot) -> list[str]:
-    """Return the labels of the options of *slot*."""
+    """Return the entries of the menu *Send* for the field *slot*, such as null or JSON."""
     ways = [_FIELD]
     if not slot.settled:
         ways.append(_NOTHING)
@@ -116,7 +116,7 @@ def ways_of(slot: Slot) -> list[str]:
 
 
 def present_way(slot: Slot) -> str:
-    """Return the label of the option that *slot* uses now."""
+    """Return the entry of the menu *Send* that is in use for the field *slot*."""
     if slot.value.as_json:
         return _JSON
     value = slot.value.read()

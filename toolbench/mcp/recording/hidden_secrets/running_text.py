@@ -1,4 +1,7 @@
-"""Find texts that continue each other, such as log messages or blocks of a result."""
+"""Find texts that arrive in pieces, such as log messages or blocks of a result.
+
+A secret may be spread over the pieces.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple

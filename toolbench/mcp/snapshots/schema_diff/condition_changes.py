@@ -121,7 +121,10 @@ def _of_name(
     conditions: tuple[Mapping[str, Any], Mapping[str, Any]],
     compare: Compare,
 ) -> list[Difference]:
-    """Return the differences between the two *conditions* for objects that have the key *name*."""
+    """Return the differences in what two schemas require of an object that has the key *name*.
+
+    *conditions* are the old and the new value of the keyword: each maps a key to its condition.
+    """
     one, other = (by_name.get(name, []) for by_name in conditions)
     if isinstance(one, list) and isinstance(other, list):
         lost = (key for key in one if key not in other)

@@ -45,7 +45,7 @@ def number_limits(before: Node, after: Node) -> Iterator[Difference]:
 
 
 def text_limits(before: Node, after: Node) -> Iterator[Difference]:
-    """Yield the differences between the lengths and patterns that two schemas allow a text."""
+    """Yield the differences between two schemas in the length and the patterns of a text."""
     yield from _counts(
         before, after, "minLength", "maxLength", partial(_of_length, before, after)
     )
@@ -55,7 +55,7 @@ def text_limits(before: Node, after: Node) -> Iterator[Difference]:
 def list_limits(
     before: Node, after: Node, items: Callable[[Node, int], list[Any]]
 ) -> Iterator[Difference]:
-    """Yield the differences between the lengths that two schemas allow a list.
+    """Yield the differences between two schemas in how long a list may be, and in whether its items may repeat.
 
     `items(node, n)` returns a list of *n* items.
     """
@@ -80,7 +80,7 @@ def list_limits(
 def key_limits(
     before: Node, after: Node, keys: Callable[[int], dict[str, Any]]
 ) -> Iterator[Difference]:
-    """Yield the differences between the numbers of keys that two schemas allow an object.
+    """Yield the differences between two schemas in how many keys an object may have.
 
     `keys(n)` returns an object with *n* keys.
     """

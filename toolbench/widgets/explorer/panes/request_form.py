@@ -1,4 +1,4 @@
-"""A form for the text arguments of prompts and templates, with the server's proposals."""
+"""A form for the text arguments of prompts and resource templates, with the server's completions."""
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext

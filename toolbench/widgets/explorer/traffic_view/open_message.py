@@ -25,7 +25,7 @@ _CALL = "tools/call"
 
 
 class UseTool(Protocol):
-    """A function that opens a tool of the server, filled with arguments."""
+    """A function that opens the panel of a tool, with arguments in its form; it may also run the tool."""
 
     def __call__(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
         """Open the tool *name* with *arguments*, and run it if *is_run* is true.

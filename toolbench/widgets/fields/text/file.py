@@ -67,7 +67,7 @@ class File(Line):
             self.write(base64.b64encode(content).decode("ascii"))
 
     def put(self, text: str) -> None:
-        """Set *text* as the text of the box, and show a preview if *text* is an image."""
+        """Replace the typed text by *text*; show a preview if *text* is an image in base64."""
         super().put(text)
         self._look()
 
