@@ -1,4 +1,4 @@
-"""Sizes of data in words, and estimates of the tokens that a text costs a model."""
+"""Write sizes of data as text (`12.3 kB`), and estimate the tokens that a text costs a model."""
 
 from math import ceil
 

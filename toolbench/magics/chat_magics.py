@@ -115,7 +115,7 @@ def _check_nothing_waits(conversation: Conversation, name: str) -> None:
 
 
 def _why(error: Exception) -> str:
-    """Return a sentence about *error*, which the expression of a model raised."""
+    """Return a sentence about *error*, raised by the expression that gives the model."""
     if isinstance(error, NameError):
         return f"{error}: import or define it first"
     if isinstance(error, SyntaxError):

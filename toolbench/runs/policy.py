@@ -285,8 +285,8 @@ def _declaration(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
 def _question(run: Run, why: str, *, once: bool) -> Question:
     """Return the question for consent. It shows the whole call: a person must know what will run.
 
-    The arguments in the question are the fields of the action. They may differ from the arguments
-    that were sent.
+    The question shows the checked fields of the action, which may differ from the arguments that
+    the caller sent.
     """
     arguments, _ = run.tool.secrecy.hide(run.build().to_arguments())
     masked = run.secrets.redactor.value(arguments)

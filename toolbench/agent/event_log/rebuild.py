@@ -67,7 +67,7 @@ class Rebuild:
         """Answers to calls of earlier rounds. The real answers were lost by an interrupt."""
 
     def take(self, event: Event) -> None:
-        """Copy *event* with its number; skip a second answer to the same call."""
+        """Add a copy of *event* with the same number to the new log; skip a second answer to a call."""
         if not self._is_second(event):
             self._take(event)
 

@@ -32,7 +32,7 @@ class Image:
 
     @property
     def label(self) -> str:
-        """The kind, the size and the problem of the image, in words: `image/png, 12.3 kB`."""
+        """The kind and the size of the image, and what is wrong with it if anything is: `image/png, 12.3 kB`."""
         size = human_size(len(self.data)) if self.data else ""
         return ", ".join(part for part in (self.kind, size, self.problem) if part)
 

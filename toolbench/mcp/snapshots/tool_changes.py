@@ -170,7 +170,10 @@ class _Witness:
         return self.target.problems(whole)
 
     def sentence(self, example: Example) -> str:
-        """Return a sentence about the value of *example*: an input is refused now, an output may come."""
+        """Return a sentence about the value of *example*.
+
+        As an input, the tool refuses it now; as an output, the tool may return it now.
+        """
         value = clip(example.value, _MAX_VALUE)
         is_input = self._direction == "input"
         return f"{value} is refused now" if is_input else f"{value} may come now"

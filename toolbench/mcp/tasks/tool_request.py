@@ -17,7 +17,7 @@ def tool_request(
     Args:
         name: The name of the tool on the server.
         arguments: The arguments of the tool, unchanged.
-        call: The call. Progress messages of the server name its token.
+        call: The call. The server's messages of progress contain the token of this call.
         as_task: Whether to request a task, in the way of the older protocol.
     """
 

@@ -77,7 +77,7 @@ def enter(redirection: Redirection) -> Callable[[], None]:
 
 
 def hand_down(thread: threading.Thread) -> None:
-    """Make *thread*, which is not started yet, share the redirection of the calling thread."""
+    """Let *thread*, which is not started yet, write its output where the calling thread writes."""
     redirection = innermost()
     if redirection is not None:
         setattr(thread, _INHERITED, redirection)

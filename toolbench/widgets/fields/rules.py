@@ -37,7 +37,7 @@ class Registry:
         self._by_name = dict(by_name or {})
 
     def add(self, rank: float, predicate: Predicate, factory: Factory) -> None:
-        """Make the editor of a field with *factory* if *predicate* is true for the field.
+        """Add a rule: if *predicate* is true for a field, *factory* makes the editor of the field.
 
         The built-in rules have ranks from 0 to 90; if ranks are equal, the newest rule wins.
 
