@@ -14,6 +14,7 @@ from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer, Question, answering, preset
 from toolbench.runs.run import Run, run_here
 
+WAYS_OUT = "Type /decline to say no, or /cancel to leave the question unanswered."
 NODE = {
     "$ref": "#/$defs/Node",
     "$defs": {
@@ -143,8 +144,72 @@ class TestAsking:
         """In a cell each field is asked for by input(), again while it does not fit."""
         prompts = typed("x", "Ada")
         assert run_tool(tools.ask_name).text == "Hello Ada."
-        assert prompts[0].startswith("ask_name asks: What is your name?\nname: ")
-        assert "name: is shorter than" in prompts[1] or "name" in prompts[1]
+        assert prompts == [
+            f"ask_name asks: What is your name?\n{WAYS_OUT}\n"
+            "name (string; at least 2 characters): ",
+            "name: should have at least 2 characters\n"
+            "name (string; at least 2 characters): ",
+        ]
+
+    def test_asks_again_only_for_what_is_wrong(self, typed):
+        """What fits stays; what is missing or does not fit is asked again at once, with the reason."""
+        schema = {
+            "type": "object",
+            "properties": {
+                "book": {"type": "string", "title": "Book"},
+                "copies": {"type": "integer", "maximum": 9},
+                "gift": {"type": "boolean", "default": False},
+                "paper": {"enum": ["a", "b"], "enumNames": ["Apples", ""]},
+            },
+            "required": ["book", "copies", "gift"],
+        }
+        prompts = typed("", "Emma", "ten", "10", "3", "", "c", "a")
+        answer = ask_in_cell(Question("Order?", schema))
+        content = {"book": "Emma", "copies": 3, "gift": False, "paper": "a"}
+        assert answer == Answer("accept", content)
+        last = "One try is left, then the question is declined."
+        assert prompts == [
+            f"Order?\n{WAYS_OUT}\nBook (string): ",
+            "Book: is required\nBook (string): ",
+            "copies (integer; at most 9): ",
+            'copies: should be an integer, not "ten"\ncopies (integer; at most 9): ',
+            f"copies: should be at most 9\n{last}\ncopies (integer; at most 9): ",
+            "gift (yes or no; default: false): ",
+            "paper (one of a (Apples), b; optional): ",
+            'paper: should be one of ["a", "b"], not "c"\n'
+            "paper (one of a (Apples), b; optional): ",
+        ]
+
+    @pytest.mark.parametrize("reply", ["decline", "cancel"])
+    @pytest.mark.parametrize("before", [(), ("Emma",), ("Emma", "many")])
+    def test_may_be_left_at_any_field(self, typed, before, reply):
+        """Each way out of a question is said with its first field, and holds in all."""
+        properties = {"book": {"type": "string"}, "copies": {"type": "integer"}}
+        schema = {"type": "object", "properties": properties}
+        prompts = typed(*before, f"/{reply}")
+        assert ask_in_cell(Question("Order?", schema)) == Answer(reply)
+        assert WAYS_OUT in prompts[0]
+
+    @pytest.mark.parametrize(
+        ("text", "reply"),
+        [("y", "accept"), ("", "decline"), ("no", "decline"), ("/cancel", "cancel")],
+    )
+    def test_without_fields_is_not_accepted_by_itself(self, typed, text, reply):
+        """A server that wants no more than a yes does not get it without a person."""
+        prompts = typed(text)
+        question = Question.about("Really?", {"type": "object", "properties": {}}, "")
+        answer = ask_in_cell(question)
+        assert answer.action == reply
+        assert prompts == ["Really? [y/N] "]
+
+    def test_quotes_no_secret(self, typed):
+        """Neither one that was typed and does not fit, nor the default of a schema."""
+        token = {"type": "string", "minLength": 9, "default": "hunter2hunter2"}
+        schema = {"type": "object", "properties": {"token": token}}
+        prompts = typed("t0ps3cr", "t0ps3cret")
+        assert ask_in_cell(Question("?", schema)).content == {"token": "t0ps3cret"}
+        assert "token: what you typed does not fit." in prompts[1]
+        assert not any(text in "".join(prompts) for text in ("t0ps3cr", "hunter2"))
 
     def test_reads_values_as_people_type_them(self, typed):
         """Numbers, yes and no, JSON and nothing are understood; secrets are not echoed."""
@@ -169,8 +234,12 @@ class TestAsking:
             "colour": "red",
             "token": "t0ps3cret",
         }
-        assert prompts[0] == "Order?\nHow many: "
-        assert prompts[3] == "colour (one of red, blue; optional): "
+        assert prompts[0] == f"Order?\n{WAYS_OUT}\nHow many\ncount (integer): "
+        assert prompts[1:4] == [
+            "sure (yes or no; optional): ",
+            "tags (array, as JSON; optional): ",
+            "colour (one of red, blue; optional): ",
+        ]
 
     def test_reads_a_schema_as_every_reader_does(self, monkeypatch):
         """Choices with titles are listed; a text and a password behind references are these."""
@@ -197,7 +266,10 @@ class TestAsking:
         }
         content = ask_in_cell(Question("?", schema)).content
         assert content == {"size": "5", "code": "6"}
-        assert prompts == [("input", "?\nsize (one of 5, 6): "), ("getpass", "code: ")]
+        assert prompts == [
+            ("input", f"?\n{WAYS_OUT}\nsize (one of 5 (V), 6): "),
+            ("getpass", "code (string or null): "),
+        ]
 
     def test_gives_up_after_three_tries(self, typed):
         """Somebody who cannot answer does not sit there for ever."""

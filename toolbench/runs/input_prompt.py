@@ -7,21 +7,30 @@ from threading import current_thread, main_thread
 from typing import Any
 
 from toolbench.display.escape import visible
+from toolbench.errors import Problem
+from toolbench.jsonschema.describe import facts, kind, word
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.view import read
 from toolbench.redaction.detection.locations import is_secret
-from toolbench.runs.questions import YES_OR_NO, Answer, Question, decline
+from toolbench.runs.questions import YES_OR_NO, Answer, Question, Reply, decline
 from toolbench.runs.shell import running_shell
+from toolbench.wording import listed
 
 _TRIES = 3
+_MOST = 20  # choices to list
 _BOOLEANS = {"y": True, "yes": True, "n": False, "no": False}
+_WAYS_OUT: dict[str, Reply] = {"/decline": "decline", "/cancel": "cancel"}
+_HINT = "Type /decline to say no, or /cancel to leave the question unanswered."
+_EMPTY = object()
+_MISSING = [Problem((), "is required")]
 
 
 def ask_in_cell(question: Question) -> Answer:
     """Ask the person *question* by `input()`, field by field; decline if no input is possible.
 
-    Some front ends (nbconvert, nbval, papermill) have no input. In any other thread than the main
-    one, `input()` would wait for ever.
+    Each field is asked again, at most twice, until its value fits. `/decline` and `/cancel` end the
+    question. Some front ends (nbconvert, nbval, papermill) have no input. In any other thread than
+    the main one, `input()` would wait for ever.
     """
     if current_thread() is not main_thread():
         return decline(question)
@@ -41,41 +50,99 @@ def _answer_to(question: Question) -> Answer:
             if consent and consent.can_be_remembered
             else ""
         )
-        answer = input(visible(f"{intro}{until} [y/N] ")).strip().lower()
-        accepted = _BOOLEANS.get(answer, False)
-        return Answer("accept", {"answer": True}) if accepted else Answer("decline")
+        return _agreement(f"{intro}{until}", {"answer": True})
+    whole = read(question.schema)
+    if not whole.properties:  # there is nothing to type, but a person has to agree
+        return _agreement(intro, {})
+    lines = [intro, _HINT]
     for _ in range(_TRIES):
-        content = _form_content(intro, question.schema)
+        content: dict[str, Any] = {}
+        for name, field in whole.properties.items():
+            value = _field_value(
+                lines, name, field, optional=name not in whole.required
+            )
+            if isinstance(value, Answer):
+                return value
+            if value is not _EMPTY:
+                content[name] = value
+            lines = []
         problems = question.problems(content)
         if not problems:
             return Answer("accept", content)
-        intro = "\n".join([question.message, *problems])
+        lines = [question.message, *problems, _HINT]  # the fields do not fit together
     return Answer("decline")
 
 
-def _form_content(intro: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    whole = read(schema)
-    content: dict[str, Any] = {}
-    for number, (name, field) in enumerate(whole.properties.items()):
-        about = field.explanation or field.title or name
-        prompt = f"{about}{_remark(field, optional=name not in whole.required)}: "
-        text = _typed_text(f"{intro}\n{prompt}" if number == 0 else prompt, name, field)
-        if text:
-            content[name] = _value(text, field)
-    return content
+def _agreement(prompt: str, content: Mapping[str, Any]) -> Answer:
+    """Ask for yes or no; a yes accepts with *content*."""
+    text = input(visible(f"{prompt} [y/N] ")).strip().lower()
+    if _BOOLEANS.get(text, False):
+        return Answer("accept", content)
+    return Answer(_WAYS_OUT.get(text, "decline"))
 
 
-def _remark(field: Node, *, optional: bool) -> str:
-    choices = [str(value) for node in field.alternatives for value in node.values]
-    words = [f"one of {', '.join(choices)}"] if choices else []
-    words += ["optional"] if optional else []
-    return f" ({'; '.join(words)})" if words else ""
+def _field_value(lines: list[str], name: str, field: Node, *, optional: bool) -> Any:
+    """Ask for *field* below *lines* until the value fits.
+
+    Return the value, `_EMPTY` if the person leaves an optional field empty, or an `Answer` if the
+    person ends the question or has no try left.
+    """
+    label = field.title or name
+    is_hidden = any(is_secret(name, node.schema) for node in field.alternatives)
+    ask = getpass if is_hidden else input
+    about = _about(label, field, is_hidden=is_hidden, optional=optional)
+    for left in reversed(range(_TRIES)):
+        # a terminal would execute control codes of a server
+        text = ask(visible("\n".join([*lines, about])))
+        if (reply := text.strip().lower()) in _WAYS_OUT:
+            return Answer(_WAYS_OUT[reply])
+        if not text and optional:
+            return _EMPTY
+        value = _value(text, field) if text or not field.has_default else field.default
+        problems = field.problems(value) if text or field.has_default else _MISSING
+        if not problems:
+            return value
+        lines = (
+            [f"{label}: what you typed does not fit."]  # a problem quotes the value
+            if is_hidden and text
+            else [str(Problem((label, *each.path), each.message)) for each in problems]
+        )
+        lines += (
+            ["One try is left, then the question is declined."] if left == 1 else []
+        )
+    return Answer("decline")
 
 
-def _typed_text(prompt: str, name: str, field: Node) -> str:
-    hidden = any(is_secret(name, node.schema) for node in field.alternatives)
-    ask = getpass if hidden else input
-    return ask(visible(prompt))  # a terminal would execute control codes of a server
+def _about(label: str, field: Node, *, is_hidden: bool, optional: bool) -> str:
+    """Return the prompt of *field*: its description, and a line with its type, limits and choices."""
+    details = [_kind(field)]
+    if not is_hidden:  # a default may be a secret too
+        details += facts(field)
+    details += ["optional"] if optional else []
+    explanation = [field.explanation] if field.explanation else []
+    return "\n".join([*explanation, f"{label} ({'; '.join(details)}): "])
+
+
+def _kind(field: Node) -> str:
+    names = _choice_names(field)
+    if any(names.values()):
+        choices = [
+            f"{value} ({name})" if name else value for value, name in names.items()
+        ]
+        return f"one of {listed(choices, _MOST)}"
+    if field.type == "boolean":
+        return "yes or no"
+    is_json = field.type in ("array", "object")
+    return f"{kind(field)}, as JSON" if is_json else kind(field)
+
+
+def _choice_names(field: Node) -> dict[str, str]:
+    """Return the names of the choices of *field*, by their values as text."""
+    return {
+        word(value): name
+        for node in field.alternatives
+        for value, name in zip(node.values, node.value_names, strict=True)
+    }
 
 
 def _value(text: str, field: Node) -> Any:
