@@ -14,6 +14,7 @@ from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.llm.calls.alias_names import meant_by
+from toolbench.magics.tool_classes import ToolClass, classes_without_tools
 from toolbench.tools.tool_names import STEMS
 
 if TYPE_CHECKING:
@@ -99,6 +100,27 @@ class Catalog:
                 notes.append(f"{entry.name} is the tool {own}, not the one {hidden}.")
         return notes
 
+    def advice(self, pattern: str = "", source: str = "") -> list[str]:
+        """Return a sentence for each class in a cell that could make a tool, and made none yet.
+
+        Args:
+            pattern: The classes whose tools would match it.
+            source: The classes of this source; they are from the notebook.
+        """
+        if not matching(source)("notebook"):
+            return []
+        matches = matching(pattern)
+        return [
+            one.advice
+            for one in self._classes()
+            if one.has_create and matches(one.name)
+        ]
+
+    def _classes(self) -> Iterator[ToolClass]:
+        return classes_without_tools(
+            self._namespace, (entry.kind for entry in self._all())
+        )
+
     def names(self) -> list[str]:
         """Return the names of all tools."""
         return [entry.name for entry in self.entries()]
@@ -138,7 +160,9 @@ class Catalog:
         )
         if entry is not None:
             return entry.make()
-        msg = f"There is no tool called {name!r}.{_way_to(name, self.names())}"
+        advice = [one.advice for one in self._classes() if one.is_called(name)]
+        way = f" {advice[0]}" if advice else _way_to(name, self.names())
+        msg = f"There is no tool called {name!r}.{way}"
         raise ToolNotFoundError(msg)
 
     def close(self) -> None:

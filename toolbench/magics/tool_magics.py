@@ -187,7 +187,10 @@ class ToolMagics(Magics):
             ("tool", "from", "what it does"),
             [(entry.name, entry.source, entry.summary) for entry in entries],
             nothing,
-            notes=self.catalog.clashes(entries),
+            notes=[
+                *self.catalog.clashes(entries),
+                *self.catalog.advice(options.pattern, options.source),
+            ],
         )
 
     @no_var_expand
