@@ -117,6 +117,20 @@ def overflowing(lab: NotebookPage, cell: int) -> list[str]:
     return texts
 
 
+def beside_run(panel: Locator) -> list[str]:
+    """The parts of the row with Run as they are seen, from left to right."""
+    names: list[str] = panel.locator(".toolbench-actions").evaluate(
+        """row => {
+          const parts = [[row.querySelector(".toolbench-bar"), "bar"], [row.querySelector("[role=status]"), "state"],
+            ...["Run", "Cancel", "Copy call"].map(name =>
+              [[...row.querySelectorAll("button")].find(e => e.textContent === name), name])];
+          const left = element => element.getBoundingClientRect().left;
+          return parts.sort(([a], [b]) => left(a) - left(b)).map(([, name]) => name);
+        }"""
+    )
+    return names
+
+
 def open_erase(benched: Locator) -> None:
     """Pick erase once nothing else is left in the list, and wait until it is open."""
     tools = benched.get_by_role("listbox", name="Tools")
@@ -157,6 +171,7 @@ class TestPanel:
         lab.show(PANEL)
         panel.evaluate("o => o.scrollIntoView({block: 'start'})")
         lab.screenshot("panel-running")
+        assert beside_run(panel) == ["Run", "Cancel", "bar", "state", "Copy call"]
         lab.wait_for_text("A person and the model read the same", within=panel)
         expect(panel.locator("table td", has_text="4711")).to_have_count(1)
         expect(panel.locator("img[src^='data:image/png']")).to_have_count(1)

@@ -7,7 +7,7 @@ import pytest
 from ipywidgets import FloatProgress
 from test_runs import tools
 
-from test_widgets.front import click, is_of, only
+from test_widgets.front import click, is_of, walk
 from test_widgets.tooling import buttons, finish, shown, until
 from toolbench import Observation, current_run, history, tool
 from toolbench.core.coercion.coercion import ResultObservation
@@ -76,7 +76,7 @@ class TestARunThatDoesNotStop:
     def test_takes_no_place_from_the_next(self):
         """What is prepared of it when it ends late does not hide the result of the next."""
         first, second = (Run(tools.add, {"a": n}, source="button") for n in (1, 2))
-        report = RunReport(Parts(), nullcontext())
+        report = RunReport(Parts(), nullcontext(), lambda widget: None)
         report.expect(first)
         report.expect(second)
         perform(second)
@@ -121,7 +121,7 @@ class TestProgress:
     )
     def test_is_a_bar_whatever_the_numbers(self, value, total, share):
         """A server may say anything; the bar stays between nothing and all."""
-        assert seen_bar(value, total) == (share, True)
+        assert seen_bars(value, total) == [share]
 
     @pytest.mark.parametrize(
         ("value", "total"),
@@ -136,7 +136,7 @@ class TestProgress:
     )
     def test_is_no_bar_where_nothing_can_be_told(self, value, total):
         """No JSON has a number for it."""
-        assert seen_bar(value, total)[1] is False
+        assert seen_bars(value, total) == []
 
     def test_of_no_number_is_the_fault_of_the_tool(self):
         """The run ends with an error, and the panel goes on."""
@@ -232,8 +232,8 @@ class TestResult:
         assert not buttons(panel)["Run"].disabled
 
 
-def seen_bar(value, total):
-    """The bar of a panel whose tool says how far it is: how full, and whether it is seen."""
+def seen_bars(value, total):
+    """How full each bar is that is seen in a panel whose tool says how far it is."""
     is_drawn, go_on = threading.Event(), threading.Event()
 
     @tool
@@ -250,8 +250,8 @@ def seen_bar(value, total):
     until(lambda: "far" in shown(panel))
     is_drawn.set()
     until(lambda: "output" in shown(panel))
-    bar = only(panel, FloatProgress)
-    state = (bar.value, not is_of(bar, "toolbench-hidden"))
+    bars = [part for part in walk(panel) if isinstance(part, FloatProgress)]
+    shares = [bar.value for bar in bars if not is_of(bar, "toolbench-hidden")]
     go_on.set()
     finish(panel)
-    return state
+    return shares

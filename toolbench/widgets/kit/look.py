@@ -53,6 +53,10 @@ STYLE = Html(f"""<style>
 .toolbench-actions {{ padding: 8px 14px; border-top: 1px solid var(--tb-line); background: var(--tb-ground);
  border-radius: 0 0 8px 8px; gap: 4px 10px; width: auto; min-height: 46px; box-sizing: border-box; }}
 .toolbench-actions > * {{ margin: 0 !important; }}
+.toolbench-refusal ~ * {{ order: 2; }} /* the bar and what was copied are added last */
+.toolbench-refusal ~ .toolbench-bar {{ order: 1; }}
+.toolbench-refusal ~ .toolbench-copied {{ order: 3; }}
+.toolbench-refusal ~ :is(.toolbench-copy-call, .tb-more) {{ order: 4; }}
 .toolbench-actions > .toolbench-copy-call {{ margin-left: auto !important; }}
 :root:not(.toolbench-live) .toolbench-copy-call {{ display: none; }}
 :root:not(.toolbench-live) .toolbench-actions > .tb-more {{ margin-left: auto !important; }}

@@ -39,7 +39,7 @@ class Parts(Pool):
     """A factory for the widgets of one panel; `close` closes them all."""
 
     def button(
-        self, label: str, *, look: str = "", tip: str = "", kind: str = ""
+        self, label: str, *, look: str = "", tip: str = "", kind: str = "", **state: Any
     ) -> Any:
         """Return a button. *look* is the `button_style` of ipywidgets; *kind* is a CSS class."""
         return self.make(
@@ -48,6 +48,7 @@ class Parts(Pool):
             description=label,
             button_style=look,
             tooltip=tip or label,
+            **state,
         )
 
     def html(self, content: str = "", *, kind: str = "", **state: Any) -> Any:

@@ -32,10 +32,18 @@ class Pool:
     def __init__(self) -> None:
         front_end.load()
         self._shared: dict[type[Widget], Widget] = {}
+        self._lender: Pool | None = None
         self._live: dict[int, Widget] = {}
 
     def __len__(self) -> int:
         return len(self._live) + len(self._shared)
+
+    def borrow(self, lender: "Pool") -> None:
+        """Use the Layout and the Styles of *lender*, which closes them, instead of own ones.
+
+        Call this before the first `make`.
+        """
+        self._lender = lender
 
     def make(self, kind: Any, *classes: str, **state: Any) -> Any:
         """Return a new widget of this *kind*, with these CSS *classes* and *state*."""
@@ -68,6 +76,8 @@ class Pool:
         self._shared.clear()
 
     def _one(self, kind: Any) -> Widget:
+        if self._lender is not None:
+            return self._lender._one(kind)
         if kind not in self._shared:
             self._shared[kind] = kind(keys=_keys_of(kind))
         return self._shared[kind]

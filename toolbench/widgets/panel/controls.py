@@ -11,7 +11,7 @@ from toolbench.errors import ended
 from toolbench.widgets.fields import notes
 from toolbench.widgets.form.form import WrongField
 from toolbench.widgets.kit.debounce import QUIET, Debounce
-from toolbench.widgets.kit.parts import SUBMIT, Parts, show_if
+from toolbench.widgets.kit.parts import HIDDEN, SUBMIT, Parts, show_if
 
 _LINKS = 5  # fields named beside Run
 
@@ -42,12 +42,8 @@ class RunControls:
         self._begun = -QUIET
         self.can_run = True
         self._run = parts.button("Run", look="primary", kind=SUBMIT)
-        self._cancel = parts.button("Cancel")
-        self._anyway = parts.button(
-            "Send anyway", tip="Send it unchanged: the server will check it"
-        )
+        self._cancel = parts.button("Cancel", kind=HIDDEN, disabled=True)
         self._run.on_click(lambda _: self._click(unchecked=False))
-        self._anyway.on_click(lambda _: self._click(unchecked=True))
         self._cancel.on_click(lambda _: cancel())
         self.buttons = [self._run, self._cancel]
         self.notice = parts.make(w.HBox, "toolbench-refusal")
@@ -78,15 +74,20 @@ class RunControls:
         first_fields = fields[:_LINKS]
         rest = len(fields) - len(first_fields)
         text = f"{reason}:" if first_fields else ended(reason)
-        anyway = [self._anyway] if judged_elsewhere else []
         self.notice.children = [
             self._parts.html(
                 Html(f'<span class="toolbench-wrong">{escape(text)}</span>')
             ),
             *map(self._link, first_fields),
             *([self._parts.html(escape(f"and {rest} more"))] if rest else []),
-            *anyway,
+            *([self._anyway()] if judged_elsewhere else []),
         ]
+
+    def _anyway(self) -> w.Widget:
+        tip = "Send it unchanged: the server will check it"
+        button = self._parts.button("Send anyway", tip=tip)
+        button.on_click(lambda _: self._click(unchecked=True))
+        return button
 
     def _link(self, field: WrongField) -> w.Widget:
         link = self._parts.button(
@@ -96,8 +97,7 @@ class RunControls:
         return link
 
     def _clear(self) -> None:
-        removed = [part for part in self.notice.children if part is not self._anyway]
-        self.notice.children = ()
+        removed, self.notice.children = self.notice.children, ()
         self._parts.drop(removed)
         self._refused = None
 

@@ -37,12 +37,13 @@ class LogView:
         self._widgets: list[Any] = []
         self._begun = self._drawn_at = monotonic()
         self._limit = REST
-        self._lines = parts.column()
-        self.widget = parts.column(self._lines, kind="toolbench-log")
+        self._lines: Any = None  # most tools print nothing
+        self.widget = parts.column(kind="toolbench-log")
 
     def clear(self) -> None:
         """Remove the output."""
-        self._lines.children = ()
+        if self._lines is not None:
+            self._lines.children = ()
         self._parts.drop(self._widgets)
         self._pieces, self._widgets = [], []
         self._begun = monotonic()
@@ -67,7 +68,10 @@ class LogView:
         for index, piece in enumerate(pieces):
             self._put(index, piece, is_other=is_other)
         self._drop_beyond(len(pieces))
-        if self._lines.children != tuple(self._widgets):
+        if self._lines is None and self._widgets:
+            self._lines = self._parts.column(*self._widgets)
+            self.widget.children = [self._lines]
+        elif self._lines is not None and self._lines.children != tuple(self._widgets):
             self._lines.children = self._widgets
 
     def _put(self, index: int, piece: Piece, *, is_other: bool) -> None:

@@ -74,13 +74,16 @@ class ToolPanel(w.VBox):
         self._risk = risk
         self._saved_output = SavedOutput()
         self.when_over: Callable[[], object] | None = None
-        self._head = parts.html(kind="toolbench-title")
+        self._still: str | None = None  # the tool as HTML for a saved notebook
+        self._late: list[Any] = []
         self.staleness = Staleness(self, parts)
-        self._tabs = PanelTabs(self, parts, self.lock)
         self.controls = controls = RunControls(parts, self._run_by_click, self.cancel)
-        self.runs = runs = PanelRuns(parts, self.lock, controls, self._over)
-        self._copy = CopyButton(self, parts)
-        self._bar = parts.row(kind="toolbench-actions")
+        self.runs = runs = PanelRuns(parts, self.lock, controls, self._add, self._over)
+        self._copy = CopyButton(self, parts, self._add)
+        self._take(tool, arguments, action)
+        self._head = parts.html(self._head_html(), kind="toolbench-title")
+        self._bar = parts.row(*self._beside_run(), kind="toolbench-actions")
+        self._tabs = PanelTabs(self, parts, self.lock)
         upper = self._head, self.staleness.notice, self._tabs.widget, self._bar
         limits = limits_html(tool)
         super().__init__(
@@ -92,7 +95,6 @@ class ToolPanel(w.VBox):
             _dom_classes=("toolbench-box", "toolbench-panel"),
         )
         self._tabs.when_at_call(runs.report.widget)
-        self.show(tool, arguments, action)
         open_panels.add(self)
 
     @property
@@ -124,25 +126,50 @@ class ToolPanel(w.VBox):
         self,
         tool: ToolDefinition[Any, Any],
         arguments: Mapping[str, Any] | None,
-        action: Action | None = None,
         *,
         remark: str = "",
     ) -> None:
-        """Show *tool*, with *arguments* in a new form, and *remark* above the form.
+        """Show *tool*, with *arguments* in a new form, and *remark* above the form."""
+        self._take(tool, arguments)
+        self._still = None
+        self._head.value = self._head_html(remark)
+        self._bar.children = self._beside_run()
+        self._tabs.renew()
+
+    def _take(
+        self,
+        tool: ToolDefinition[Any, Any],
+        arguments: Mapping[str, Any] | None,
+        action: Action | None = None,
+    ) -> None:
+        """Make the form of *tool*, with *arguments*; enable Run if *tool* can run.
 
         If *action* was built from *arguments* already, the first run uses it.
         """
         self.submission = Submission(tool, arguments, action, self.controls)
-        self._head.value = STYLE + _head_html(tool, self._risk) + remark
-        controls = self.controls
-        self._bar.children = [
-            *(*controls.buttons, controls.notice, *self.runs.report.status),
-            *(*self._copy.widgets, self.form.options_button()),
-        ]
-        self._still: str | None = None  # the tool as HTML for a saved notebook
-        self._tabs.show(self.form)
+        self.form.frame.pool.borrow(self._parts)
         self.controls.can_run = tool.executor is not None
         self.controls.settle(is_busy=self.is_busy)
+
+    def _beside_run(self) -> list[Any]:
+        """Return the widgets of the row with Run."""
+        controls = self.controls
+        return [
+            *(*controls.buttons, controls.notice, *self.runs.report.status),
+            *(self._copy.button, self.form.options_button(), *self._late),
+        ]
+
+    def _add(self, widget: Any) -> None:
+        """Show *widget* in the row with Run, where the style sheet puts it.
+
+        It is the last child, because the page draws all children after a new one again: one that
+        had the focus would lose it.
+        """
+        self._late.append(widget)
+        self._bar.children = (*self._bar.children, widget)
+
+    def _head_html(self, remark: str = "") -> Html:
+        return Html(STYLE + _head_html(self.tool, self._risk) + remark)
 
     def put_back(self, arguments: Mapping[str, Any]) -> None:
         """Fill the form with *arguments*, and open the tab with the form."""
@@ -224,6 +251,11 @@ class ToolPanel(w.VBox):
                 self._parts.close()
             self.layout.close()
         super().close()
+
+    def __repr__(self) -> str:
+        return (
+            f"<ToolPanel of {self.tool.name}>"  # ipywidgets would write out every child
+        )
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         static = tool_bundle(self.tool, self.form.masked)

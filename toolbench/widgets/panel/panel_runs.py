@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 from threading import Event, RLock
+from typing import Any
 
 from toolbench.runs.background import active
 from toolbench.runs.engine import start
@@ -38,6 +39,7 @@ class PanelRuns:
         parts: Parts,
         lock: RLock,
         controls: RunControls,
+        add: Callable[[Any], object],
         when_over: Callable[[Run], object],
     ) -> None:
         """Make the view for runs. There is no run yet.
@@ -46,11 +48,12 @@ class PanelRuns:
             parts: The factory of the widgets.
             lock: A lock that is held while the view changes.
             controls: The buttons, which change when a run begins or ends.
+            add: A function that shows a new widget beside the buttons.
             when_over: A function that is called with each ended run, after it is shown.
         """
         self._lock, self._controls, self._when_over = lock, controls, when_over
         self.latest: Run | None = None
-        self.report = RunReport(parts, lock)
+        self.report = RunReport(parts, lock, add)
         self.question = QuestionBox(parts)
         self._record: RunRecord | None = None
         self._news = Event()  # the run has a result or a question

@@ -1,5 +1,6 @@
 """The view of a panel's run: state, progress, output and result."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +16,7 @@ from toolbench.display.render import to_html
 from toolbench.display.tables import LATER
 from toolbench.runs.output.output import LIMIT as KEPT
 from toolbench.runs.run import ENDED, Run
-from toolbench.widgets.kit.parts import HIDDEN, Parts, put, show_if
+from toolbench.widgets.kit.parts import Parts, put, show_if
 from toolbench.widgets.panel.output import LIVE, REST, LogView
 from toolbench.widgets.panel.run_state import state_badge
 from toolbench.wording import duration
@@ -44,26 +45,35 @@ class _Rendered(NamedTuple):
 class RunReport:
     """The view of the latest run of a panel."""
 
-    def __init__(self, parts: Parts, lock: AbstractContextManager[Any]) -> None:
-        """Make an empty view. Its callbacks run while *lock* is held."""
-        self._parts, self._lock = parts, lock
+    def __init__(
+        self,
+        parts: Parts,
+        lock: AbstractContextManager[Any],
+        add: Callable[[Any], object],
+    ) -> None:
+        """Make an empty view.
+
+        Args:
+            parts: The factory of the widgets.
+            lock: A lock that is held while a callback of the view runs.
+            add: A function that shows a new widget beside the buttons.
+        """
+        self._parts, self._lock, self._add = parts, lock, add
         self._links: LinkedResources | None = None
-        self._bar = parts.make(w.FloatProgress, *_BAR, HIDDEN, min=0, max=1)
+        self._bar: Any = None  # made with the first progress, which few tools report
         self._state = parts.html()
         self._clock = parts.html()
         self._log = LogView(parts)
         self._result = parts.html()
-        self._more = parts.button("Show everything")
-        self._more.on_click(lambda _: self._show_everything())
-        self._more._dom_classes = (*self._more._dom_classes, HIDDEN)
+        self._more: Any = None  # made for the first long result
         self._run: Run | None = None
         self._rendered: _Rendered | None = None
         self._last_state: tuple[int, bool] | None = None
         self._is_old = False
-        self.status = [self._bar, self._state, self._clock]
-        """The widgets that the panel shows beside its buttons: progress, state and time."""
+        self.status = [self._state, self._clock]
+        """The widgets that the panel shows beside its buttons: state and time."""
         self.widget = parts.column(
-            *(self._log.widget, self._result, self._more), kind="toolbench-report"
+            *(self._log.widget, self._result), kind="toolbench-report"
         )
 
     def expect(self, run: Run) -> None:
@@ -74,7 +84,7 @@ class RunReport:
         """Remove the result of the earlier run, and show that *run* goes on."""
         self._log.clear()
         put(self._result, Html(""))
-        show_if(self._more, is_shown=False)
+        self._offer_more(is_more=False)
         if self._links is not None:
             self._links.clear()
         self.show(run)
@@ -113,9 +123,19 @@ class RunReport:
             put(self._result, notice(STUCK, "warning"))
         if over and rendered is not None:
             put(self._result, rendered.html)
-            show_if(self._more, is_shown=rendered.is_more)
+            self._offer_more(is_more=rendered.is_more)
             self._offer_links(run)
         return over
+
+    def _offer_more(self, *, is_more: bool) -> None:
+        """Show the button "Show everything", or hide it."""
+        if self._more is not None:
+            show_if(self._more, is_shown=is_more)
+        elif is_more:
+            self._more = self._parts.button("Show everything")
+            self._more.on_click(lambda _: self._show_everything())
+            log, result, *links = self.widget.children
+            self.widget.children = (log, result, self._more, *links)
 
     def _offer_links(self, run: Run) -> None:
         """Show a button for each resource to which the result has a link (only a server's tool)."""
@@ -150,15 +170,20 @@ class RunReport:
     def _show_progress(self, run: Run) -> None:
         share = run.progress_state.share
         moving = share is not None and run.state not in ENDED
-        if moving:
-            self._bar.value = share
-        show_if(self._bar, is_shown=moving)
+        if moving and self._bar is None:
+            bar = {"min": 0, "max": 1, "value": share}
+            self._bar = self._parts.make(w.FloatProgress, *_BAR, **bar)
+            self._add(self._bar)
+        if self._bar is not None:
+            with self._bar.hold_sync():
+                self._bar.value = share if moving else self._bar.value
+                show_if(self._bar, is_shown=moving)
 
     def _show_everything(self) -> None:
         if self._run is not None:
             self._log.show(self._run.output, over=True, limit=KEPT)
             self._result.value = _result_html(self._run, EVERYTHING)
-            show_if(self._more, is_shown=False)
+            self._offer_more(is_more=False)
 
 
 def _result_html(run: Run, limit: int) -> Html:

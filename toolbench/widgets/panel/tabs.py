@@ -6,7 +6,6 @@ from typing import Any
 import ipywidgets as w
 
 from toolbench.runs.history.history import history
-from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts, show_if
 from toolbench.widgets.panel.views import VIEWS, Panel, View
 
@@ -20,21 +19,24 @@ class PanelTabs:
     def __init__(
         self, panel: Panel, parts: Parts, lock: AbstractContextManager[Any]
     ) -> None:
-        """Make empty tabs for *panel*. Their content is made later, while *lock* is held."""
+        """Make the tabs of *panel*. Only the form is in its tab; other contents are made later.
+
+        *lock* is held while they are made.
+        """
         self._panel, self._lock = panel, lock
-        self._form: SchemaForm | None = None
         self._views: dict[str, View] = {}
-        boxes = [parts.column() for _ in TABS]
-        self.widget = parts.make(w.Tab, "toolbench-tabs", children=boxes, titles=TABS)
+        boxes = [panel.form.widget, *(parts.column() for _ in TABS[1:])]
+        state = {"children": boxes, "titles": self._titles()}
+        self.widget = parts.make(w.Tab, "toolbench-tabs", **state)
         self.widget.observe(lambda _: self._open(), "selected_index")
 
-    def show(self, form: SchemaForm) -> None:
-        """Show *form*; the other tabs are made again when they are opened."""
-        self._form = form
+    def renew(self) -> None:
+        """Show the panel's new form; the other tabs are made again when they are opened."""
         self.close()
-        for tab in self.widget.children[1:]:
+        _, *others = self.widget.children
+        for tab in others:
             tab.children = ()
-        self.widget.children[0].children = [form.widget]
+        self.widget.children = [self._panel.form.widget, *others]
         self._entitle()
         self.to_form()
 
@@ -47,14 +49,18 @@ class PanelTabs:
         """Whether the open tab shows the call, as a form or as JSON."""
         return TABS[self.widget.selected_index or 0] in _CALL
 
-    def _entitle(self) -> None:
-        """Write the number of runs into the title of History."""
+    def _titles(self) -> tuple[str, ...]:
+        """Return the titles, with the number of runs in the title of History."""
         name = self._panel.tool.name
         runs = sum(record.tool == name for record in history())
-        titles = tuple(
+        return tuple(
             f"{title} ({runs:,})" if title == "History" and runs else title
             for title in TABS
         )
+
+    def _entitle(self) -> None:
+        """Count the runs in the title of History again."""
+        titles = self._titles()
         if self.widget.titles != titles:
             self.widget.titles = titles
 
@@ -81,8 +87,8 @@ class PanelTabs:
         index = self.widget.selected_index or 0
         name, box = TABS[index], self.widget.children[index]
         with self._lock:
-            if name == "JSON" and not box.children and self._form is not None:
-                box.children = [self._form.json_widget]
+            if name == "JSON" and not box.children:
+                box.children = [self._panel.form.json_widget]
             elif name in VIEWS and name not in self._views:
                 view = self._views[name] = VIEWS[name](self._panel)
                 box.children = [view.widget]

@@ -1,7 +1,7 @@
 """The views of a panel: the tool in providers' formats, the call as code, earlier runs."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from json import dumps
 from typing import Any, Protocol
 
@@ -155,16 +155,17 @@ class CopyButton:
     Without the module the button is hidden.
     """
 
-    def __init__(self, panel: Panel, parts: Parts) -> None:
-        """Make the button for *panel*."""
-        self._panel = panel
+    def __init__(
+        self, panel: Panel, parts: Parts, add: Callable[[Any], object]
+    ) -> None:
+        """Make the button for *panel*. *add* shows a new widget beside the buttons."""
+        self._panel, self._parts, self._add = panel, parts, add
         tip = "Copy the call as Python; the tab Code has other forms"
-        self._button = parts.button("Copy call", tip=tip, kind="toolbench-copy-call")
-        self._text = parts.html()
+        self.button = parts.button("Copy call", tip=tip, kind="toolbench-copy-call")
+        """The button to show."""
+        self._text: Any = None  # made with the first click: the copied text, its state
         self._clicks = 0
-        self._button.on_click(lambda _: panel.controls.when_quiet(self._write))
-        self.widgets = (self._text, self._button)
-        """The widgets to show: a place for the copied text and its state, and the button."""
+        self.button.on_click(lambda _: panel.controls.when_quiet(self._write))
 
     def _write(self) -> None:
         """Write the call for the module to copy, and the number of the click.
@@ -177,10 +178,15 @@ class CopyButton:
             call = f"# This call cannot be written: {type(error).__name__}: {error}"
         self._clicks += 1
         text = ascii_json(call)
-        self._text.value = Html(
+        place = Html(
             f'<span role="status" class="toolbench-said" data-toolbench-copy="{text}"'
             f' data-click="{self._clicks}"></span>'
         )
+        if self._text is None:
+            self._text = self._parts.html(place, kind="toolbench-copied")
+            self._add(self._text)
+        else:
+            self._text.value = place
 
 
 class HistoryView(View):
