@@ -9,7 +9,7 @@ _BORDER = "var(--tb-edge)"
 _BRAND = "var(--tb-brand)"
 STYLE = f"""
 .tb-form{{{COLORS}container-type:inline-size;width:100%;overflow:visible;box-sizing:border-box}}
-.tb-form .widget-html{{line-height:1.4}}
+.tb-form :is(.widget-html,.widget-html>.widget-html-content){{line-height:1.4}}
 .tb-form .widget-box,.tb-form .widget-gridbox{{overflow:visible}}
 .tb-grid{{display:grid;grid-template-columns:minmax(0,1fr) auto auto;align-items:end;
  column-gap:6px;row-gap:0;width:100%}}
@@ -67,7 +67,7 @@ STYLE = f"""
 .tb-form .tb-side{{grid-column:2;width:auto;align-self:start;margin-top:21px}}
 .tb-form .tb-actions{{grid-column:3;width:auto;min-width:0;height:28px}}
 .tb-form .tb-add{{width:auto;justify-self:start;border-style:dashed}}
-.tb-form .tb-actions .jupyter-button,.tb-form button.tb-actions{{width:28px;min-width:28px;padding:0;
+.tb-form .tb-actions .jupyter-button,.tb-form button.tb-actions{{display:inline-flex;align-items:center;justify-content:center;width:28px;min-width:28px;padding:0;
  font-size:0;margin:0 0 0 2px;border-color:transparent;background:transparent}}
 .tb-form .tb-actions .jupyter-button .fa,.tb-form button.tb-actions .fa{{font-size:12px;margin:0}}
 .tb-form .tb-tick{{width:auto;height:auto;min-height:24px}}

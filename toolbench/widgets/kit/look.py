@@ -173,6 +173,8 @@ STYLE = Html(f"""<style>
 .toolbench-conversation-head {{ flex: 1 1 20em; }}
 .toolbench-waiting {{ border-color: var(--tb-warn); background: var(--tb-warn-ground); }}
 .toolbench-remember {{ width: auto; }}
+.toolbench-remember > label {{ display: flex; align-items: center; gap: 4px; }}
+.toolbench-remember > label > input {{ margin: 0; }}
 .toolbench-events {{ flex-flow: row wrap; align-items: flex-start; gap: 0 4px; }}
 .toolbench-events > * {{ flex: 0 0 100%; }}
 .toolbench-events > .toolbench-event {{ flex: 1 1 calc(100% - 80px); width: calc(100% - 80px); min-width: 0; }}

@@ -51,7 +51,7 @@ class Items(TextBox):
     kind = Textarea
     classes = ("tb-field", "tb-items")
     wider: ClassVar[type[Editor] | None] = Rows
-    emptied = "[] (the empty list is sent)"
+    emptied = "an empty list is sent"
     nothing = _ONE_PER_LINE
 
     def __init__(self, slot: Any) -> None:

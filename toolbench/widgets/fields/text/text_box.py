@@ -125,7 +125,7 @@ class TextBox(Editor):
         words = (self.nothing, "" if self.slot.required else "optional")
         return " · ".join(filter(None, words)) or _BLANK
 
-    emptied: ClassVar[str] = '"" (empty text is sent)'
+    emptied: ClassVar[str] = "an empty text is sent"
     nothing: ClassVar[str] = ""
 
     def build(self) -> Widget:
