@@ -24,6 +24,16 @@ TABS = ("Form", "JSON", "Schema", "Code", "History")
 WIDE, NARROW = {"width": 1280, "height": 1200}, {"width": 420, "height": 1200}
 SIDEBAR = "window.jupyterapp.commands.execute('application:toggle-left-area')"
 
+CONTENT = """panel => [...panel.querySelectorAll(".toolbench-tabs > .widget-tab-contents > *")]
+  .some(tab => tab.offsetHeight > 20 && tab.querySelector("input, select, textarea, table, .toolbench-text"))"""
+ACTIVE = "document.activeElement.outerHTML.slice(0, 200)"
+RING = """(() => {
+  const active = document.activeElement;
+  const parts = [active, active.closest("label"), active.closest(".cm-editor")];
+  return parts.filter(part => part).map(part => getComputedStyle(part)).some(
+    style => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2);
+})()"""
+
 
 @pytest.fixture
 def panel(lab: NotebookPage, nbroot: Path) -> Locator:
@@ -60,6 +70,7 @@ def box(part: Locator) -> dict[str, float]:
 def test_panel_stands_still_and_straight(lab: NotebookPage, panel: Locator) -> None:
     """Tabs, edges and lines, in a wide window and in a narrow one."""
     tabs_stay_in_place(panel)
+    every_stop_has_a_ring(lab, panel)
     question_is_one_column(lab, panel)
     code_has_its_button_beside_its_label(panel)
     history_fits_a_narrow_window(lab, panel)
@@ -75,6 +86,22 @@ def tabs_stay_in_place(panel: Locator) -> None:
         assert [left(each) for each in tabs] == edges
         assert len({middle(each.locator(".lm-TabBar-tabLabel")) for each in tabs}) == 1
     tabs[0].click()
+
+
+def every_stop_has_a_ring(lab: NotebookPage, panel: Locator) -> None:
+    """Whoever goes by Tab sees where they are, in the form and in every other tab."""
+    for name in TABS:
+        tab = panel.get_by_role("tab", name=name)
+        tab.click()
+        poll(lambda: panel.evaluate(CONTENT), until="the tab is filled", seconds=20)
+        tab.focus()
+        stops = 0
+        while panel.evaluate("panel => panel.contains(document.activeElement)"):
+            assert lab.tab.page.evaluate(RING), (name, lab.tab.page.evaluate(ACTIVE))
+            lab.tab.page.keyboard.press("Tab")
+            stops += 1
+        assert stops > 2, name
+    panel.get_by_role("tab", name="Form").click()
 
 
 def question_is_one_column(lab: NotebookPage, panel: Locator) -> None:

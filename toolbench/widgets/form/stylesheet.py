@@ -60,8 +60,8 @@ STYLE = f"""
 .tb-form .tb-number>input{{font-variant-numeric:tabular-nums}}
 .tb-form input::placeholder,.tb-form textarea::placeholder{{color:{MUTED};opacity:1;font-style:italic}}
 .tb-form .tb-invalid>input,.tb-form .tb-invalid>textarea,.tb-form .tb-invalid>select{{border-color:{_ERROR};box-shadow:none}}
-.tb-form :is(input,textarea,select,button,summary):focus-visible{{outline:2px solid {_BRAND};
- outline-offset:1px}}
+.tb-form.tb-form :is(input,textarea,select,button,summary):focus-visible{{outline:2px solid {_BRAND}!important;
+ outline-offset:1px}} /* ipywidgets takes it away, and means it */
 .tb-form .tb-items>textarea{{min-height:3.4em;field-sizing:content;max-height:20em}}
 .tb-form .jupyter-button{{{BUTTONS}}}
 .tb-form .tb-side{{grid-column:2;width:auto;align-self:start;margin-top:21px}}

@@ -75,6 +75,9 @@ STYLE = Html(f"""<style>
  background: #b3261e; border-color: #b3261e; color: #fff; font-weight: 600; }}
 .toolbench-box .toolbench-button:focus-visible, .toolbench-actions > .tb-more:focus-visible {{
  outline: 2px solid var(--tb-brand); outline-offset: 1px; }}
+.toolbench-box :is(.toolbench-field, .toolbench-prose, .toolbench-code) > :is(input, select, textarea):focus-visible {{
+ outline: 2px solid var(--tb-brand) !important; outline-offset: 1px; }} /* ipywidgets takes it away, and means it */
+.toolbench-box :is(summary, a, [role="group"], .toolbench-remember input):focus-visible {{ outline: 2px solid var(--tb-brand); outline-offset: 1px; }}
 .toolbench-box .toolbench-button.toolbench-keep:focus {{ outline: 2px solid var(--tb-brand); outline-offset: 1px; }} /* also after a click on Run */
 .toolbench-actions > :is(.toolbench-copy-call, .tb-more) {{ font-size: 12px; height: 26px; line-height: 24px;
  padding: 0 9px; color: var(--tb-muted); text-decoration: none; min-width: 0; }}
@@ -116,6 +119,7 @@ STYLE = Html(f"""<style>
  scrollbar-width: none; flex-wrap: nowrap; min-width: 0; }}
 {_TAB} .lm-TabBar-tab {{ flex: 0 0 auto; min-width: max-content; margin: 0; padding: 4px 10px; border: 0; font-size: 13px;
  border-bottom: 2px solid transparent; background: transparent; color: var(--tb-muted); }}
+{_TAB} .lm-TabBar-tab:focus-visible {{ outline: 2px solid var(--tb-brand); outline-offset: -2px; }} /* the bar cuts what is outside */
 {_TAB} .lm-TabBar-tab:hover {{ color: var(--tb-ink); background: transparent; }}
 {_TAB} .lm-TabBar-tab.lm-mod-current {{ border-color: var(--tb-brand); color: var(--tb-ink); transform: none; min-height: 0; }}
 /* not bold: a bold title is wider, and would move the tabs beside it */
