@@ -13,6 +13,8 @@ type Item = [key: string, first: string, second: string, mark: string, group: st
 /** The items, and the `data:` URLs of their icons; an item without an icon has the number -1. */
 type Texts = { items: Item[]; icons: string[] };
 type State = [matches: [number, number][], picked: string | null];
+/** What the runs of items do, by the keys of the items; an item without a run is not in it. */
+type RunStates = Record<string, string>;
 
 const pickers = new WeakMap<Element, Picker>();
 
@@ -26,7 +28,7 @@ export function enhancePickers(): void {
       picker = new Picker(element, texts.dataset.toolbenchItems ?? "");
       pickers.set(element, picker);
     }
-    picker.read(texts, state);
+    picker.read(texts, state, element.querySelector<HTMLElement>("[data-toolbench-states]"));
   }
 }
 
@@ -35,6 +37,7 @@ class Picker {
   #all: Texts = { items: [], icons: [] };
   #texts?: Element;
   #state?: Element;
+  #runs?: Element | null;
 
   constructor(owner: HTMLElement, label: string) {
     this.#list = new ListBox(owner, label);
@@ -42,20 +45,21 @@ class Picker {
   }
 
   /** Read the texts and the state from the kernel, if they are new. */
-  read(texts: Element, state: HTMLElement): void {
-    if (texts === this.#texts && state === this.#state) return;
+  read(texts: Element, state: HTMLElement, runs: HTMLElement | null): void {
+    if (texts === this.#texts && state === this.#state && runs === this.#runs) return;
     if (texts !== this.#texts && texts.textContent) this.#all = JSON.parse(texts.textContent) as Texts;
     const [matches, picked] = JSON.parse(state.dataset.toolbenchMatches || "[[],null]") as State;
-    [this.#texts, this.#state] = [texts, state];
+    const states = JSON.parse(runs?.dataset.toolbenchStates || "{}") as RunStates;
+    [this.#texts, this.#state, this.#runs] = [texts, state, runs];
     const { items, icons } = this.#all;
     const { classList } = this.#list.element; // a list without any marks keeps no room for them
     classList.toggle("toolbench-with-marks", items.some((item) => item[3] !== ""));
     classList.toggle("toolbench-with-icons", icons.length > 0);
-    this.#list.show(entriesOf(matches.flatMap(([a, b]) => items.slice(a, b + 1)), icons), picked);
+    this.#list.show(entriesOf(matches.flatMap(([a, b]) => items.slice(a, b + 1)), icons, states), picked);
   }
 }
 
-function entriesOf(items: Item[], icons: string[]): Entry[] {
+function entriesOf(items: Item[], icons: string[], states: RunStates): Entry[] {
   const entries: Entry[] = [];
   let group = "";
   items.forEach((item, index) => {
@@ -63,17 +67,20 @@ function entriesOf(items: Item[], icons: string[]): Entry[] {
       group = item[4];
       entries.push(heading(group, index));
     }
-    entries.push({ key: item[0], version: item, height: ITEM, draw: () => draw(item, icons[item[5]]) });
+    const state = Object.hasOwn(states, item[0]) ? states[item[0]] : undefined;
+    const version = state ? `${state}\n${item.join("\n")}` : item;
+    entries.push({ key: item[0], version, height: ITEM, draw: () => draw(item, icons[item[5]], state) });
   });
   return entries;
 }
 
-function draw([, first, second, mark]: Item, icon?: string): HTMLElement {
+function draw([, first, second, mark]: Item, icon?: string, state?: string): HTMLElement {
   const option = document.createElement("div");
   option.className = "toolbench-item";
   option.title = second ? `${first}\n${second}` : first;
-  const about = part("toolbench-second", second);
-  about.classList.toggle("toolbench-sentence", second.includes(" ")); // no name and no address has a space
+  const about = part("toolbench-second", state ?? second);
+  if (state) about.classList.add("toolbench-state");
+  about.classList.toggle("toolbench-sentence", (state ?? second).includes(" ")); // no name and no address has a space
   option.append(markOf(mark), part("toolbench-first", first), about);
   if (icon?.startsWith("data:image/")) option.append(pictureOf(icon));
   return option;

@@ -104,6 +104,7 @@ button.toolbench-sort:focus-visible { outline: 2px solid ${BRAND}; outline-offse
 .toolbench-first { font-size: 13px; font-weight: 500; }
 .toolbench-second { font-size: 11px; font-family: var(--jp-code-font-family, monospace); color: ${MUTED}; }
 .toolbench-sentence { font-family: inherit; }
+.toolbench-state { color: color-mix(in srgb, ${BRAND} 70%, currentColor); font-weight: 600; }
 .toolbench-item:hover { background: color-mix(in srgb, currentColor 6%, transparent); }
 .toolbench-item[aria-selected="true"] { border-color: ${BRAND}; background: color-mix(in srgb, ${BRAND} 13%, transparent); }
 .toolbench-items:focus-visible .toolbench-active { outline: 1px dashed ${BRAND}; outline-offset: -3px; }
@@ -137,11 +138,11 @@ button.toolbench-sort:focus-visible { outline: 2px solid ${BRAND}; outline-offse
 .toolbench-received { color: ${RECEIVED}; font-weight: 700; font-size: 14px; }
 .toolbench-failed :is(.toolbench-what, .toolbench-answer) { color: ${DANGER}; }
 [data-toolbench-listing] { container-type: inline-size; }
-@container (max-width: 30em) { /* the last column, of sentences, goes below the others */
-  [data-toolbench-listing="sentences"] > table { width: 100%; }
-  [data-toolbench-listing="sentences"] tr { display: flex; flex-flow: row wrap; justify-content: space-between; padding: 2px 0; }
-  [data-toolbench-listing="sentences"] :is(td, th) { padding-bottom: 0 !important; }
-  [data-toolbench-listing="sentences"] :is(td, th):last-child { flex: 1 0 100%; box-sizing: border-box; padding: 0 0 3px !important; }
+@container (max-width: 30em) { /* sentences go below the other cells of their row */
+  [data-toolbench-listing] > table:has([data-toolbench-sentence]) { width: 100%; }
+  [data-toolbench-listing] tr:has([data-toolbench-sentence]) { display: flex; flex-flow: row wrap; padding: 2px 0; }
+  [data-toolbench-listing] tr:has([data-toolbench-sentence]) > * { padding-bottom: 0 !important; }
+  [data-toolbench-listing] tr > [data-toolbench-sentence] { flex: 1 0 100%; order: 1; box-sizing: border-box; padding: 0 0 3px !important; }
 }
 .toolbench-fades { mask-image: linear-gradient(to right, #000 calc(100% - 28px), #0003); }
 .toolbench-unseen { position: fixed; top: 0; left: -9999px; }

@@ -95,6 +95,28 @@ def test_arrows_and_enter_pick(lab: NotebookPage, nbroot: Path):
     expect(tools.get_by_role("option")).to_have_count(1)
 
 
+def test_a_tool_that_waits_says_so_in_the_list(lab: NotebookPage, nbroot: Path):
+    """Also while another one is open; once it is answered, its line is as before."""
+    output = opened(lab, nbroot / "waits.ipynb")
+    tools = output.get_by_role("listbox", name="Tools")
+    erase = tools.get_by_role("option", name="erase")
+    erase.click()
+    lab.wait_for_text("Erase a file.", within=main_of(output))
+    lab.type_into("path", "x", within=main_of(output))
+    lab.click("Run", within=main_of(output))
+    expect(erase).to_have_text("erasewaiting for an answer")
+    tools.get_by_role("option", name="Find a book").click()
+    lab.wait_for_text("Search the library.", within=main_of(output))
+    expect(erase).to_have_text("erasewaiting for an answer")
+    for theme in THEMES:
+        use_theme(lab.tab.page, theme)
+        lab.screenshot(f"list-waits-{theme}")
+        assert violations(lab.tab.page, ".toolbench-workbench") == []
+    erase.click()
+    main_of(output).locator(".toolbench-question button").first.click()
+    expect(erase).to_have_text("eraseErase a file.")
+
+
 def test_panes_stand_beside_each_other_where_there_is_room(
     lab: NotebookPage, nbroot: Path
 ):

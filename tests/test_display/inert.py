@@ -58,6 +58,7 @@ _DANGEROUS = {
 _CARD = {
     "data-toolbench-json",
     "data-toolbench-listing",
+    "data-toolbench-sentence",
     "data-toolbench-card",
     "data-toolbench-bar",
     "data-toolbench-body",
@@ -70,6 +71,7 @@ _CARD = {
     "data-toolbench-frame",
     "data-toolbench-items",
     "data-toolbench-matches",
+    "data-toolbench-states",
     "data-toolbench-messages",
     "data-toolbench-message",
     "data-toolbench-failed",

@@ -37,3 +37,18 @@ def test_a_short_word_is_never_broken():
     html = listing_html(("a", "b", "c"), [("one", "2026-07-28", "Lend a book.")])
     styles = re.findall(r'<td style="([^"]*)"', html)
     assert ["nowrap" in style for style in styles] == [True, True, False]
+
+
+def test_columns_of_sentences_are_marked():
+    """For the page, which puts them below the other cells; the first column is never one."""
+    rows = [("a name that has several words", "x", "Finds the files that match.", 3)]
+    html = listing_html(("a", "b", "c", "d"), rows)
+    marked = [" data-toolbench-sentence" in cell for cell in html.split("<t")[1:]]
+    heads_and_cells = [cell for cell in html.split("<t") if cell[:2] in ("h ", "d ")]
+    assert marked.count(True) == 2
+    assert ["sentence" in cell for cell in heads_and_cells] == [
+        False,
+        False,
+        True,
+        False,
+    ] * 2

@@ -73,3 +73,17 @@ def test_a_tool_is_no_flood():
 def test_each_parameter_says_what_may_be_typed(line):
     """Choices, the kinds of a union, the items of a list and the keys of an object."""
     assert line in tool_bundle(plan)["text/plain"]
+
+
+def test_a_saved_tool_stands_in_one_frame():
+    """Head, description and parameters, as in its panel; the head alone has no frame."""
+
+    @tool
+    def lend(title: str) -> str:
+        """Lend a book."""
+        return title
+
+    html = tool_bundle(lend)["text/html"]
+    assert html.count("border:1px") == 1 and "border:1px" in html.partition(">")[0]
+    assert "Lend a book." in html and "<b>title</b>" in html
+    assert "border:1px" not in tool_html(lend)

@@ -1,14 +1,20 @@
 """Many tools in one place: found quickly, opened one at a time, light until then."""
 
+import html
+import json
+import re
+
 import pytest
 from payloads import PAYLOADS
 from test_display.inert import problems
 from test_mcp.peers import light
 
 from test_widgets.front import (
+    click,
     key_field,
     labels,
     listing,
+    named,
     page,
     pick,
     receive,
@@ -16,8 +22,8 @@ from test_widgets.front import (
     type_into,
     walk,
 )
-from test_widgets.tooling import finish
-from toolbench import ToolbenchError, ToolDefinition, bench, tool
+from test_widgets.tooling import finish, until
+from toolbench import ToolbenchError, ToolDefinition, bench, current_run, tool
 from toolbench.core.schema import Action
 from toolbench.errors import ToolNotFoundError
 from toolbench.mcp import MCPClient
@@ -35,6 +41,12 @@ def add(a: int, b: int = 1) -> int:
 def greet(name: str) -> str:
     """Greet somebody by name."""
     return f"Hello {name}"
+
+
+@tool
+def ask() -> str:
+    """Ask whether to go on."""
+    return current_run().ask("Go on?").action
 
 
 def many(count):
@@ -104,6 +116,23 @@ class TestBench:
         assert both.panel is panel
         assert panel in walk(both)
         assert panel.form.value == {"name": "Ada"}
+
+    def test_says_what_a_tool_does_that_is_not_open(self):
+        """It waits for an answer; once it is answered, the list says no more of it."""
+
+        def states():
+            texts = re.findall(r'data-toolbench-states="([^"]*)"', page(both))
+            return json.loads(html.unescape(texts[-1])) if texts else {}
+
+        both = bench(ask, add)
+        panel = both.panel
+        click(named(panel, "Run"))
+        until(lambda: states() == {"0": "waiting for an answer"})
+        pick(listing(both), "add — Add two numbers.")
+        assert states() == {"0": "waiting for an answer"}
+        click(named(panel, "No"))
+        finish(panel)
+        until(lambda: states() == {})
 
     def test_finds_by_name_and_description(self):
         """Every word has to occur, in any order; case does not matter."""

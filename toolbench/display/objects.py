@@ -12,7 +12,7 @@ from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import left_out
 from toolbench.display.escape import NO_MATHS, Html, escape
-from toolbench.display.html.css import REMARK, TEXT_COLOR, TEXT_FONT
+from toolbench.display.html.css import LINE, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.html.icons import icon_html
 from toolbench.display.html.markdown import markdown_html
 from toolbench.display.json_tree import json_text
@@ -34,6 +34,8 @@ _MOST = 100  # parameters
 
 _HEAD = "display:flex;flex-wrap:wrap;align-items:baseline;gap:0 8px;margin-bottom:2px"
 _TAGS = "display:flex;flex:1 1 auto;flex-wrap:wrap;align-items:baseline;gap:0 8px"
+_CARD = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:10px 14px;margin:0 0 10px"
+_NAME = "font-size:12px;background:transparent;padding:0"
 _COST = "What a model reads of it, in each request that offers it"
 _RATED: dict[SecurityRisk, Tone] = {
     SecurityRisk.LOW: "success",
@@ -69,7 +71,11 @@ def tool_html(
     """
     icon = icon_html(getattr(tool, "icons", ()))
     title = f'<strong style="font-size:1.15em">{icon}{short(tool.title)}</strong>'
-    name = f" <code>{short(tool.name)}</code> " if tool.title != tool.name else " "
+    name = (
+        f' <code style="{_NAME}">{short(tool.name)}</code> '
+        if tool.title != tool.name
+        else " "
+    )
     hints = (badge(word, tone, tip=_MEANING[word]) for word, tone in _hints(tool))
     is_own = tool.source == ToolDefinition.source
     origin = "Python of this notebook" if is_own else "An MCP server"
@@ -123,7 +129,7 @@ def tool_bundle(
         parameters = _parameters(tool)
         lines += _parameter_lines(parameters)
         details = _parameters_html(parameters)
-    html = tool_html(tool) + details
+    html = f'<div {NO_MATHS} style="{_CARD}">{tool_html(tool)}{details}</div>'
     bundle = {"text/plain": to_text("\n".join(lines)), "text/html": html}
     return Redactor(tool.secrecy.defaults).bundle(bundle)
 

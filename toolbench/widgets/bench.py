@@ -14,6 +14,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.render import bundle
 from toolbench.errors import ToolbenchError
 from toolbench.runs.history.record import RunRecord
+from toolbench.runs.history.state_words import state_words
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.kit.saved_output import SavedOutput
 from toolbench.widgets.kit.search_list import MAX_LINES, Item, PickList
@@ -124,7 +125,12 @@ class Bench(w.VBox):
         if number not in self._panels:
             self._panels[number] = panel = ToolPanel(tool)
             panel.when_over = self._keep
+            panel.runs.when_changed = partial(self._show_state, key)
         self._panes.fill(main=(self._panels[number],), aside=self._server_of(tool))
+
+    def _show_state(self, key: str, state: str) -> None:
+        """Show in the list that a tool runs or waits for an answer, also while another one is open."""
+        self._list.show_state(key, state_words(state))
 
     def _server_of(self, tool: AnyTool) -> tuple[w.Widget, ...]:
         """Return the view of the server that runs *tool*; empty if *tool* is not from a server."""

@@ -27,8 +27,8 @@ def listing_html(
 ) -> Html:
     """Return *rows* as a table: names stay whole, long texts are wrapped, numbers are on the right.
 
-    A column whose cells are all empty is left out. On a narrow page with our front-end module, a
-    last column of sentences goes below the other cells of its row.
+    A column whose cells are all empty is left out. On a narrow page with our front-end module,
+    columns of sentences go below the other cells of their row.
 
     Args:
         columns: The heads of the columns.
@@ -43,11 +43,16 @@ def listing_html(
         bool(rows) and all(_is_number(row[index]) for row in rows)
         for index in range(len(columns))
     ]
+    sentences = [
+        index > 0 and any(_is_sentence(row[index]) for row in rows)
+        for index in range(len(columns))
+    ]
+    marks = [" data-toolbench-sentence" * has for has in sentences]
     heads = "".join(
-        f'<th scope="col" style="{CELL};font-weight:600;{_side(is_number)}">{escape(name)}</th>'
-        for name, is_number in zip(columns, numeric, strict=True)
+        f'<th scope="col"{mark} style="{CELL};font-weight:600;{_side(is_number)}">{escape(name)}</th>'
+        for name, is_number, mark in zip(columns, numeric, marks, strict=True)
     )
-    body = "".join(f"<tr>{_cells(row, numeric)}</tr>" for row in rows)
+    body = "".join(f"<tr>{_cells(row, numeric, marks)}</tr>" for row in rows)
     below = "".join(
         f'<div style="{REMARK};white-space:pre-wrap">{escape(note)}</div>'
         for note in notes
@@ -58,17 +63,18 @@ def listing_html(
         if columns
         else ""
     )
-    kind = "sentences" if rows and any(_is_long(row[-1]) for row in rows) else ""
     return Html(
-        f'<div {NO_MATHS} data-toolbench-listing="{kind}" role="group" aria-label="Table" tabindex="0" '
+        f'<div {NO_MATHS} data-toolbench-listing role="group" aria-label="Table" tabindex="0" '
         f'style="overflow:auto;{TEXT_FONT};{TEXT_COLOR}">{table}{below}</div>'
     )
 
 
-def _cells(row: Sequence[object], numeric: Sequence[bool]) -> str:
+def _cells(row: Sequence[object], numeric: Sequence[bool], marks: Sequence[str]) -> str:
     return "".join(
-        f'<td style="{CELL};{_flow(index, cell)}{_side(is_number)}">{_text(cell)}</td>'
-        for index, (cell, is_number) in enumerate(zip(row, numeric, strict=True))
+        f'<td{mark} style="{CELL};{_flow(index, cell)}{_side(is_number)}">{_text(cell)}</td>'
+        for index, (cell, is_number, mark) in enumerate(
+            zip(row, numeric, marks, strict=True)
+        )
     )
 
 
@@ -84,14 +90,17 @@ def _flow(index: int, cell: object) -> str:
             "min-width:24em;overflow-wrap:anywhere" if is_long else "white-space:nowrap"
         )
         return f"{CODE_FONT};font-size:12px;{wrap};"
-    if len(str_of(cell)) <= _WORD and " " not in str_of(cell):
+    if _is_sentence(cell):
+        return "min-width:6em;overflow-wrap:break-word;word-break:normal;"
+    if " " not in str_of(cell) and len(str_of(cell)) <= _WORD:
         return "white-space:nowrap;"  # a date is not broken at its hyphens
     return "min-width:4em;overflow-wrap:break-word;word-break:normal;"
 
 
-def _is_long(cell: object) -> bool:
+def _is_sentence(cell: object) -> bool:
     """Tell whether *cell* holds more than a few words."""
-    return len(str_of(cell)) > _WORD
+    text = str_of(cell)
+    return len(text) > _WORD and " " in text
 
 
 def _side(is_number: bool) -> str:  # noqa: FBT001 - private, and reads well where it is called

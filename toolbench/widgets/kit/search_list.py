@@ -5,9 +5,10 @@ each item. The module reads the texts from hidden elements. Without the module, 
 shows the first items.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import ipywidgets as w
@@ -101,6 +102,10 @@ class PickList:
         self._offered: tuple[tuple[Item, ...], str] = ((), "")
         self._matches: tuple[int, ...] = ()
         self._filling = False
+        self._parts = parts
+        self._states: dict[str, str] = {}
+        self._states_html: Any = None  # made for the first state
+        self._states_lock = Lock()
         self.picked: str | None = None
         """The key of the picked item; None if no item is picked."""
         self._search = parts.make(
@@ -163,6 +168,24 @@ class PickList:
         with self._lock:
             self.picked = key
             self._show_picked()
+
+    def show_state(self, key: str, words: str) -> None:
+        """Show *words*, the state of the item with *key*, in place of its second line.
+
+        If *words* is empty, the second line is shown again. The list of ipywidgets shows no
+        states. Any thread may call this, also while it holds other locks.
+        """
+        with self._states_lock:
+            states = {k: text for k, text in self._states.items() if k != key}
+            if words:
+                states[key] = words
+            if states == self._states:
+                return
+            self._states = states
+            if self._states_html is None:
+                self._states_html = self._parts.html()
+                self.widget.children = (*self.widget.children, self._states_html)
+            put(self._states_html, _states_html(states))
 
     def _filter(self) -> None:
         with self._lock:
@@ -272,6 +295,11 @@ def _state_html(matches: Sequence[int], picked: str | None) -> Html:
     """Return the places of the listed items and the key *picked*, for our JavaScript module."""
     state = ascii_json([_ranges(matches), picked])
     return Html(f'<div data-toolbench-matches="{state}" hidden></div>')
+
+
+def _states_html(states: Mapping[str, str]) -> Html:
+    """Return the states of items by their keys, for our JavaScript module."""
+    return Html(f'<div data-toolbench-states="{ascii_json(states)}" hidden></div>')
 
 
 def _ranges(numbers: Sequence[int]) -> list[list[int]]:

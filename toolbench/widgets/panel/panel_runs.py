@@ -32,6 +32,8 @@ class PanelRuns:
         latest: The active run, or the last run; None if there was no run.
         report: The view of the latest run.
         question: The box that shows the questions of the latest run.
+        when_changed: A function that is called with the state of the active run after it has
+            changed, and with an empty text after the run has ended.
     """
 
     def __init__(
@@ -55,6 +57,8 @@ class PanelRuns:
         self.latest: Run | None = None
         self.report = RunReport(parts, lock, add)
         self.question = QuestionBox(parts)
+        self.when_changed: Callable[[str], object] | None = None
+        self._last_state = ""
         self._record: RunRecord | None = None
         self._news = Event()  # the run has a result or a question
         self._is_closed = False
@@ -138,6 +142,13 @@ class PanelRuns:
         if self.latest is not None:
             active.stop(self.latest)
 
+    def _tell(self, state: str) -> None:
+        """Call `when_changed` with *state*, if this is a new one."""
+        if state != self._last_state:
+            self._last_state = state
+            if self.when_changed is not None:
+                self.when_changed(state)
+
     def refresh(self) -> bool:
         """Update the view of the run. Return whether the run goes on and needs more updates."""
         with self._lock:
@@ -147,6 +158,7 @@ class PanelRuns:
             over = self.report.show(run)
             if run.is_stuck:
                 self._controls.settle(is_busy=self.is_busy)
+            self._tell(run.state if self.is_busy else "")
             if over and (self._record is None or self._record.id != run.id):
                 self._controls.settle(is_busy=self.is_busy)
                 self._record = _record_of(run)

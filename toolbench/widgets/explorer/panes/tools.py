@@ -1,5 +1,7 @@
 """The tab of a server's tools: a list, the panel of the open tool, and disabled tools."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 from toolbench.core.tool import ToolDefinition
@@ -9,6 +11,7 @@ from toolbench.mcp.apps.preview import app_uri
 from toolbench.mcp.features.listing import DisabledTool
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.token_bill import TokenBill
+from toolbench.runs.history.state_words import state_words
 from toolbench.widgets.explorer.panes.app_preview import AppView
 from toolbench.widgets.explorer.panes.pane import (
     ListPane,
@@ -69,9 +72,14 @@ class ToolsPane(ListPane):
     def _pick(self, name: str) -> None:
         if name not in self._open:
             self._open[name] = OpenTool(
-                self.session, self._lock, self.session.tool(name)
+                *(self.session, self._lock, self.session.tool(name)),
+                partial(self._show_state, name),
             )
         self.detail.children = [self._open[name].widget]
+
+    def _show_state(self, name: str, state: str) -> None:
+        """Show in the list that a tool runs or waits for an answer, also while another one is open."""
+        self._list.show_state(name, state_words(state))
 
     def use(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
         """Open the tool *name*, filled with *arguments*, and run it if *is_run* is true.
@@ -110,10 +118,13 @@ class OpenTool(Pane):
         session: MCPServerSession,
         lock: Lock,
         tool: ToolDefinition[Any, Any],
+        when_changed: Callable[[str], object],
     ) -> None:
-        """Open *tool*."""
+        """Open *tool*; call *when_changed* with the state of its run after each change."""
         super().__init__(session, lock)
+        self._when_changed = when_changed
         self.panel = ToolPanel(tool)
+        self.panel.runs.when_changed = when_changed
         self._app = AppView(session, self.panel) if app_uri(tool) else None
         self._newer: ToolDefinition[Any, Any] | None = None
         self._notice = self._parts.html()
@@ -153,7 +164,10 @@ class OpenTool(Pane):
         if newer is None:
             return
         old, app = self.panel, self._app
+        old.runs.when_changed = None
+        self._when_changed("")
         self.panel = ToolPanel(newer, old.form.value)
+        self.panel.runs.when_changed = self._when_changed
         self._app = AppView(self.session, self.panel) if app_uri(newer) else None
         self._updates.children = []
         self.refresh()
