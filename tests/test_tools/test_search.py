@@ -13,7 +13,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from toolbench.tools.failure_sentence import RunError
-from toolbench.tools.search.folder_walk import Walk
+from toolbench.tools.search.folder_walk import DirectoryFiles, Walk
 from toolbench.tools.search.globs import (
     deepest,
     name_regex,
@@ -52,6 +52,10 @@ def plant(root: Path, *paths: str) -> None:
     for path in paths:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).touch()
+
+
+def open_files() -> int:
+    return len(list(Path("/dev/fd").iterdir()))
 
 
 def walked(base: Path, top: Path | None = None, **options) -> set[str]:
@@ -328,16 +332,27 @@ class TestWalk:
     def test_unreadable_directories_are_counted(self, tmp_path, monkeypatch):
         """A directory that cannot be read is passed over and counted."""
         plant(tmp_path, "a/b", "c/d")
-        real = os.scandir
+        real = os.open
 
-        def scandir(path):
+        def refusing(path, flags):
             if str(path).rstrip("/").endswith("/a"):
                 raise PermissionError
-            return real(path)
+            return real(path, flags)
 
-        monkeypatch.setattr(os, "scandir", scandir)
+        monkeypatch.setattr(os, "open", refusing)
         walk = Walk(tmp_path, tmp_path)
         assert (set(walk), walk.unreadable) == ({"c/d"}, 1)
+
+    def test_closes_each_directory(self, tmp_path):
+        """A walk leaves no directory open, also if it is not walked to its end."""
+        plant(tmp_path, "a/b", "c/d")
+        before = open_files()
+        walk = Walk(tmp_path, tmp_path).by_directory()
+        next(walk)
+        assert open_files() == before + 1
+        del walk
+        assert walked(tmp_path) == {"a/b", "c/d"}
+        assert open_files() == before
 
     def test_stops(self, tmp_path):
         """A walk that is stopped goes no further."""
@@ -362,8 +377,11 @@ class TestNewest:
                 path = Path(folder, str(number))
                 path.touch()
                 os.utime(path, (time, time))
-            names = [
-                str(number) for number in range(len(times) + 1)
-            ]  # the last is gone
-            order = list(newest_first(f"{folder}/", names))
-            assert newest(f"{folder}/", names, most) == order[:most]
+            removed = Path(folder, "removed")
+            removed.touch()
+            with os.scandir(folder) as scan:
+                files = list(scan)
+            removed.unlink()
+            order = list(newest_first(f"{folder}/", [file.name for file in files]))
+            directories = [DirectoryFiles("", files)]
+            assert newest(f"{folder}/", directories, most) == order[:most]

@@ -69,7 +69,7 @@ class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
             deepest=deepest(pattern.rest),
             stopped=stopped,
         )
-        matches = newest(walk.prefix, walk, CAP + 1)
+        matches = newest(walk.prefix, walk.by_directory(), CAP + 1)
         if stopped():
             raise interrupted()
         more = f"[There are more than these {CAP}: narrow the pattern to see others.]"

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from math import inf
 from pathlib import Path
+from typing import NamedTuple
 
 from toolbench.tools.search.ignore import (
     IgnoreFile,
@@ -16,6 +17,16 @@ from toolbench.tools.search.ignore import (
 from toolbench.tools.search.kernel_files import kernel_directories
 
 _Rules = tuple[IgnoreFile, ...]
+_TO_LIST = os.O_RDONLY | os.O_DIRECTORY
+
+
+class DirectoryFiles(NamedTuple):
+    """Some files of one directory."""
+
+    directory: str
+    """The path to put before a file's name, relative to the base of the walk: empty, or with a slash at the end."""
+    files: list[os.DirEntry[str]]
+    """The files, as entries of the open directory: `stat` looks up only the name, not the whole path."""
 
 
 class Walk:
@@ -86,44 +97,77 @@ class Walk:
         return f"{str(self.base).rstrip('/')}/"
 
     def __iter__(self) -> Iterator[str]:
-        begin, only_path, by_name = len(self._start), self._matches, self._by_name
+        for directory, files in self.by_directory():
+            for file in files:
+                yield directory + file.name
+
+    def by_directory(self) -> Iterator[DirectoryFiles]:
+        """Yield the files of each directory that the walk enters.
+
+        Use the entries of the files before the next step: then their directory is closed.
+        """
         stack: list[tuple[str, _Rules]] = [(self._start, self._rules)]
         while stack and not self._stopped():
             below, rules = stack.pop()
-            entries = self._entries(below)
-            names = [entry.name for entry in entries]
-            if ".gitignore" in names:
-                own = read_rules(self._origin, below)
-                rules = (*rules, own) if own else rules
-            inside = below[begin:]  # nearly all time is spent in this loop
-            for name, entry in zip(names, entries, strict=True):
-                if name[0] == "." and (name == ".git" or not self.hidden):
-                    continue
-                is_directory = entry.is_dir(follow_symlinks=False)
-                looked_at = name if by_name else inside + name
-                if only_path and not is_directory and not only_path(looked_at):
-                    continue
-                path = inside + name
-                if rules and is_ignored(rules, name, below + name, is_directory):
-                    self.ignored += [path] * is_directory
-                elif is_directory:
-                    reached = path.count("/") < self._deepest
-                    reached = reached and path not in self.left_out
-                    stack += [(f"{below}{name}/", rules)] * reached
-                elif entry.is_file(follow_symlinks=False) or self._is_link(entry):
-                    yield path
+            try:
+                directory = os.open(f"{self._origin}/{below}", _TO_LIST)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                self.unreadable += 1
+                continue
+            try:
+                files, directories = self._listed(directory, below, rules)
+                stack += directories
+                yield DirectoryFiles(below[len(self._start) :], files)
+            finally:
+                os.close(directory)
 
-    def _entries(self, below: str) -> list[os.DirEntry[str]]:
-        directory = f"{self._origin}/{below}"
+    def _listed(
+        self, directory: int, below: str, rules: _Rules
+    ) -> tuple[list[os.DirEntry[str]], list[tuple[str, _Rules]]]:
+        """Return the files in the open *directory*, and the directories to walk through next.
+
+        *below* is the path of *directory*, relative to the origin.
+        """
+        matches = self._matches
+        inside = below[len(self._start) :]
+        above = "" if self._by_name else inside
+        files: list[os.DirEntry[str]] = []
+        directories: list[tuple[str, _Rules]] = []
+        entries = self._entries(directory)
+        names = [entry.name for entry in entries]
+        if ".gitignore" in names:
+            own = read_rules(self._origin, below)
+            rules = (*rules, own) if own else rules
+        for name, entry in zip(names, entries, strict=True):  # takes nearly all time
+            if name[0] == "." and (name == ".git" or not self.hidden):
+                continue
+            is_directory = entry.is_dir(follow_symlinks=False)
+            if not is_directory and matches and not matches(above + name):
+                continue
+            if rules and is_ignored(rules, name, below + name, is_directory):
+                self.ignored += [inside + name] * is_directory
+            elif is_directory:
+                if self._is_wanted(inside + name):
+                    directories.append((f"{below}{name}/", rules))
+            elif entry.is_file(follow_symlinks=False) or self._is_link(entry):
+                files.append(entry)
+        return files, directories
+
+    def _entries(self, directory: int) -> list[os.DirEntry[str]]:
         try:
             with os.scandir(directory) as scan:
-                entries = list(scan)
+                return list(scan)
         except FileNotFoundError:
             return []
         except OSError:
             self.unreadable += 1
             return []
-        return entries
+
+    def _is_wanted(self, path: str) -> bool:
+        """Tell whether the walk enters the directory *path*, relative to the base."""
+        return path.count("/") < self._deepest and path not in self.left_out
 
     def _is_link(self, entry: os.DirEntry[str]) -> bool:
         """Tell whether *entry* is a link to a file, and the walk includes such links."""

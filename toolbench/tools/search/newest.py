@@ -6,30 +6,31 @@ from heapq import heapify, heappop
 from math import inf
 
 from toolbench.tools.failure_sentence import readable
+from toolbench.tools.search.folder_walk import DirectoryFiles
 
 CAP = 100
 """The most files that a search returns."""
 _SORTED_TIMES = 8  # paths are sorted when there are 8 times as many as needed
 
 
-def newest(prefix: str, paths: Iterable[str], most: int) -> list[str]:
+def newest(prefix: str, directories: Iterable[DirectoryFiles], most: int) -> list[str]:
     """Return the first *most* paths of `newest_first`; only few other paths are kept in memory."""
     latest: list[tuple[int, str]] = []
     oldest = -inf
-    for path in paths:
-        whole = prefix + path
-        try:
-            changed = os.stat(whole).st_mtime_ns  # noqa: PTH116 - for every hit
-        except OSError:
-            continue
-        if changed < oldest:
-            continue
-        latest.append((-changed, whole))
-        if len(latest) >= _SORTED_TIMES * most:
-            latest.sort()
-            del latest[most:]
-            oldest = -latest[-1][0]
-    return [whole for _, whole in sorted(latest)[:most]]
+    for directory, files in directories:
+        for file in files:
+            try:
+                changed = file.stat().st_mtime_ns
+            except OSError:
+                continue
+            if changed < oldest:
+                continue
+            latest.append((-changed, directory + file.name))
+            if len(latest) >= _SORTED_TIMES * most:
+                latest.sort()
+                del latest[most:]
+                oldest = -latest[-1][0]
+    return [prefix + path for _, path in sorted(latest)[:most]]
 
 
 def newest_first(prefix: str, paths: Iterable[str]) -> Iterator[str]:
