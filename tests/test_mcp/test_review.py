@@ -1,11 +1,17 @@
 """Whether to use a server: what is said of its tools before a model gets them."""
 
+from dataclasses import replace
+from typing import Annotated
+
 import pytest
 from fastmcp import FastMCP
+from fastmcp.tools import Tool
+from pydantic import Field
 from test_display.inert import problems
 from test_widgets.front import click
 from test_widgets.tooling import buttons, shown, until
 
+from toolbench.llm.tokens import TokenCount
 from toolbench.mcp import MCPClient
 from toolbench.mcp.review import review_of
 from toolbench.widgets.explorer import Explorer
@@ -47,6 +53,13 @@ def test_says_what_to_look_at(session):
     assert review.cost.tokens > 0
     assert review.summary.startswith("3 tools, 1 undeclared, ")
     text = str(review)
+    findings = len(review.findings)
+    assert text.splitlines()[:2] == [
+        f"library: 3 tools, {review.cost} in every request, 1 of undeclared effect, "
+        f"{findings} findings of lint.",
+        "With care: 2 of 3 tools can delete something, or do not say what they change. "
+        "Read the arguments before such a call runs.",
+    ]
     assert "1 tool can delete or overwrite data: delete_book." in text
     assert "1 tool do" not in text
     assert [f.severity for f in review.findings] == sorted(
@@ -72,13 +85,64 @@ def test_counts_what_lint_says_once(session):
         assert f">{finding.tool}</code>" in html and finding.rule in html
 
 
+def reviewed(*tools):
+    """The review of a server with these tools."""
+    server = FastMCP("one")
+    for tool in tools:
+        server.add_tool(tool)
+    with MCPClient(timeout=20) as client:
+        client.connect("one", server)
+        return review_of(client.servers["one"])
+
+
+def good(**more):
+    """A tool of which lint has nothing to say."""
+
+    def find_books(title: Annotated[str, Field(description="Part of a title.")]) -> str:
+        """Find the books whose title holds a text; the answer is one title a line."""
+        return title
+
+    return Tool.from_function(find_books, annotations={"readOnlyHint": True}, **more)
+
+
 def test_calls_nothing_safe():
     """A server without any remark is not called safe: nobody can know that."""
-    with MCPClient(timeout=20) as client:
-        client.connect("empty", FastMCP("empty"))
-        review = review_of(client.servers["empty"])
+    review = reviewed(good())
     assert review.concerns == []
+    assert review.verdict.sentence.startswith("Yes, as far as its tools say")
+    assert "None was called." in str(review)
     assert "safe" not in str(review)
+
+
+def test_has_no_use_for_a_server_without_tools():
+    """There is nothing that a model could get."""
+    assert reviewed().verdict.sentence == "No: it has no tool that can be called."
+
+
+def test_points_at_what_is_below():
+    """A remark that is no danger is no reason against the server."""
+    described = good(name="books")
+    review = replace(reviewed(described), cost=TokenCount(9_000, exact=True))
+    assert review.verdict.sentence == "Yes, but look at what is said below."
+    assert "Its tools cost 9,000 tokens in every request" in str(review)
+
+
+def test_is_against_tools_whose_calls_fail(session):
+    """Errors of lint weigh more than what a tool may do."""
+    review = review_of(session)
+    finding = replace(review.findings[0], severity="error")
+    worse = replace(review, findings=(finding, *review.findings[1:]))
+    assert (
+        worse.verdict.sentence
+        == "Not as it is: lint has errors, with which calls fail."
+    )
+
+
+def test_begins_its_card_with_the_counts_and_the_verdict(session):
+    """Before all single remarks."""
+    html = review_of(session).to_html()
+    places = [html.index(text) for text in ("in every request,", "With care:", "Lint:")]
+    assert places == sorted(places)
 
 
 def test_is_asked_for_in_the_explorer():

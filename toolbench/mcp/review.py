@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, get_args
+from typing import Any, NamedTuple, Protocol, get_args
 
 from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import REMARK
-from toolbench.display.page import notice
+from toolbench.display.page import Tone, notice
 from toolbench.llm.lint import Finding, Severity, lint_tools
 from toolbench.llm.tokens import TokenCount
 from toolbench.mcp.token_bill import TokenBill
@@ -31,6 +31,13 @@ class Reviewed(Protocol):
     @property
     def status(self) -> str:
         """The state of the session, in one word."""
+
+
+class Verdict(NamedTuple):
+    """An answer to the question whether to use a server: a sentence, and its colour."""
+
+    tone: Tone
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -62,10 +69,46 @@ class ServerReview:
         return f"{counted(self.tools, 'tool')}, {undeclared}{self.cost}"
 
     @property
+    def counts(self) -> str:
+        """A sentence with the numbers of tools, tokens, undeclared tools and findings of lint."""
+        findings = counted(len(self.findings), "finding")
+        return (
+            f"{counted(self.tools, 'tool')}, {self.cost} in every request, "
+            f"{len(self.undeclared)} of undeclared effect, {findings} of lint."
+        )
+
+    @property
+    def verdict(self) -> Verdict:
+        """A plain answer, from what the tools declare; no tool was called for it."""
+        risky = len(self.destructive) + len(self.undeclared)
+        if not self.tools:
+            return Verdict("danger", "No: it has no tool that can be called.")
+        if self._number("error"):
+            return Verdict(
+                "danger", "Not as it is: lint has errors, with which calls fail."
+            )
+        if risky:
+            change = "can delete something, or does not say what it changes"
+            if risky > 1:
+                change = "can delete something, or do not say what they change"
+            return Verdict(
+                "warning",
+                f"With care: {risky} of {counted(self.tools, 'tool')} {change}. Read the arguments "
+                "before such a call runs.",
+            )
+        if self.concerns:
+            return Verdict("info", "Yes, but look at what is said below.")
+        return Verdict(
+            "success", "Yes, as far as its tools say what they do. None was called."
+        )
+
+    def _number(self, severity: Severity) -> int:
+        return sum(finding.severity == severity for finding in self.findings)
+
+    @property
     def concerns(self) -> list[str]:
         """Sentences about risks for a person. An empty list does not mean that the server is safe."""
-        errors = sum(finding.severity == "error" for finding in self.findings)
-        warnings = sum(finding.severity == "warning" for finding in self.findings)
+        errors, warnings = self._number("error"), self._number("warning")
         sentences = [
             (self.destructive, "can delete or overwrite data"),
             (
@@ -89,15 +132,21 @@ class ServerReview:
 
     def to_html(self) -> Html:
         """Return the review as a card that needs no kernel."""
-        concerns = self.concerns or ["No problem was seen here."]
-        tone: Any = "warning" if self.concerns else "success"
-        parts = [notice(concern, tone) for concern in concerns]
+        tone, sentence = self.verdict
+        parts = [Html(f"<p>{escape(self.counts)}</p>"), notice(sentence, tone)]
+        parts += [notice(concern, "warning") for concern in self.concerns]
         parts.append(_findings_html(self.findings))
         title = f"Should I use {self.server}?"
         return cards_html([Card(title, Html("".join(parts)), self.summary)])
 
     def __str__(self) -> str:
-        lines = [f"{self.server}: {self.summary}", *self.concerns, *self.findings]
+        verdict = self.verdict.sentence
+        lines = [
+            f"{self.server}: {self.counts}",
+            verdict,
+            *self.concerns,
+            *self.findings,
+        ]
         return "\n".join(map(str, lines))
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
