@@ -198,6 +198,7 @@ server = FastMCP("library")
 server.add_provider(provider)
 server.add_extension(SkillsExtension(providers=[provider]))
 server.tool(lambda: "lent", name="get_structured_content", annotations={"readOnlyHint": True})
+server.tool(lambda: "said", name="echo")
 server.resource("books://all", name="All books", description="Each of them.")(lambda: "none")
 server.prompt(lambda: "Which book?", name="choose", description="Choose a book.")
 client = MCPClient(timeout=20)
@@ -216,6 +217,11 @@ class TestLayout:
             tops = lists.evaluate_all("tabs => tabs.map(it => it.offsetTop)")
             assert len(set(tops)) == 1
             explorer.run(until="lent")
+            lists_pane = explorer.box.locator(".toolbench-pane-list").bounding_box()
+            search = explorer.box.get_by_label("Search", exact=True)
+            field = search.locator("visible=true").bounding_box()
+            assert lists_pane is not None and field is not None
+            assert field["x"] - lists_pane["x"] >= 6
             explorer.tab("Traffic")
             explorer.see("get_structured_content")
             messages = explorer.box.get_by_role("listbox", name="Messages")
@@ -236,6 +242,19 @@ class TestLayout:
                     box = part.locator("visible=true").first.bounding_box()
                     assert pane is not None and box is not None
                     assert box["x"] - pane["x"] >= 12, (tab, button)
+
+    def test_in_a_narrow_window(self, lab: NotebookPage, nbroot: Path) -> None:
+        """What is beside Run has one line below it, also when the run has ended."""
+        with opened(lab, nbroot / "narrow.ipynb", WIDE) as explorer:
+            explorer.run(until="lent")
+            lab.tab.page.set_viewport_size({"width": 480, "height": 900})
+            tops = []
+            for name in ("Run", "Copy call", "Advanced input"):
+                button = explorer.box.get_by_role("button", name=name, exact=True)
+                box = button.locator("visible=true").first.bounding_box()
+                assert box is not None
+                tops.append(round(box["y"]))
+            assert tops[0] + 10 < tops[1] == tops[2]
 
 
 MANY_MESSAGES = """

@@ -192,8 +192,7 @@ STYLE = Html(f"""<style>
 .toolbench-fork {{ margin: 12px 0 0; padding: 0 0 0 14px; border-left: 3px solid var(--tb-edge); }}
 .toolbench-question:not(:has(*)) {{ display: none; }}
 @media (max-width: 600px) {{
- .toolbench-actions::after {{ content: ""; flex: 0 0 100%; order: 1; }} /* the last two get a line of their own */
- .toolbench-actions > :is(.toolbench-copy-call, .tb-more) {{ order: 2; }}
+ .toolbench-actions::after {{ content: ""; flex: 0 0 100%; order: 3; }} /* the last two get a line of their own */
  .toolbench-waiting > .toolbench-row {{ gap: 4px; }}
  .toolbench-waiting > .toolbench-row > .toolbench-waiting-line {{ flex-basis: 100%; }}
  .toolbench-box .toolbench-waiting > .toolbench-row > .toolbench-button {{ padding: 0 8px; }}

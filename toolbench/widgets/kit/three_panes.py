@@ -65,7 +65,7 @@ STYLE = Html(f"""{LOOK}{MESSAGE_STYLE}<style>
 .toolbench-pane-main .toolbench-panel > .toolbench-box:not(:has(*)) {{ margin: 0; }}
 .toolbench-pane-main > .toolbench-box > .toolbench-text {{ margin: 10px 14px; }}
 .toolbench-panes > .toolbench-box:not(:has(*)) {{ display: none; }}
-.toolbench-picker .toolbench-search {{ width: auto; max-width: none; margin: 8px 8px 6px; flex-flow: column; align-items: stretch; }}
+.toolbench-pane-list .toolbench-picker.toolbench-box > .toolbench-search.toolbench-field {{ width: auto; max-width: none; margin: 8px 8px 6px; flex-flow: column; align-items: stretch; }}
 .toolbench-picker .toolbench-search > .widget-label {{ position: absolute; width: 1px; height: 1px;
  overflow: hidden; clip-path: inset(50%); }}
 .toolbench-picker .toolbench-search > input {{ max-width: none; width: 100%; flex: none; background: var(--tb-paper); }}
