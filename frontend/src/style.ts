@@ -70,7 +70,7 @@ button.toolbench-open:focus-visible { outline: 2px solid ${BRAND}; outline-offse
 .toolbench-filter { display: flex; flex-wrap: wrap; gap: 4px 10px; align-items: center; margin: 2px 0 6px; font-size: 12px; }
 .toolbench-filter > input { font: inherit; flex: 0 1 30em; min-width: 10em; min-height: 26px; box-sizing: border-box; padding: 2px 8px;
   color: ${INK}; background: transparent; border: 1px solid var(--jp-border-color1, ${LINE}); border-radius: 4px; }
-.toolbench-filter > input::placeholder { color: ${MUTED}; opacity: 1; }
+.toolbench-filter > input::placeholder { color: ${MUTED}; opacity: 1; font-style: italic; }
 .toolbench-filter > input:focus-visible { outline: 2px solid ${BRAND}; outline-offset: -1px; }
 table.toolbench-table { white-space: nowrap; width: 100%; font-family: var(--jp-ui-font-family, system-ui, sans-serif) !important;
   font-size: 12px !important; }

@@ -85,8 +85,13 @@ class TestCapText:
 class TestShorten:
     @pytest.mark.parametrize(
         ("text", "expected"),
-        [("name", "name"), ("a name", "a na…"), ("abce\u0301f", "abc…")],
+        [
+            ("name", "name"),
+            ("a name", "a na…"),
+            ("abce\u0301f", "abc…"),
+            ("abc…, d", "abc…"),
+        ],
     )
     def test_a_name_is_cut_at_its_end(self, text, expected):
-        """An ellipsis stands for the rest; accents go with their letter."""
+        """One ellipsis stands for the rest; accents go with their letter."""
         assert shorten(text, 5) == expected

@@ -108,7 +108,9 @@ def text_line(text: str) -> str:
 
 def shorten(text: str, limit: int) -> str:
     """Return *text*, cut to at most *limit* characters, for names, titles and cells."""
-    return text if len(text) <= limit else f"{text[: _before(text, limit - 1)]}…"
+    if len(text) <= limit:
+        return text
+    return f"{text[: _before(text, limit - 1)].rstrip('…')}…"  # it may end in a cut already
 
 
 def cap_text(text: Text, limit: int, omitted: int = 0) -> Text:

@@ -79,7 +79,7 @@ button.toolbench-open:focus-visible { outline: 2px solid ${ae}; outline-offset: 
 .toolbench-filter { display: flex; flex-wrap: wrap; gap: 4px 10px; align-items: center; margin: 2px 0 6px; font-size: 12px; }
 .toolbench-filter > input { font: inherit; flex: 0 1 30em; min-width: 10em; min-height: 26px; box-sizing: border-box; padding: 2px 8px;
   color: ${Al}; background: transparent; border: 1px solid var(--jp-border-color1, ${et}); border-radius: 4px; }
-.toolbench-filter > input::placeholder { color: ${Ut}; opacity: 1; }
+.toolbench-filter > input::placeholder { color: ${Ut}; opacity: 1; font-style: italic; }
 .toolbench-filter > input:focus-visible { outline: 2px solid ${ae}; outline-offset: -1px; }
 table.toolbench-table { white-space: nowrap; width: 100%; font-family: var(--jp-ui-font-family, system-ui, sans-serif) !important;
   font-size: 12px !important; }
