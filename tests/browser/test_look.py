@@ -146,6 +146,13 @@ def history_fits_a_narrow_window(lab: NotebookPage, panel: Locator) -> None:
     hint = panel.get_by_text("read-only", exact=True)
     cost = panel.get_by_text("tokens")
     assert abs(middle(hint) - middle(cost)) < 2
+    run, *others = (
+        panel.get_by_role("button", name=name, exact=True)
+        for name in ("Run", "Copy call", "Advanced input")
+    )
+    state = panel.get_by_role("status").filter(has_text="succeeded")
+    assert len({middle(part) for part in others}) == 1
+    assert abs(middle(state) - middle(run)) < 4 < middle(others[0]) - middle(run)
     lab.screenshot("history-narrow")
     lab.tab.page.set_viewport_size(WIDE)
     lab.tab.page.evaluate(SIDEBAR)
