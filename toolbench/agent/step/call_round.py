@@ -73,7 +73,7 @@ class Round:
     def messages(self) -> list[Json]:
         """Return the messages of the round: the model's message, and the answers to its calls.
 
-        If the model wrote its calls as text, the answers are sent as one text with the role of the user.
+        If the model wrote its calls as text, each answer is sent as a text with the role of the user.
         """
         pairs = [
             (call.tool_call, _readable(self.answers[call.id].answer))
