@@ -33,7 +33,7 @@ def kernel(tmp_path, monkeypatch):
         yield kernel
 
 
-@pytest.fixture(params=["modern", "legacy"])
+@pytest.fixture(params=["modern", pytest.param("legacy", marks=pytest.mark.long)])
 def server(request):
     """A server over HTTP, which outlives the kernel."""
     server = TaskServer(request.param)
