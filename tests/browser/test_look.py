@@ -124,6 +124,11 @@ def question_is_one_column(lab: NotebookPage, panel: Locator) -> None:
 
 def code_has_its_button_beside_its_label(panel: Locator) -> None:
     """One line for both, and the edges of the code are those of the buttons below."""
+    panel.get_by_role("tab", name="Schema").click()
+    schema = panel.get_by_role("group", name="What a model gets")
+    copy = panel.get_by_title("Copy: What a model gets")
+    assert left(schema) - left(panel.get_by_role("button", name="Run", exact=True)) < 2
+    expect(copy).to_be_visible()
     panel.get_by_role("tab", name="Code").click()
     label = panel.locator(".toolbench-code > label")
     copy = panel.locator(".toolbench-code").get_by_role("button", name="Copy")

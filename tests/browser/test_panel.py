@@ -168,10 +168,10 @@ class TestPanel:
         lab.type_into("folder", "/srv/data", within=panel)
         lab.click("Run", within=panel)
         lab.wait_for_text("part-5.txt", within=panel)
+        assert beside_run(panel) == ["Run", "Cancel", "bar", "state", "Copy call"]
         lab.show(PANEL)
         panel.evaluate("o => o.scrollIntoView({block: 'start'})")
         lab.screenshot("panel-running")
-        assert beside_run(panel) == ["Run", "Cancel", "bar", "state", "Copy call"]
         lab.wait_for_text("A person and the model read the same", within=panel)
         expect(panel.locator("table td", has_text="4711")).to_have_count(1)
         expect(panel.locator("img[src^='data:image/png']")).to_have_count(1)

@@ -45,6 +45,7 @@ class TestSchemaView:
         pick(named(view, "Format"), label)
         assert "Add two numbers." in shown(view)
         assert "tokens" in shown(view)
+        assert "data-toolbench-card" in shown(view)  # the page adds Copy and Save
 
     def test_says_what_had_to_change(self):
         """What a provider cannot take is named."""

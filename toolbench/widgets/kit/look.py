@@ -128,6 +128,7 @@ STYLE = Html(f"""<style>
 .toolbench-tabs > .widget-tab-contents .toolbench-box > :is(.toolbench-field, .toolbench-text, .toolbench-code, .toolbench-row) {{
  margin-left: 0; margin-right: 0; }}
 .toolbench-tabs > .widget-tab-contents .toolbench-box > .toolbench-field {{ width: 100%; }}
+.toolbench-tabs > .widget-tab-contents .toolbench-box > .toolbench-field + .toolbench-text {{ margin-top: 8px; }}
 .toolbench-tabs.jupyter-widgets.jupyter-widget-tab, {_TAB} {{ overflow: visible; min-width: 0; }}
 .toolbench-panel > :not(.toolbench-card) {{ margin-top: 10px; }}
 .toolbench-panel > .toolbench-box:not(:has(*)) {{ margin-top: 0; }}

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import ipywidgets as w
 
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.card_html import Card, cards_html
 from toolbench.display.escape import Html, ascii_json, escape
-from toolbench.display.html.css import REMARK
 from toolbench.display.json_tree import json_html
 from toolbench.display.objects import call_html
 from toolbench.display.page import notice, short
@@ -95,12 +95,13 @@ class SchemaView(View):
             self._html.value = notice(message, "danger")
             return
         size = estimate_tokens(dumps(format_schema, ensure_ascii=False, default=str))
-        cost = f'<div style="{REMARK};margin:4px 0">≈ {counted(size, "token")}</div>'
+        cost = f"≈ {counted(size, 'token')}"
         notes = "".join(f"<li>{escape(change)}</li>" for change in changes)
         notes = f'<ul style="margin:0 0 6px;padding-left:1.4em">{notes}</ul>' * bool(
             notes
         )
-        self._html.value = Html(f"{cost}{notes}{json_html(format_schema)}")
+        card = Card("What a model gets", json_html(format_schema), cost)
+        self._html.value = Html(f"{notes}{cards_html([card])}")
 
 
 def _changes(tool: ToolDefinition[Any, Any], name: Provider) -> list[str]:
