@@ -3,7 +3,11 @@
 import json
 import math
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
+from pathlib import Path
 
 import pandas
 import pytest
@@ -13,10 +17,13 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from toolbench import ToolDefinition, history, run_tool
+from toolbench.display.json_tree import json_text
 from toolbench.display.tables import table_html
 from toolbench.magics.table import Listing
 from toolbench.plain import (
     NOT_KEPT,
+    as_sent,
+    clip,
     key_text,
     plain,
     sendable,
@@ -179,3 +186,31 @@ def test_keys_and_errors():
     assert [key_text(key) for key in ("a", 1, None, (1,))] == ["a", "1", "None", "(1,)"]
     assert sentence(ValueError("no")) == "no"
     assert sentence(ValueError(10**5_000)).endswith("digits>")
+
+
+class Color(Enum):
+    RED = "red"
+    PAIR = (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Color.RED, '"red"'),
+        ([Color.RED, Color.PAIR], '["red", [1, 2]]'),
+        ({"day": date(2026, 2, 3)}, '{"day": "2026-02-03"}'),
+        (Path("a/b"), '"a/b"'),
+        (Decimal("1.50"), '"1.50"'),
+    ],
+)
+def test_what_an_argument_may_be_is_written_as_it_is_sent(value, text):
+    """A member of an enum, a date, a path: in a line and in a tree, as the form has it."""
+    assert clip(value) == text
+    assert json.loads(json_text(value)) == json.loads(text)
+    assert json.dumps(as_sent(value)) == text
+
+
+def test_other_objects_stay_what_they_are():
+    """A form takes them along, and sends them again."""
+    thing = object()
+    assert as_sent({"a": [thing]})["a"][0] is thing

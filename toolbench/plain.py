@@ -7,13 +7,18 @@ values may contain themselves, be nested too deeply, or have keys that are not t
 import re
 from base64 import b64encode
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
+from datetime import date, time, timedelta
+from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from json import dumps
 from math import isfinite, log10
+from pathlib import PurePath
 from typing import Any
+from uuid import UUID
 
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
@@ -25,6 +30,7 @@ _DEEPEST = 100  # levels to write
 _MOST = 10_000  # parts to write of a value whose own repr raises
 _SURELY_SHORT = 2_000  # bits: Python's limit cannot be set below 640 digits
 _SEQUENCES = (list, tuple, set, frozenset, deque)
+_WRITTEN = (date, time, timedelta, Decimal, UUID, PurePath)
 _LEAVES = frozenset({str, int, float, bool, bytes, type(None)})
 _HALF = re.compile("[\ud800-\udfff]")
 _BRACKETS: dict[type, str] = {dict: "{}", set: "{}", tuple: "()"}
@@ -62,10 +68,37 @@ def sentence(error: BaseException) -> str:
 def clip(value: Any, limit: int = 60) -> str:
     """Return *value* as JSON, cut to at most *limit* characters."""
     try:
-        text = dumps(value, ensure_ascii=False, default=text_of)
+        text = dumps(value, ensure_ascii=False, default=json_form)
     except (TypeError, ValueError, RecursionError):
         text = text_of(value)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def json_form(value: Any, otherwise: Callable[[Any], str] = text_of) -> Any:
+    """Return *value*, an object that `json.dumps` cannot write, as a tool's arguments in JSON have it.
+
+    A member of an enum becomes its value, and a date, a path or the like its text. Any other object
+    becomes `otherwise(value)`. Use: `default` of `json.dumps`.
+    """
+    kind = type(value)  # its `__class__` may run code
+    if issubclass(kind, Enum):
+        return value.value
+    return to_jsonable_python(value) if issubclass(kind, _WRITTEN) else otherwise(value)
+
+
+def as_sent(value: Any) -> Any:
+    """Return *value*, an argument of a call in Python, as a model or a form sends it.
+
+    See `json_form` for members of enums, dates and the like; other objects stay as they are.
+    """
+    kind = type(value)
+    if kind is dict:
+        return {as_sent(key): as_sent(item) for key, item in value.items()}
+    if kind in (list, tuple):
+        return [as_sent(item) for item in value]
+    if issubclass(kind, Enum):
+        return as_sent(value.value)
+    return to_jsonable_python(value) if issubclass(kind, _WRITTEN) else value
 
 
 def plain(value: Any) -> Any:

@@ -253,6 +253,13 @@ def test_a_definition_is_read_wherever_it_is_referred_to(name, words):
     assert judged[name].text == ("" if name == "l" else "Pick one of the two.")
 
 
+def test_an_empty_text_can_be_seen_among_the_values():
+    """It is in quotes; without them nothing would stand before the comma."""
+    schema = {"type": "object", "properties": {"e": {"enum": ["", " ", "x"]}}}
+    page = tool_bundle(tool_of(schema))["text/plain"]
+    assert 'e (optional): one of "", " ", x' in page
+
+
 _TEXT = {"type": "string", "description": "A text.", "maxLength": 9}
 _IS_A = {"properties": {"m": {"const": "a"}}, "required": ["m"]}
 CASES = {

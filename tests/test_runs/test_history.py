@@ -5,6 +5,8 @@ import json
 import subprocess
 import sys
 import weakref
+from datetime import date
+from enum import Enum
 
 import pytest
 from pydantic import SecretStr
@@ -29,6 +31,17 @@ from toolbench.runs.run import Run, run_here
 def login(user: str, password: SecretStr, api_token: str = "") -> str:
     """Log in."""
     return f"{user} with {api_token}"
+
+
+class Color(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@tool
+def paint(color: Color = Color.RED, day: date | None = None) -> str:
+    """Paint."""
+    return f"{color.value} on {day}"
 
 
 class Big:
@@ -57,6 +70,18 @@ class TestRecords:
             assert part in bundle["text/plain"]
             assert part in bundle["text/html"]
         assert '"a": 1' in bundle["text/plain"]
+
+    def test_show_arguments_as_they_are_sent(self):
+        """A call in Python may have objects: a member of an enum shows its value, a date its text."""
+        run_tool(paint, color=Color.BLUE, day=date(2026, 2, 3))
+        record = history()[-1]
+        sent = {"color": "blue", "day": "2026-02-03"}
+        assert record.known_arguments == sent
+        texts = [repr(history()), record.to_text(), record.to_html()]
+        for text in texts:
+            assert "blue" in text and "2026-02-03" in text
+            assert "Color." not in text and "datetime.date" not in text
+        assert record.rerun().text == "blue on 2026-02-03"
 
     def test_of_a_file_show_themselves_too(self, tmp_path):
         """A record whose tool is not known is shown by its name."""

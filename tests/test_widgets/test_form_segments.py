@@ -116,3 +116,10 @@ def test_a_choice_before_a_field_is_asked_for():
     assert "Choose one." in page(form.widget) and INVALID in switch._dom_classes
     pick(switch, "null")
     assert "Choose one." not in page(form.widget) and INVALID not in switch._dom_classes
+
+
+def test_an_empty_text_as_the_default_has_a_word():
+    """Quotes without anything in them are no word; the value itself is still one of the choices."""
+    form = _form(unit={"enum": ["", "C"], "default": ""})
+    switch = named(form.widget, "unit", w.RadioButtons)
+    assert _labels(switch) == ["default: empty", '""', "C"]

@@ -8,7 +8,7 @@ from toolbench.display.ansi.colors import MUTED, on_page
 from toolbench.display.caps import cap, left_out
 from toolbench.display.escape import NO_MATHS, Html, escape, visible
 from toolbench.display.html.css import CODE_FONT, TEXT_COLOR
-from toolbench.plain import each_once, key_text, plain
+from toolbench.plain import each_once, json_form, key_text, plain
 
 LIMIT = 100_000
 """The number of characters of keys and values to show, by default."""
@@ -151,6 +151,10 @@ def _remark(text: str) -> str:
 
 def _dumps(value: Any, indent: int | None = None) -> str:
     try:
-        return json.dumps(value, indent=indent, ensure_ascii=False, default=str)
+        return json.dumps(value, indent=indent, ensure_ascii=False, default=_leaf_form)
     except Exception:  # noqa: BLE001 - a cycle, an odd key, a user's str()
         return json.dumps(plain(value), indent=indent, ensure_ascii=False)
+
+
+def _leaf_form(value: Any) -> Any:
+    return json_form(value, str)

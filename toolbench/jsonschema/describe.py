@@ -41,8 +41,8 @@ def facts(node: Node) -> list[str]:
 
 
 def word(value: Any) -> str:
-    """Return *value* as a word in a sentence: a text unchanged, any other value as JSON."""
-    if not isinstance(value, str):
+    """Return *value* as a word in a sentence: a text unchanged, a blank text and other values as JSON."""
+    if not isinstance(value, str) or not value.strip():
         return clip(value, _WORD)
     return value if len(value) <= _WORD else f"{value[: _WORD - 1]}…"
 

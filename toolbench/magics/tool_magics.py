@@ -36,6 +36,7 @@ from toolbench.magics.option_checks import check_history, check_tool
 from toolbench.magics.parsers import LineParser, cut_json, parsed, quote_json, seconds
 from toolbench.magics.table import Listing
 from toolbench.magics.written_files import WrittenFiles
+from toolbench.plain import plain
 from toolbench.runs.engine import perform
 from toolbench.runs.history.history import history
 from toolbench.runs.history.state_words import state_words
@@ -241,7 +242,7 @@ class ToolMagics(Magics):
                     state_words(r.state),
                     f"{r.seconds:.3f}",
                     r.source,
-                    dict(r.arguments),
+                    plain(r.arguments),
                 )
                 for r in last
             ],

@@ -141,7 +141,7 @@ class RunHistory(Sequence[RunRecord]):
             table.add_column(column, no_wrap=column != "arguments")
         for r in records:
             cells = (r.id, r.tool, state_words(r.state), f"{r.seconds:.3f}", r.source)
-            texts = (*map(str, cells), text_of(dict(r.arguments)))
+            texts = (*map(str, cells), text_of(plain(r.arguments)))
             table.add_row(*(Text(shorten(text, _WIDEST)) for text in texts))
         if len(self) > _MAX_LINES:
             table.caption = f"the last {_MAX_LINES} of {len(self):,}"

@@ -16,7 +16,7 @@ from toolbench.display.escape import Html
 from toolbench.display.objects import call_html, call_text
 from toolbench.display.tables import TableHead, head_of, returned_frame
 from toolbench.errors import ToolbenchError
-from toolbench.plain import NOT_KEPT, plain, text_of, without_long_fractions
+from toolbench.plain import NOT_KEPT, as_sent, plain, text_of, without_long_fractions
 from toolbench.redaction import MARK
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 from toolbench.runs.history.state_words import state_words
@@ -164,8 +164,12 @@ class RunRecord:
 
     @property
     def known_arguments(self) -> dict[str, Any]:
-        """The arguments that the record has; secrets and texts that were too long are left out."""
-        return {k: v for k, v in self.arguments.items() if not is_lost(v)}
+        """The arguments that the record has, as a model or a form sends them.
+
+        Secrets and texts that were too long are left out. A member of an enum is its value, a date
+        its text; other Python objects stay as they are.
+        """
+        return {k: as_sent(v) for k, v in self.arguments.items() if not is_lost(v)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record, JSON-ready."""

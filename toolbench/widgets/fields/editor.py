@@ -124,8 +124,9 @@ class Editor(ABC):
     @property
     def nothing_chosen(self) -> str:
         """The label of the entry "no value" in a list of choices: what no value means."""
-        if self.slot.default is not UNSET:
-            return f"default: {notes.option(self.slot.default)}"
+        default = self.slot.default
+        if default is not UNSET:
+            return f"default: {'empty' if default == '' else notes.option(default)}"
         return "choose one" if self.slot.required else "not sent"
 
     def refresh(self) -> None:

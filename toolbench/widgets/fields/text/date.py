@@ -54,7 +54,7 @@ class Day(Editor):
     def hint(self) -> str:
         """The default in words, because a calendar has no placeholder; empty if there is no default."""
         default = self.slot.default
-        return "" if default is UNSET else f"default {notes.ghost(default)}"
+        return "" if default in (UNSET, "") else f"default {notes.ghost(default)}"
 
     def build(self) -> Widget:
         """Make the calendar."""
