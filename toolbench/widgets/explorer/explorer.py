@@ -58,7 +58,8 @@ class Explorer(w.VBox):
             parts, "Servers", self._picked, self._lock, rows=8, search="Find a server"
         )
         self._head = parts.html()
-        self._empty = parts.html()
+        self._text = parts.html()
+        self._empty = parts.column(self._text, kind="toolbench-page")
         self._panes = Panes(parts)
         super().__init__(
             [parts.html(STYLE), self._panes.widget],
@@ -145,7 +146,7 @@ class Explorer(w.VBox):
         name = self._name
         if name is None or name not in self._updates:
             text = _NONE if name is None else _AWAY.format(name)
-            put(self._empty, notice(text, "neutral"))
+            put(self._text, notice(text, "neutral"))
             self._panes.fill(lists=(self._list.widget,), main=(self._empty,), aside=())
             return
         session = self._updates[name][0]
