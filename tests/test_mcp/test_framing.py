@@ -2,11 +2,13 @@
 
 import json
 
+import mcp_types
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from toolbench.mcp.wire.framing import Lines, NoiseError, mend
+from toolbench.mcp.wire.framing import Lines, NoiseError, mend, message_in
 
 
 class TestLines:
@@ -39,6 +41,60 @@ class TestLines:
 
 def message(**fields):
     return json.dumps({"jsonrpc": "2.0", **fields}).encode()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+FIELDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "jsonrpc": st.sampled_from(["2.0", "1.0"]),
+        "id": st.integers() | st.text() | JSON,
+        "method": st.text() | JSON,
+        "params": st.dictionaries(st.text(), JSON) | JSON,
+        "result": st.dictionaries(st.text(), JSON) | JSON,
+        "error": st.fixed_dictionaries(
+            {"code": st.integers() | JSON, "message": st.text() | JSON, "data": JSON}
+        ),
+    },
+)
+
+
+class TestMessageIn:
+    """`message_in` reads a text as the SDK's reader does."""
+
+    @staticmethod
+    def outcome(reader, text):
+        """Return the message in *text* with its type, or the reason why *text* is not a message."""
+        try:
+            return repr(reader(text))
+        except ValidationError as error:
+            return [(problem["type"], problem["loc"]) for problem in error.errors()]
+
+    def same(self, text):
+        def by_the_sdk(text):
+            return mcp_types.jsonrpc_message_adapter.validate_json(text, by_name=False)
+
+        return self.outcome(message_in, text) == self.outcome(by_the_sdk, text)
+
+    @given(FIELDS)
+    def test_any_fields(self, fields):
+        """It takes and refuses the same objects, for the same reasons."""
+        assert self.same(json.dumps(fields).encode())
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            b"NaN", b"1e999", b"1" * 400, b"1" * 5000, b"[1,]", b"", b'"\\ud800"', b'"\xff"',
+            b'{"a":1,"a":2}', b'1}, "id": 2, "result": {"a": 3', b"[" * 150 + b"]" * 150,
+            b"[" * 250 + b"]" * 250,
+        ],
+    )  # fmt: skip
+    def test_odd_values(self, value):
+        """It agrees on values that readers of JSON disagree on."""
+        assert self.same(b'{"jsonrpc":"2.0","id":1,"result":{"value":%s}}' % value)
 
 
 class TestMend:

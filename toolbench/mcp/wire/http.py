@@ -22,6 +22,7 @@ from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.open_calls import HttpFailure
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.wire.auth import auth_of
+from toolbench.mcp.wire.framing import message_in
 from toolbench.mcp.wire.lenient_http import LONGEST_EVENT, mend_response
 from toolbench.mcp.wire.written_message import written
 from toolbench.redaction.redactor import Redactor
@@ -129,9 +130,8 @@ class SseTransport(ClientTransport):
             self.ended = True
 
     async def _pass(self, data: str, sender: Any) -> None:
-        read = mcp_types.jsonrpc_message_adapter.validate_json
         try:
-            message = read(data, by_name=False)
+            message = message_in(data)
         except ValueError:  # a repaired stream has no such events
             self.inbox.note_noise(data)
         else:
@@ -269,7 +269,7 @@ async def _failure(response: httpx2.Response, redactor: Redactor) -> HttpFailure
 def _error_in(body: bytes) -> str | None:
     """Return the message of the MCP error in *body*; None if *body* is not an MCP error."""
     try:
-        message = mcp_types.jsonrpc_message_adapter.validate_json(body, by_name=False)
+        message = message_in(body)
     except ValueError:
         return None
     if not isinstance(message, mcp_types.JSONRPCError):

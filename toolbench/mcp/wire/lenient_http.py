@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
-import mcp_types
 from pydantic import ValidationError
 
-from toolbench.mcp.wire.framing import NoiseError, mend
+from toolbench.mcp.wire.framing import NoiseError, mend, message_in
 
 LONGEST_EVENT = 256 * 1024 * 1024  # bytes of one result in an event stream
 
@@ -57,7 +56,7 @@ async def mend_response(
 def read(body: bytes) -> Reading:
     """Read *body* as a message. If the body is not a valid message, repair it."""
     try:
-        message = mcp_types.jsonrpc_message_adapter.validate_json(body, by_name=False)
+        message = message_in(body)
     except ValidationError as error:
         try:
             messages = list(mend(body))

@@ -23,7 +23,7 @@ from toolbench.core.orphans.orphan_guard import orphan_guard
 from toolbench.mcp.config.program import find_program
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.monitoring.notifications import Inbox
-from toolbench.mcp.wire.framing import Lines, mend
+from toolbench.mcp.wire.framing import Lines, mend, message_in
 from toolbench.mcp.wire.written_message import WrittenMessage, written
 
 _CHUNK = 1 << 18  # bytes
@@ -173,7 +173,7 @@ class ProcessTransport(ClientTransport):
 def _read(line: bytes) -> Any:
     """Read *line* strictly as a message; return None if *line* is not a message."""
     try:
-        return mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        return message_in(line)
     except ValueError:
         return None
 
