@@ -43,8 +43,13 @@ class Secrecy:
     def __init__(self, schema: Any, root: Any = None) -> None:
         """Make the rules of *schema*. If it is a part of *root*, its references are followed in *root*."""
         self._schema = schema  # kept alive: locations are found by the ids of its parts
-        self._location = Locations(schema if root is None else root).of([schema])
+        self._root = schema if root is None else root
         self._harmless: frozenset[str] | None = None
+
+    @cached_property
+    def _location(self) -> Location:
+        """The location of the whole value; not made for a schema of which only `defaults` are read."""
+        return Locations(self._root).of([self._schema])
 
     @property
     def has_secrets(self) -> bool:
@@ -136,9 +141,9 @@ def _has_key(value: Any, key: str) -> bool:
         if isinstance(part, dict):
             if key in part:
                 return True
-            todo += [v for v in part.values() if isinstance(v, dict | list)]
+            todo += [v for v in part.values() if isinstance(v, _CONTAINERS)]
         elif isinstance(part, list):
-            todo += [v for v in part if isinstance(v, dict | list)]
+            todo += [v for v in part if isinstance(v, _CONTAINERS)]
     return False
 
 
@@ -259,6 +264,7 @@ def _types_of(value: Any) -> frozenset[str]:
     return types_of_value(value) or frozenset({"string"})
 
 
+_CONTAINERS = (dict, list)
 _SIMPLE = frozenset({str, int, float, bool, type(None)})
 
 
