@@ -3,6 +3,8 @@
 import importlib.util
 import json
 import logging
+import os
+import ssl
 import textwrap
 
 import pytest
@@ -169,6 +171,28 @@ class TestHttp:
         assert "No answer" in session.tool("hang")({}).text
         session.call_seconds = 20
         assert session.tool("add")({"a": 1}).data == 2
+
+    def test_connections_share_the_authorities_that_they_trust(
+        self, client, url, monkeypatch, tmp_path
+    ):
+        """The file with the authorities is read once, and again when it has changed."""
+        files = []
+
+        def read(*, cafile):
+            files.append(cafile)
+            return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+        monkeypatch.setattr(ssl, "create_default_context", read)
+        for name in ("some.pem", "other.pem"):
+            file = tmp_path / name
+            file.touch()
+            monkeypatch.setenv("SSL_CERT_FILE", str(file))
+            client.connect("first", url)
+            client.connect("second", url)
+            assert files.count(str(file)) == 1
+        os.utime(file, (1, 1))
+        client.connect("third", url)
+        assert files.count(str(file)) == 2
 
     def test_the_older_transport_works_too(self, client):
         """Server-sent events, as servers of 2024 have them; the era is the older one."""
