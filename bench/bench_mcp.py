@@ -83,12 +83,12 @@ class Threaded(Raw):
         super().close()
 
 
-def raw_process(started=None):
+def raw_process(started=None, kind=Raw):
     started = started or entry()
     words = {
         name: started[name] for name in ("command", "args", "env") if name in started
     }
-    return Raw(StdioTransport(**words, log_file=Path(os.devnull), keep_alive=False))
+    return kind(StdioTransport(**words, log_file=Path(os.devnull), keep_alive=False))
 
 
 CALLS = 200
@@ -113,6 +113,17 @@ def beside_raw(ledger, work, ours, theirs, goal, rounds=CALLS):
     )
 
 
+def beside_thread(ledger, work, ours, theirs):
+    ledger.compare(
+        f"{work}, beside a client in a thread",
+        ours=once(ours),
+        peer=once(theirs),
+        peer_name="FastMCP's client, its loop in a thread",
+        rounds=CALLS,
+        clock=WALL,
+    )
+
+
 @pytest.fixture
 def client():
     with MCPClient(timeout=60) as client:
@@ -125,6 +136,9 @@ def test_a_call_over_stdio(ledger, client):
     raw = raw_process()
     beside_raw(ledger, "call over stdio", lambda: tool({"text": "x"}), raw.call, 1.05)
     raw.close()
+    threaded = raw_process(kind=Threaded)
+    beside_thread(ledger, "call over stdio", lambda: tool({"text": "x"}), threaded.call)
+    threaded.close()
 
 
 @contextmanager
@@ -160,13 +174,8 @@ def test_a_call_over_http(ledger, client):
         )
         raw.close()
         threaded = Threaded(StreamableHttpTransport(url))
-        ledger.compare(
-            "call over HTTP, beside a client in a thread",
-            ours=once(lambda: tool({"text": "x"})),
-            peer=once(threaded.call),
-            peer_name="FastMCP's client, its loop in a thread",
-            rounds=CALLS,
-            clock=WALL,
+        beside_thread(
+            ledger, "call over HTTP", lambda: tool({"text": "x"}), threaded.call
         )
         threaded.close()
         client.sync_close()
