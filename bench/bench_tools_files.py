@@ -162,13 +162,16 @@ class TestSearch:
         def theirs():
             todo, found = [str(tree)], []
             while todo:
-                with os.scandir(todo.pop()) as entries:
+                folder = todo.pop()
+                opened = os.open(folder, os.O_RDONLY)  # so `stat` looks up a name only
+                with os.scandir(opened) as entries:
                     for entry in entries:
                         if entry.is_dir(follow_symlinks=False):
-                            todo.append(entry.path)
+                            todo.append(f"{folder}/{entry.name}")
                         elif entry.name.endswith(".py"):
                             age = entry.stat().st_mtime_ns
-                            found.append((age, entry.path))
+                            found.append((age, f"{folder}/{entry.name}"))
+                os.close(opened)
             return sorted(found, reverse=True)[:100]
 
         ledger.compare(
