@@ -140,7 +140,8 @@ button.toolbench-sort:focus-visible { outline: 2px solid ${BRAND}; outline-offse
 [data-toolbench-listing] { container-type: inline-size; }
 @container (max-width: 30em) { /* sentences go below the other cells of their row */
   [data-toolbench-listing] > table:has([data-toolbench-sentence]) { width: 100%; }
-  [data-toolbench-listing] tr:has([data-toolbench-sentence]) { display: flex; flex-flow: row wrap; justify-content: space-between; padding: 2px 0; }
+  [data-toolbench-listing] tr:has([data-toolbench-sentence]) { display: flex; flex-flow: row wrap; padding: 2px 0; }
+  [data-toolbench-listing] tr:has([data-toolbench-sentence]) > :nth-child(2):nth-last-child(2) { margin-left: auto; }
   [data-toolbench-listing] tr:has([data-toolbench-sentence]) > * { padding-bottom: 0 !important; }
   [data-toolbench-listing] tr > [data-toolbench-sentence] { flex: 1 0 100%; order: 1; box-sizing: border-box; padding: 0 0 3px !important; }
 }

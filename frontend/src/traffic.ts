@@ -98,7 +98,8 @@ function entryOf(line: HTMLElement): Entry {
 function whatOf(what: string): HTMLElement {
   const [method = "", ...rest] = what.split(" ");
   const element = part("toolbench-what", "");
-  element.append(part("toolbench-method", rest.length ? `${method} ` : method), part("toolbench-about", rest.join(" ")));
+  element.append(part("toolbench-method", method));
+  if (rest.length) element.append(part("toolbench-about", ` ${rest.join(" ")}`)); // its space is never cut
   return element;
 }
 

@@ -1,5 +1,6 @@
 """The explorer: icons, by keyboard, as a cell's value, in a saved notebook; questions in its tabs."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -295,6 +296,7 @@ class TestTraffic:
             assert lines.count() <= LINES_DRAWN
             explorer.type_into("Containing", "counted 4321")
             expect(lines).to_have_count(1)
+            expect(lines).to_have_text(re.compile(r"tools/call count"))
             lines.click()
             explorer.see("Received: response")
             assert lab.tab.console_errors == []

@@ -321,6 +321,7 @@ class TestPrompts:
         press(pane, "Get messages")
         until(lambda: "a polite complaint about rain" in shown(pane.detail))
         assert ">user<" in shown(pane.detail)
+        assert shown(pane.detail).count("Write a complaint.") == 1
 
     def test_take_the_last_keys_that_a_click_overtakes(self, explorer):
         """A click is sent at once, a key when the one before was answered."""

@@ -172,7 +172,10 @@ STYLE = Html(f"""<style>
  background: var(--tb-paper); }}
 .toolbench-transcript > * {{ margin: 0 0 8px !important; }}
 .toolbench-transcript > .toolbench-box:not(:has(*)) {{ display: none; }}
-.toolbench-transcript .toolbench-text:not(.toolbench-log *) {{ margin-left: 0; margin-right: 0; }}
+.toolbench-transcript .toolbench-text:not(.toolbench-log *),
+.toolbench-events > .toolbench-box > .toolbench-row > .toolbench-field {{ margin-left: 0; margin-right: 0; }}
+.toolbench-events > .toolbench-box > .toolbench-row {{ margin: 0 0 6px; }}
+.toolbench-events > .toolbench-box {{ margin: 0 0 8px; }}
 .toolbench-transcript .toolbench-transcript {{ border: 0; padding: 0; }}
 .toolbench-conversation {{ border-bottom: 1px solid var(--tb-line); padding-bottom: 6px; }}
 .toolbench-conversation-head {{ flex: 1 1 20em; }}

@@ -106,7 +106,9 @@ class PromptsPane(ListPane):
         if isinstance(result, Failure):
             self._result.value = notice(result.text, "danger")
         else:
-            self._result.value = _messages_html(result)
+            prompt = (self._prompts or {}).get(self._list.picked or "")
+            known = "" if prompt is None else prompt.description
+            self._result.value = _messages_html(result, known)
             self._links.offer(self.session, result, results.redactor_of(result))
 
     def _drop_form(self) -> None:
@@ -142,11 +144,13 @@ def _about_html(prompt: Prompt) -> Html:
     )
 
 
-def _messages_html(written: MCPPromptObservation) -> Html:
+def _messages_html(written: MCPPromptObservation, known: str) -> Html:
+    """Return the messages; above them their description, unless it is *known*, the prompt's own."""
     warnings = "".join(notice(text, "warning") for text in written.warnings)
     about = f'<div style="{REMARK}">{escape(written.description)}</div>'
     messages = "".join(map(_message_html, written.messages[:_MESSAGES]))
-    return Html(warnings + about * bool(written.description) + messages)
+    is_new = written.description.strip() not in ("", known.strip())
+    return Html(warnings + about * is_new + messages)
 
 
 def _message_html(message: dict[str, Any]) -> str:

@@ -8,12 +8,11 @@ import ipywidgets as w
 
 from toolbench.display.escape import Html, escape, visible
 from toolbench.display.page import Tone, notice
+from toolbench.display.sizes import human_size
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.parts import put
-
-_UNITS = ("bytes", "KB", "MB", "GB")
 
 
 class RecordingPane(Pane):
@@ -110,18 +109,10 @@ def file_name(server: str) -> str:
 
 def _file_html(what: str, path: Path, tone: Tone) -> Html:
     try:
-        size = _size(path.stat().st_size)
+        size = human_size(path.stat().st_size)
     except OSError:
         size = "the file is gone"
     return notice(f"{what} {visible(str(path))} ({size}).", tone)
-
-
-def _size(count: float) -> str:
-    for unit in _UNITS[:-1]:
-        if count < 1000:
-            return f"{count:.3g} {unit}"
-        count /= 1000
-    return f"{count:,.3g} {_UNITS[-1]}"
 
 
 def _usage_html(server: str, path: Path) -> Html:
