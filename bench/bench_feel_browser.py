@@ -109,7 +109,7 @@ WORK = [
         _run,
         0.08,
     ),
-    Work("a panel opened", ECHO, "by_hand(lambda: 'a', field('text'))", None),
+    Work("a panel opened", ECHO, "by_hand(lambda: 'a', field('text'))", None, 0.1),
     Work("a tab changed", ECHO, "tabs()", _turn),
     Work("1,000 tools listed", "bench(many)", "names()", None),
     Work("1,000 tools filtered", "bench(many)", "names()", _search),
