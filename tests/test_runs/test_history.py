@@ -23,7 +23,7 @@ from toolbench import (
 from toolbench.errors import ToolbenchError
 from toolbench.runs.engine import perform
 from toolbench.runs.history.history import RunHistory
-from toolbench.runs.history.record import LIMIT
+from toolbench.runs.history.recorded_observation import LIMIT
 from toolbench.runs.run import Run, run_here
 
 

@@ -91,6 +91,13 @@ class TableHead:
     shape: tuple[int, int]
     rows: tuple[tuple[Any, ...], ...]
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether no row is left out, and no text of a cell is shortened."""
+        texts = (cell for row in self.rows for cell in row if isinstance(cell, str))
+        has_all = len(self.rows) == self.shape[0]
+        return has_all and all(len(text) < _LONGEST for text in texts)
+
     def itertuples(
         self,
         index: bool = True,  # noqa: FBT001, FBT002 - pandas' signature
@@ -111,7 +118,8 @@ def head_of(frame: Frame) -> TableHead:
 
 
 def _cell_value(cell: Any) -> Any:
-    return cell if isinstance(cell, bool | int | float) else _cell_text(cell)
+    is_plain = cell is None or isinstance(cell, bool | int | float)
+    return cell if is_plain else _cell_text(cell)
 
 
 def shape_text(frame: Frame) -> str:

@@ -3,13 +3,13 @@
 import re
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from json import loads
 from shlex import quote
 from typing import Any
 
 from pydantic import Field
 from pydantic_core import PydanticSerializationError, to_json
 
+from toolbench.core.coercion.answer_data import answer_data
 from toolbench.core.coercion.dataframe import frame_of
 from toolbench.core.content import Content, ImageContent, TextContent
 from toolbench.core.schema import Observation
@@ -103,15 +103,7 @@ class MCPObservation(Observation):
         text that is a JSON object or list, the text is parsed. Without structured content, this is
         the JSON value of the only text block, or else the text; None if there is no text.
         """
-        if self.structured is not None:
-            return _unwrapped(self.structured)
-        texts = [block.get("text") for block in self.blocks if _is_text(block)]
-        if len(texts) != 1 or not isinstance(texts[0], str):
-            return None if not texts else self.text
-        try:
-            return loads(texts[0])
-        except (ValueError, RecursionError):
-            return texts[0]
+        return answer_data(self.structured, self.blocks, self.text)
 
     @property
     def links(self) -> list[str]:
@@ -357,23 +349,6 @@ def decoded(data: Any) -> bytes | None:
         return b64decode(data, validate=True) if isinstance(data, str) else None
     except ValueError:
         return None
-
-
-def _is_text(block: Mapping[str, Any]) -> bool:
-    return block.get("type") == "text"
-
-
-def _unwrapped(structured: Any) -> Any:
-    """Return `3` for `{"result": 3}`: FastMCP wraps values that are not objects in this way."""
-    if not isinstance(structured, dict) or structured.keys() != {"result"}:
-        return structured
-    value = structured["result"]
-    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
-        return value
-    try:
-        return loads(value)
-    except (ValueError, RecursionError):
-        return value
 
 
 def _json(value: Any) -> str:

@@ -36,7 +36,7 @@ from toolbench.llm.calls import FunctionCallValidationError, ToolCall
 from toolbench.llm.calls.tool_call import CallMetadata
 from toolbench.llm.models import Usage
 from toolbench.plain import plain
-from toolbench.runs.history.record import kept_of
+from toolbench.runs.history.recorded_observation import kept_of
 from toolbench.runs.output.exception_text import sentence_of
 from toolbench.whole_file import write_whole
 

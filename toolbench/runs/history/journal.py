@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 from warnings import warn
 
-from toolbench.core.schema import Observation
 from toolbench.errors import ToolbenchError
-from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 from toolbench.runs.history.record import RunRecord
+from toolbench.runs.history.recorded_observation import recorded_in
 
 _READ = 50_000_000  # bytes to read, from the end; older records stay in the file
 
@@ -90,20 +89,13 @@ def _last_byte(file: Any) -> bytes:
 def _record(line: bytes) -> RunRecord | None:
     try:
         data: dict[str, Any] = json.loads(line)
-        fields_of_observation = data["observation"]
-        fields = {
-            k: v
-            for k, v in fields_of_observation.items()
-            if k in ("content", "is_error")
-        }
         state = str(data["state"])
-        is_unfinished = state in ("denied", "cancelled") and fields.get("is_error")
-        kind = UnfinishedObservation if is_unfinished else Observation
+        is_stopped = state in ("denied", "cancelled")
         return RunRecord(
             id=int(data["id"]),
             tool=str(data["tool"]),
             arguments=dict(data["arguments"]),
-            observation=kind.model_validate(fields),
+            observation=recorded_in(data["observation"], is_stopped=is_stopped),
             state=state,
             seconds=float(data["seconds"]),
             source=str(data["source"]),

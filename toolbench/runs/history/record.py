@@ -1,31 +1,24 @@
 """The record of a run: enough to read, compare and repeat it, without secrets."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from pydantic_core import to_json
-
-from toolbench.core.coercion.coercion import ResultObservation, masked_observation
-from toolbench.core.content import TextContent
 from toolbench.core.registry import default_registry, resolve_one
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html
 from toolbench.display.objects import call_html, call_text
-from toolbench.display.tables import TableHead, head_of, returned_frame
 from toolbench.errors import ToolbenchError
-from toolbench.plain import NOT_KEPT, as_sent, plain, text_of, without_long_fractions
+from toolbench.plain import NOT_KEPT, as_sent, plain
 from toolbench.redaction import MARK
-from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
+from toolbench.runs.history.recorded_observation import LIMIT, recorded, size_of
 from toolbench.runs.history.state_words import state_words
 from toolbench.runs.run import Run, Source, run_here
 from toolbench.runs.shell import running_shell
 from toolbench.wording import duration
 
-_DATA = {str, int, float, dict, list}  # the classes of results that are not tables
-LIMIT = 1_000_000  # bytes of one observation, and of one text among the arguments
 MAX_RESULT = (
     20_000  # characters of a result: displays of records are saved in notebooks
 )
@@ -63,6 +56,8 @@ class RunRecord:
     arguments: Mapping[str, Any]
     """The arguments as they were sent, with a mark in place of each secret."""
     observation: Observation
+    """The result, without Python objects and secrets. `.data` and `.df` are made of what is there:
+    JSON, a text, or a table of at most 50 rows; else they say what to do."""
     state: str
     seconds: float
     source: str
@@ -86,12 +81,7 @@ class RunRecord:
     def of(cls, run: Run) -> "RunRecord":
         """Return the record of *run*."""
         arguments = _shortened(run.secrets.arguments)
-        outcome, redactor = run.outcome, run.secrets.redactor
-        observation = kept_of(masked_observation(outcome, redactor))
-        table = _table_of(outcome)
-        if table is not None and isinstance(observation, ResultObservation):
-            head = replace(table, rows=redactor.value(table.rows))
-            observation = observation.model_copy(update={"result": head})
+        observation = recorded(run.outcome, run.secrets.redactor)
         return cls(
             id=run.id,
             tool=run.tool.name,
@@ -108,7 +98,7 @@ class RunRecord:
             definition=run.tool,
             conversation=run.conversation,
             cell=_newest_cell(),
-            size=_size(arguments) + _size(observation),
+            size=size_of(arguments) + size_of(observation),
         )
 
     def rerun(
@@ -220,34 +210,6 @@ class RunRecord:
         }
 
 
-def kept_of(observation: Observation) -> Observation:
-    """Return *observation* for a record: without Python objects, and shortened if it is too large."""
-    if isinstance(observation, ResultObservation):
-        observation = observation.model_copy(update={"result": None})
-    size = _size(observation)
-    if size <= LIMIT:
-        return observation
-    head = observation.text[: LIMIT // 100]
-    note = f"{head}\n… {size:,} bytes were returned; history keeps only the start."
-    is_unfinished = isinstance(observation, UnfinishedObservation)
-    kind = UnfinishedObservation if is_unfinished else Observation
-    return kind.from_text(note, is_error=observation.is_error)
-
-
-def _table_of(observation: Observation) -> TableHead | None:
-    """Return the first rows of the result in *observation*; None if the result is not a table."""
-    result = vars(observation).get("result")
-    if type(result) in _DATA:  # as most results are
-        return None
-    frame = returned_frame(observation)
-    if frame is None:
-        return None
-    try:
-        return head_of(frame)
-    except Exception:  # noqa: BLE001 - a table may be any object
-        return None
-
-
 def _shortened(value: Any) -> Any:
     if isinstance(value, str) and len(value) > LIMIT:
         return f"… {len(value):,} characters{NOT_KEPT}"
@@ -267,24 +229,3 @@ def is_lost(value: Any) -> bool:
     return isinstance(value, str) and (
         MARK in value or (value.startswith("… ") and value.endswith(NOT_KEPT))
     )
-
-
-_SIMPLE = frozenset({str, int, float, bool, type(None)})
-
-
-def _size(value: Any) -> int:
-    """Return about how many bytes *value* needs."""
-    if isinstance(value, Observation) and value.model_fields_set <= {
-        "content",
-        "is_error",
-        "result",
-    }:
-        return sum(map(_size, value.content))
-    if isinstance(value, TextContent):
-        return len(value.text)
-    try:
-        if type(value) is dict and _SIMPLE.issuperset(map(type, value.values())):
-            return sum(len(name) + len(str(item)) for name, item in value.items())
-        return len(to_json(without_long_fractions(value), fallback=str))
-    except Exception:  # noqa: BLE001 - half a character, a cycle, a user's str()
-        return len(text_of(value))

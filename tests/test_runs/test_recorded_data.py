@@ -1,0 +1,179 @@
+"""`.data` and `.df` of a record: what the run gave, or one sentence that says what to do."""
+
+import json
+from dataclasses import dataclass
+from datetime import date
+
+import pandas
+import pytest
+from pydantic import BaseModel
+
+from test_runs import tools
+from toolbench import history, run_tool, tool
+from toolbench.display.tables import ROWS
+from toolbench.errors import ToolbenchError
+from toolbench.mcp import create_mcp_tools
+from toolbench.runs.history.history import RunHistory
+from toolbench.runs.history.recorded_observation import LIMIT
+from toolbench.testing import FakeMCPServer
+
+SECRET = "sk-very-secret-1"
+
+
+class Loan(BaseModel):
+    title: str
+    day: date
+
+
+@dataclass
+class Point:
+    x: int
+
+
+def of_record(result):
+    """The observation that a run gave, and the one in its record."""
+
+    @tool
+    def give() -> object:
+        """Give the result."""
+        return result
+
+    return run_tool(give), history()[-1].observation
+
+
+def of_file(path):
+    """The observation of the last run, as a later session reads it."""
+    again = RunHistory()
+    again.persist(path)
+    return again[-1].observation
+
+
+@pytest.fixture
+def journal(tmp_path):
+    history().persist(tmp_path / "runs.jsonl")
+    return tmp_path / "runs.jsonl"
+
+
+@pytest.mark.parametrize(
+    "result",
+    [[{"a": 1, "b": ["x"]}], {"a": None}, [], {}, 7, 1.5, True, None, "", '{"a": 1}'],
+)
+def test_plain_data_is_what_the_run_gave(result, journal):
+    """Also of a record that is read from its file."""
+    observation, recorded = of_record(result)
+    assert recorded.data == observation.data == result
+    assert type(recorded.data) is type(result)
+    assert of_file(journal).data == result
+
+
+@pytest.mark.parametrize(
+    ("result", "data"),
+    [
+        ([Loan(title="Emma", day="2026-02-03")], [{"title": "Emma", "day": "2026-02-03"}]),
+        (Point(2), {"x": 2}),
+        ((1, 2), [1, 2]),
+        ({date(2026, 2, 3): 1}, {"2026-02-03": 1}),
+    ],
+)  # fmt: skip
+def test_other_data_is_json(result, data, journal):
+    """A model or a dataclass is an object, a tuple a list, a date a text."""
+    _, recorded = of_record(result)
+    assert recorded.data == of_file(journal).data == data
+
+
+def test_a_list_of_objects_is_a_table(journal):
+    """As it was for the one who made the call."""
+    observation, recorded = of_record([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}])
+    pandas.testing.assert_frame_equal(recorded.df, observation.df)
+    pandas.testing.assert_frame_equal(of_file(journal).df, observation.df)
+
+
+@pytest.mark.parametrize("index", [None, ["p", "q"]])
+def test_a_short_table_is_one_again(index):
+    """Its columns, its rows, and their labels."""
+    frame = pandas.DataFrame({"a": [1, 2], "b": ["x", None]}, index=index)
+    _, recorded = of_record(frame)
+    pandas.testing.assert_frame_equal(recorded.df, frame)
+    pandas.testing.assert_frame_equal(recorded.data, frame)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        pandas.DataFrame({"a": range(ROWS + 1)}),
+        pandas.DataFrame({"a": ["long " * 100]}),
+        object(),
+        b"bytes",
+        "a" * (LIMIT + 1),
+        [b"\x89PNG\r\n\x1a\n"],
+    ],
+    ids=["long table", "long cell", "object", "bytes", "huge text", "image"],
+)
+@pytest.mark.parametrize("name", ["data", "df"])
+def test_what_the_record_does_not_have_is_a_sentence(result, name):
+    """No part is taken for the whole, and nothing is None that was not."""
+    _, recorded = of_record(result)
+    with pytest.raises(ToolbenchError, match=r"does not have the data.*`\.rerun\(\)`"):
+        getattr(recorded, name)
+
+
+def test_the_table_of_a_file_is_a_sentence(journal):
+    """The file has the text that the model read, and no types."""
+    of_record(pandas.DataFrame({"a": [1]}))
+    observation = of_file(journal)
+    assert observation.text == "a\n1"
+    with pytest.raises(ToolbenchError, match="a table of which"):
+        _ = observation.df
+
+
+def test_an_older_file_is_a_sentence(journal):
+    """Its lines do not say what a text was."""
+    of_record([1])
+    line = json.loads(journal.read_text())
+    del line["observation"]["form"]
+    journal.write_text(json.dumps(line))
+    with pytest.raises(ToolbenchError, match="not in its file"):
+        _ = of_file(journal).data
+
+
+def test_secrets_are_hidden_in_the_data(journal):
+    """In a text of the data they are a mark; where no JSON is left, there is none."""
+
+    @tool
+    def log_in(token: str) -> object:
+        """Log in."""
+        return {"token": token, "user": "ada"}
+
+    run_tool(log_in, token=SECRET)
+    data = history()[-1].observation.data
+    assert data["user"] == "ada"
+    assert SECRET not in str(data)
+    assert SECRET not in str(of_file(journal).data)
+
+
+def test_later_changes_of_the_result_are_not_in_the_record():
+    """The record has what the run gave then."""
+    result = [{"a": 1}]
+    _, recorded = of_record(result)
+    result[0]["a"] = 2
+    assert recorded.data == [{"a": 1}]
+
+
+@pytest.mark.parametrize("answer", [[{"a": 1}], '[{"a": 1}]'], ids=["data", "text"])
+def test_of_a_server_is_in_the_file(journal, answer):
+    """The structured content, or the JSON of the text."""
+    server = FakeMCPServer("shop")
+    server.answer("find", answer)
+    with create_mcp_tools(server) as client:
+        observation = run_tool(client["find"], {})
+    assert observation.data == [{"a": 1}]
+    assert history()[-1].observation.data == [{"a": 1}]
+    assert of_file(journal).data == [{"a": 1}]
+    assert list(of_file(journal).df["a"]) == [1]
+
+
+def test_runs_again_as_before():
+    """The data is not needed for that."""
+    run_tool(tools.add, a=1)
+    assert history()[-1].observation.data == 2
+    assert history()[-1].rerun().data == 2

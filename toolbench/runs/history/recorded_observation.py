@@ -1,0 +1,185 @@
+"""The observation of a record: it has no Python objects, and gives the data that it still has."""
+
+from collections.abc import Mapping
+from dataclasses import is_dataclass, replace
+from datetime import date, time
+from typing import Any
+
+from pydantic import BaseModel, Field
+from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import from_json, to_json
+
+from toolbench.core.coercion.answer_data import answer_data
+from toolbench.core.coercion.coercion import ResultObservation, masked_observation
+from toolbench.core.coercion.dataframe import data_frame_class, frame_of
+from toolbench.core.content import TextContent
+from toolbench.core.schema import Observation
+from toolbench.display.tables import TableHead, head_of, returned_frame
+from toolbench.errors import ToolbenchError
+from toolbench.plain import text_of, without_long_fractions
+from toolbench.redaction.redactor import Redactor
+from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
+
+LIMIT = 1_000_000  # bytes of one observation, and of one text among the arguments
+_DATA = frozenset({str, int, float, dict, list})  # results that are not tables
+_JSON = frozenset({bool, int, float, dict, list, tuple, set, frozenset})
+_LOST = {
+    "table": "a table of which it has only the first rows, as text",
+    "object": "a Python object, which is not kept",
+    "large": "too large to keep",
+    "json": "data with a secret in it, which is hidden",
+}
+_SIMPLE = frozenset({str, int, float, bool, type(None)})
+
+
+class RecordedObservation(ResultObservation):
+    """The observation in a record. Its data is made of the text, so it needs no room."""
+
+    form: SkipJsonSchema[str] = Field(default="", repr=False)
+    """What the result was: `nothing`, `text`, `json` (the text is its JSON), `data` (in `result`),
+    `table`, `object` or `large`; empty if unknown."""
+
+    @property
+    def data(self) -> Any:
+        """The data of the result: JSON (a date is a text), a text, or a table.
+
+        Raises:
+            ToolbenchError: If the record does not have it.
+        """
+        if self.form == "nothing":
+            return None
+        if self.form == "text":
+            return self.text
+        if self.form == "data":
+            return self.result
+        if self.form == "json":
+            try:
+                return from_json(self.text)
+            except ValueError:
+                raise self._lost() from None
+        return self._table()
+
+    @property
+    def df(self) -> Any:
+        """The data as a pandas DataFrame. In a table, all but numbers are texts.
+
+        Raises:
+            MissingExtraError: If pandas is not installed.
+            ToolbenchError: If the record does not have the data.
+            TypeError: If the data is not a list of objects.
+        """
+        return frame_of(self.data)
+
+    def _table(self) -> Any:
+        head = self.result
+        if not isinstance(head, TableHead) or not head.is_whole:
+            raise self._lost()
+        labels = [row[0] for row in head.rows]
+        return data_frame_class()(
+            [row[1:] for row in head.rows],
+            columns=list(head.columns),
+            index=None if labels == list(range(len(labels))) else labels,
+        )
+
+    def _lost(self) -> ToolbenchError:
+        what = _LOST.get(self.form, "not in its file")
+        msg = (
+            f"The record does not have the data of this result: it was {what}. `.text` is what "
+            "the model read; `.rerun()` of the record makes the result again."
+        )
+        return ToolbenchError(msg)
+
+
+def recorded(outcome: Observation, redactor: Redactor) -> Observation:
+    """Return *outcome* for a record, without Python objects and the secrets of *redactor*."""
+    observation = kept_of(masked_observation(outcome, redactor))
+    if not isinstance(outcome, ResultObservation) or observation.is_error:
+        return observation
+    if isinstance(observation, RecordedObservation):  # too large
+        return observation
+    table = _table_of(outcome)
+    if table is None:
+        form = _form_of(outcome.result, observation)
+        return RecordedObservation(content=observation.content, form=form)
+    head = replace(table, rows=redactor.value(table.rows))
+    return RecordedObservation(content=observation.content, form="table", result=head)
+
+
+def recorded_in(fields: Mapping[str, Any], *, is_stopped: bool) -> Observation:
+    """Return the observation that a file has as *fields*.
+
+    Args:
+        fields: The JSON of `to_dict` of an observation of any class.
+        is_stopped: Whether the run was refused or cancelled.
+    """
+    own = {name: fields[name] for name in ("content", "is_error") if name in fields}
+    if is_stopped and own.get("is_error"):
+        return UnfinishedObservation.model_validate(own)
+    observation = RecordedObservation(**own, form=str(fields.get("form", "")))
+    blocks, structured = fields.get("blocks") or [], fields.get("structured")
+    if not blocks and structured is None:
+        return observation
+    data = answer_data(structured, blocks, observation.text)
+    return observation.model_copy(update={"result": data, "form": "data"})
+
+
+def kept_of(observation: Observation) -> Observation:
+    """Return *observation* for a record: without Python objects, and shortened if it is too large."""
+    if isinstance(observation, ResultObservation):
+        observation = observation.model_copy(update={"result": None})
+    size = size_of(observation)
+    if size <= LIMIT:
+        return observation
+    head = observation.text[: LIMIT // 100]
+    note = f"{head}\n… {size:,} bytes were returned; history keeps only the start."
+    if isinstance(observation, UnfinishedObservation):
+        return UnfinishedObservation.from_text(note, is_error=observation.is_error)
+    return RecordedObservation.from_text(
+        note, is_error=observation.is_error, form="large"
+    )
+
+
+def _form_of(result: Any, observation: Observation) -> str:
+    """Return the form of *result*, whose content is in *observation*; see `RecordedObservation`."""
+    content = observation.content
+    if len(content) != 1 or not isinstance(content[0], TextContent):  # images
+        return "object"
+    if result is None:
+        return "nothing"
+    if isinstance(result, str):
+        return "text"
+    is_data = type(result) in _JSON or isinstance(result, BaseModel | date | time)
+    return "json" if is_data or is_dataclass(result) else "object"
+
+
+def _table_of(observation: Observation) -> TableHead | None:
+    """Return the first rows of the result in *observation*; None if the result is not a table."""
+    result = vars(observation).get("result")
+    if type(result) in _DATA:  # as most results are
+        return None
+    frame = returned_frame(observation)
+    if frame is None:
+        return None
+    try:
+        return head_of(frame)
+    except Exception:  # noqa: BLE001 - a table may be any object
+        return None
+
+
+def size_of(value: Any) -> int:
+    """Return about how many bytes *value* needs."""
+    if isinstance(value, Observation) and value.model_fields_set <= {
+        "content",
+        "is_error",
+        "result",
+        "form",
+    }:
+        return sum(map(size_of, value.content))
+    if isinstance(value, TextContent):
+        return len(value.text)
+    try:
+        if type(value) is dict and _SIMPLE.issuperset(map(type, value.values())):
+            return sum(len(name) + len(str(item)) for name, item in value.items())
+        return len(to_json(without_long_fractions(value), fallback=str))
+    except Exception:  # noqa: BLE001 - half a character, a cycle, a user's str()
+        return len(text_of(value))
