@@ -7,6 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, expect
 
+from browser.axe import THEMES, use_theme
 from browser.explored import SHOP, Explored, connect, opened
 from browser.lab import NotebookPage, write_notebook
 from browser.polling import poll
@@ -199,13 +200,16 @@ server = FastMCP("library")
 server.add_provider(provider)
 server.add_extension(SkillsExtension(providers=[provider]))
 server.tool(lambda: "lent", name="get_structured_content", annotations={"readOnlyHint": True})
-server.tool(lambda: "said", name="echo")
+server.tool(lambda text: text, name="echo")
 server.resource("books://all", name="All books", description="Each of them.")(lambda: "none")
 server.prompt(lambda: "Which book?", name="choose", description="Choose a book.")
 client = MCPClient(timeout=20)
 client.connect("library", server)
 client
 """
+GROUNDS = (
+    "fields => [...new Set(fields.map(it => getComputedStyle(it).backgroundColor))]"
+)
 CUT = "parts => parts.filter(it => it.scrollWidth > it.clientWidth).map(it => it.textContent)"
 
 
@@ -225,6 +229,10 @@ class TestLayout:
             assert field["x"] - lists_pane["x"] >= 6
             explorer.tab("Traffic")
             explorer.see("get_structured_content")
+            for theme in THEMES:
+                use_theme(lab.tab.page, theme)
+                fields = explorer.box.get_by_role("textbox").locator("visible=true")
+                assert len(fields.evaluate_all(GROUNDS)) == 1, theme
             messages = explorer.box.get_by_role("listbox", name="Messages")
             assert messages.locator(".toolbench-what > *").evaluate_all(CUT) == []
             pane = explorer.box.locator(".toolbench-pane-main").bounding_box()

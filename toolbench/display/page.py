@@ -71,7 +71,7 @@ def key_values(
     share = max(_LEAST, LIMIT // max(1, len(mapping)))
     rows = "".join(
         f'<tr><th style="{CELL};font-weight:600;white-space:nowrap">{short(key_text(key), _NAME)}'
-        f'</th><td style="{CELL};width:100%">{json_html(value, limit=share)}{_DEFAULT * (key in defaults)}</td></tr>'
+        f'</th><td style="{CELL};width:100%">{_value(json_html(value, limit=share), is_default=key in defaults)}</td></tr>'
         for key, value in islice(mapping.items(), _ROWS)
     )
     if len(mapping) > _ROWS:
@@ -79,6 +79,14 @@ def key_values(
         rows += f'<tr><td colspan="2" style="{REMARK}">{rest}</td></tr>'
     style = f"{TABLE};width:100%"
     return Html(f'<table {NO_MATHS} style="{style}"><tbody>{rows}</tbody></table>')
+
+
+def _value(html: Html, *, is_default: bool) -> str:
+    """Return a value, with a mark beside it if it is the tool's default."""
+    if not is_default:
+        return html
+    line = "display:flex;flex-wrap:wrap;align-items:baseline;gap:0 8px"
+    return f'<div style="{line}">{html}{_DEFAULT}</div>'
 
 
 def badge(text: str, tone: Tone = "neutral", *, tip: str = "") -> Html:

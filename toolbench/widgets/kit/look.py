@@ -86,6 +86,8 @@ STYLE = Html(f"""<style>
 .toolbench-field > .widget-label {{ width: auto; min-width: 5em; text-align: left; }}
 .toolbench-field > :is(select, input) {{ flex: 1 1 16em; min-width: 0; max-width: 30em; height: 28px; border-radius: 5px;
  border-color: var(--tb-edge); box-sizing: border-box; }}
+.toolbench-box :is(.toolbench-field > input, .toolbench-prose > textarea) {{ background: var(--tb-paper); }} /* as in forms */
+.toolbench-field > input::placeholder {{ color: var(--tb-muted); opacity: 1; font-style: italic; }}
 .toolbench-field:not(.toolbench-list) > select {{ appearance: none; background: {ARROW}; padding-right: 26px;
  color: var(--tb-ink); }}
 .toolbench-list {{ max-width: none; }}

@@ -69,7 +69,6 @@ STYLE = Html(f"""{LOOK}{MESSAGE_STYLE}<style>
 .toolbench-picker .toolbench-search > .widget-label {{ position: absolute; width: 1px; height: 1px;
  overflow: hidden; clip-path: inset(50%); }}
 .toolbench-picker .toolbench-search > input {{ max-width: none; width: 100%; flex: none; background: var(--tb-paper); }}
-.toolbench-picker .toolbench-search > input::placeholder {{ color: var(--tb-muted); opacity: 1; font-style: italic; }}
 .toolbench-picker .toolbench-list {{ flex-flow: column; align-items: stretch; }}
 .toolbench-picker .toolbench-list > select {{ flex: none; max-width: none; width: 100%; }}
 .toolbench-live .toolbench-picker :is(.toolbench-list, .toolbench-narrow) {{ display: none; }}
