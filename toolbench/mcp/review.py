@@ -133,7 +133,10 @@ class ServerReview:
     def to_html(self) -> Html:
         """Return the review as a card that needs no kernel."""
         tone, sentence = self.verdict
-        parts = [Html(f"<p>{escape(self.counts)}</p>"), notice(sentence, tone)]
+        parts = [
+            Html(f'<p style="margin:0 0 8px">{escape(self.counts)}</p>'),
+            notice(sentence, tone),
+        ]
         parts += [notice(concern, "warning") for concern in self.concerns]
         parts.append(_findings_html(self.findings))
         title = f"Should I use {self.server}?"
