@@ -63,12 +63,6 @@ class ServerReview:
     findings: tuple[Finding, ...]
 
     @property
-    def summary(self) -> str:
-        """The numbers of tools, undeclared tools and tokens, on one line."""
-        undeclared = f"{len(self.undeclared)} undeclared, " if self.undeclared else ""
-        return f"{counted(self.tools, 'tool')}, {undeclared}{self.cost}"
-
-    @property
     def counts(self) -> str:
         """A sentence with the numbers of tools, tokens, undeclared tools and findings of lint."""
         findings = counted(len(self.findings), "finding")
@@ -133,14 +127,11 @@ class ServerReview:
     def to_html(self) -> Html:
         """Return the review as a card that needs no kernel."""
         tone, sentence = self.verdict
-        parts = [
-            Html(f'<p style="margin:0 0 8px">{escape(self.counts)}</p>'),
-            notice(sentence, tone),
-        ]
+        parts = [notice(sentence, tone)]
         parts += [notice(concern, "warning") for concern in self.concerns]
         parts.append(_findings_html(self.findings))
         title = f"Should I use {self.server}?"
-        return cards_html([Card(title, Html("".join(parts)), self.summary)])
+        return cards_html([Card(title, Html("".join(parts)), self.counts)])
 
     def __str__(self) -> str:
         verdict = self.verdict.sentence
@@ -172,7 +163,7 @@ def _findings_html(findings: Sequence[Finding]) -> Html:
     rest = len(findings) - len(first)
     more = f"<li>and {rest} more</li>" if rest else ""
     return Html(
-        f'<div style="{REMARK}">{counted(len(findings), "finding")} of lint</div>'
+        f'<div style="{REMARK}">What lint says</div>'
         f'<ul style="overflow-wrap:anywhere;margin:2px 0;padding-left:1.4em">{lines}{more}</ul>'
     )
 
