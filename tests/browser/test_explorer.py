@@ -186,8 +186,8 @@ def entry(script: Path) -> str:
 
 
 WIDE = """
-import pathlib, tempfile
-from fastmcp import FastMCP
+import asyncio, pathlib, tempfile
+from fastmcp import Context, FastMCP
 from fastmcp.server.providers.skills import SkillsDirectoryProvider
 from fastmcp.skills.extension import SkillsExtension
 from toolbench.mcp import MCPClient
@@ -201,6 +201,12 @@ server.add_provider(provider)
 server.add_extension(SkillsExtension(providers=[provider]))
 server.tool(lambda: "lent", name="get_structured_content", annotations={"readOnlyHint": True})
 server.tool(lambda text: text, name="echo")
+
+@server.tool(annotations={"readOnlyHint": True})
+async def count(ctx: Context) -> str:
+    await ctx.report_progress(6, 10, "counting the books on the shelves")
+    await asyncio.sleep(60)
+    return "10"
 server.resource("books://all", name="All books", description="Each of them.")(lambda: "none")
 server.prompt(lambda: "Which book?", name="choose", description="Choose a book.")
 client = MCPClient(timeout=20)
@@ -253,17 +259,31 @@ class TestLayout:
                     assert box["x"] - pane["x"] >= 12, (tab, button)
 
     def test_in_a_narrow_window(self, lab: NotebookPage, nbroot: Path) -> None:
-        """What is beside Run has one line below it, also when the run has ended."""
+        """The two buttons beside Run share a line below it, when the run has ended and while it runs."""
         with opened(lab, nbroot / "narrow.ipynb", WIDE) as explorer:
             explorer.run(until="lent")
             lab.tab.page.set_viewport_size({"width": 480, "height": 900})
-            tops = []
-            for name in ("Run", "Copy call", "Advanced input"):
-                button = explorer.box.get_by_role("button", name=name, exact=True)
-                box = button.locator("visible=true").first.bounding_box()
-                assert box is not None
-                tops.append(round(box["y"]))
-            assert tops[0] + 10 < tops[1] == tops[2]
+            run, copy_call, more = self.tops(explorer)
+            assert run + 10 < copy_call == more
+            lab.tab.page.set_viewport_size({"width": 1280, "height": 900})
+            explorer.open_tool("count")
+            explorer.run(until="counting")
+            for width in (1280, 700, 480):
+                lab.tab.page.set_viewport_size({"width": width, "height": 900})
+                run, copy_call, more = self.tops(explorer)
+                assert run + 10 < copy_call == more, width
+            explorer.click("Cancel")
+            explorer.see("cancelled")
+
+    def tops(self, explorer: Explored) -> list[int]:
+        """Where the buttons of the open tool begin, from the top of the page."""
+        tops = []
+        for name in ("Run", "Copy call", "Advanced input"):
+            button = explorer.box.get_by_role("button", name=name, exact=True)
+            box = button.locator("visible=true").first.bounding_box()
+            assert box is not None
+            tops.append(round(box["y"]))
+        return tops
 
 
 MANY_MESSAGES = """

@@ -203,7 +203,9 @@ STYLE = Html(f"""<style>
  .toolbench-waiting > .toolbench-row > .toolbench-waiting-line {{ flex-basis: 100%; }}
  .toolbench-box .toolbench-waiting > .toolbench-row > .toolbench-button {{ padding: 0 8px; }}
 }}
+.toolbench-pane-main .toolbench-actions:has(> .toolbench-bar:not(.toolbench-hidden))::after {{ content: ""; flex: 0 0 100%; order: 3; }}
 @media (max-width: 800px) {{
+ .toolbench-actions:has(> .toolbench-bar:not(.toolbench-hidden))::after {{ content: ""; flex: 0 0 100%; order: 3; }} /* the bar needs the room */
  .toolbench-events > .toolbench-event.toolbench-call {{ margin-right: 0; width: auto; }} /* its buttons stand on its lower end */
  .toolbench-event.toolbench-call details {{ padding-bottom: 32px; }}
  .toolbench-event.toolbench-call summary > :first-child {{ padding-right: 10px !important; }}
