@@ -208,8 +208,33 @@ class TestAsking:
         schema = {"type": "object", "properties": {"token": token}}
         prompts = typed("t0ps3cr", "t0ps3cret")
         assert ask_in_cell(Question("?", schema)).content == {"token": "t0ps3cret"}
-        assert "token: what you typed does not fit." in prompts[1]
+        assert "token: this value does not fit." in prompts[1]
         assert not any(text in "".join(prompts) for text in ("t0ps3cr", "hunter2"))
+
+    def test_quotes_no_secret_of_fields_that_do_not_fit_together(self, typed):
+        """A problem of the whole answer quotes the answer."""
+        code = {"type": "string", "format": "password"}
+        schema = {
+            "type": "object",
+            "properties": {"code": code, "user": {"type": "string"}},
+            "anyOf": [{"required": ["user"]}, {"required": ["mail"]}],
+        }
+        prompts = typed("hunter2-secret", "", "hunter2-secret", "Ada")
+        assert ask_in_cell(Question("Who?", schema)).content["user"] == "Ada"
+        assert len(prompts) == 4
+        assert "hunter2" not in "".join(prompts)
+
+    def test_quotes_no_default_that_does_not_fit(self, typed):
+        """A server may give a secret as a default that its own schema refuses."""
+        token = {"type": "string", "minLength": 9, "default": "hunter2"}
+        schema = {
+            "type": "object",
+            "properties": {"token": token},
+            "required": ["token"],
+        }
+        prompts = typed("", "t0ps3cret")
+        assert ask_in_cell(Question("?", schema)).content == {"token": "t0ps3cret"}
+        assert "hunter2" not in "".join(prompts)
 
     def test_reads_values_as_people_type_them(self, typed):
         """Numbers, yes and no, JSON and nothing are understood; secrets are not echoed."""

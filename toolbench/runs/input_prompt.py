@@ -103,8 +103,8 @@ def _field_value(lines: list[str], name: str, field: Node, *, optional: bool) ->
         if not problems:
             return value
         lines = (
-            [f"{label}: what you typed does not fit."]  # a problem quotes the value
-            if is_hidden and text
+            [f"{label}: this value does not fit."]  # a problem quotes the value
+            if is_hidden
             else [str(Problem((label, *each.path), each.message)) for each in problems]
         )
         lines += (

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.validation.validator import validator_of
 from toolbench.jsonschema.view import read
+from toolbench.redaction.detection.secrecy import Secrecy
 
 Reply = Literal["accept", "decline", "cancel"]
 YES_OR_NO: dict[str, Any] = {
@@ -65,9 +66,13 @@ class Question:
         return Answer("decline") if is_no else answer
 
     def problems(self, content: Mapping[str, Any]) -> list[str]:
-        """Return the reasons why *content* is not a valid answer; empty if it is valid."""
-        messages = validator_of(dict(self.schema)).problems(dict(content))
-        return [str(problem) for problem in messages]
+        """Return the reasons why *content* is not a valid answer; empty if it is valid.
+
+        The secrets of *content* are hidden in the reasons.
+        """
+        problems = validator_of(dict(self.schema)).problems(dict(content))
+        redactor = Secrecy(self.schema).redactor(content)
+        return [str(problem) for problem in redactor.problems(problems)]
 
 
 def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
