@@ -1,6 +1,6 @@
 """Show a DataFrame of any library as a small table."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from json import dumps
@@ -85,18 +85,20 @@ class TableHead:
         columns: The names of the columns.
         shape: The numbers of rows and columns that the table had.
         rows: The first rows, each with its label first.
+
+    Numbers are as they were; all else is plain text, neither escaped nor spelled out.
     """
 
-    columns: tuple[str, ...]
+    columns: tuple[Any, ...]
     shape: tuple[int, int]
     rows: tuple[tuple[Any, ...], ...]
 
     @property
     def is_whole(self) -> bool:
-        """Whether no row is left out, and no text of a cell is shortened."""
-        texts = (cell for row in self.rows for cell in row if isinstance(cell, str))
+        """Whether no row is left out, and no text of a cell or of a column's name is cut."""
+        cells = (cell for row in (self.columns, *self.rows) for cell in row)
         has_all = len(self.rows) == self.shape[0]
-        return has_all and all(len(text) < _LONGEST for text in texts)
+        return has_all and not any(map(_is_cut, cells))
 
     def itertuples(
         self,
@@ -107,19 +109,33 @@ class TableHead:
         return iter(self.rows)
 
 
-def head_of(frame: Frame) -> TableHead:
-    """Return the first rows of *frame*; a cell that is not a number becomes a short text."""
+def head_of(frame: Frame, mask: Callable[[str], str] = str) -> TableHead:
+    """Return the first rows of *frame*; a cell that is not a number becomes a text, cut if it is long.
+
+    Args:
+        frame: The table.
+        mask: Hides the secrets in a text; it gets each whole cell and name, before they are cut.
+    """
     rows = islice(frame.itertuples(index=True, name=None), ROWS)
     return TableHead(
-        tuple(_cell_text(name) for name in list(frame.columns)),
+        tuple(_head_cell(name, mask) for name in list(frame.columns)),
         (frame.shape[0], frame.shape[1]),
-        tuple(tuple(map(_cell_value, row)) for row in rows),
+        tuple(tuple(_head_cell(cell, mask) for cell in row) for row in rows),
     )
 
 
-def _cell_value(cell: Any) -> Any:
-    is_plain = cell is None or isinstance(cell, bool | int | float)
-    return cell if is_plain else _cell_text(cell)
+def _head_cell(cell: Any, mask: Callable[[str], str]) -> Any:
+    text = str_of(cell)
+    masked = mask(text)
+    if masked == text and (cell is None or isinstance(cell, bool | int | float)):
+        return cell
+    return masked[
+        : _LONGEST + 1
+    ]  # one more than is drawn: it shows that more is missing
+
+
+def _is_cut(cell: Any) -> bool:
+    return isinstance(cell, str) and len(cell) > _LONGEST
 
 
 def shape_text(frame: Frame) -> str:

@@ -1,7 +1,7 @@
 """The observation of a record: it has no Python objects, and gives the data that it still has."""
 
 from collections.abc import Mapping
-from dataclasses import is_dataclass, replace
+from dataclasses import is_dataclass
 from datetime import date, time
 from typing import Any
 
@@ -97,12 +97,11 @@ def recorded(outcome: Observation, redactor: Redactor) -> Observation:
         return observation
     if isinstance(observation, RecordedObservation):  # too large
         return observation
-    table = _table_of(outcome)
+    table = _table_of(outcome, redactor)
     if table is None:
         form = _form_of(outcome.result, observation)
         return RecordedObservation(content=observation.content, form=form)
-    head = replace(table, rows=redactor.value(table.rows))
-    return RecordedObservation(content=observation.content, form="table", result=head)
+    return RecordedObservation(content=observation.content, form="table", result=table)
 
 
 def recorded_in(fields: Mapping[str, Any], *, is_stopped: bool) -> Observation:
@@ -152,8 +151,11 @@ def _form_of(result: Any, observation: Observation) -> str:
     return "json" if is_data or is_dataclass(result) else "object"
 
 
-def _table_of(observation: Observation) -> TableHead | None:
-    """Return the first rows of the result in *observation*; None if the result is not a table."""
+def _table_of(observation: Observation, redactor: Redactor) -> TableHead | None:
+    """Return the first rows of the result in *observation*, without the secrets of *redactor*.
+
+    None if the result is not a table.
+    """
     result = vars(observation).get("result")
     if type(result) in _DATA:  # as most results are
         return None
@@ -161,7 +163,7 @@ def _table_of(observation: Observation) -> TableHead | None:
     if frame is None:
         return None
     try:
-        return head_of(frame)
+        return head_of(frame, redactor.text)
     except Exception:  # noqa: BLE001 - a table may be any object
         return None
 
