@@ -98,16 +98,44 @@ def test_a_short_table_is_one_again(index):
 
 
 @pytest.mark.parametrize(
+    "text", ["x\u200by", "\x1b[31mred", "\ud83d", "<b>", "a" * 200]
+)
+def test_the_texts_of_a_table_are_as_they_were(text):
+    """Characters that no one sees are spelled out where the table is drawn, and only there."""
+    frame = pandas.DataFrame({text: [text], 3: [1.5]}, index=[text])
+    _, recorded = of_record(frame)
+    pandas.testing.assert_frame_equal(recorded.df, frame)
+
+
+@pytest.mark.parametrize("text", ["\u202e\x1b", "<b>"])
+def test_the_texts_of_a_table_are_escaped_where_it_is_drawn(text):
+    """In its cells, its labels and its names."""
+    of_record(pandas.DataFrame({text: [text]}, index=[text]))
+    assert text not in history()[-1].to_html()
+
+
+@pytest.mark.parametrize(
     "result",
     [
         pandas.DataFrame({"a": range(ROWS + 1)}),
         pandas.DataFrame({"a": ["long " * 100]}),
+        pandas.DataFrame({"long " * 100: [1]}),
+        pandas.DataFrame({"a": ["e\u0301" * 101]}),
         object(),
         b"bytes",
         "a" * (LIMIT + 1),
         [b"\x89PNG\r\n\x1a\n"],
     ],
-    ids=["long table", "long cell", "object", "bytes", "huge text", "image"],
+    ids=[
+        "long table",
+        "long cell",
+        "long name",
+        "long accents",
+        "object",
+        "bytes",
+        "huge text",
+        "image",
+    ],
 )
 @pytest.mark.parametrize("name", ["data", "df"])
 def test_what_the_record_does_not_have_is_a_sentence(result, name):
