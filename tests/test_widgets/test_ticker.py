@@ -11,6 +11,17 @@ from test_mcp.peers import eventually
 from toolbench.widgets.kit.ticker import Ticker
 
 
+class SeveralRuns:
+    """A view that is watched once for each run; each run is over at its first look."""
+
+    def __init__(self):
+        self.looks = 0
+
+    def refresh(self):
+        self.looks += 1
+        return False
+
+
 class TestTicker:
     def test_calls_until_it_is_enough(self):
         """A watcher is called until it says that it saw the end."""
@@ -46,6 +57,19 @@ class TestTicker:
             assert ticker.wait_idle(20)
         assert len(calls) == 3
         assert "broken" in caplog.text
+
+    def test_keeps_a_watcher_that_comes_again_in_the_tick_of_its_end(self):
+        """The next run of a panel begins while the tick that ended the last one still looks elsewhere."""
+        ticker, panel = Ticker(0.001), SeveralRuns()
+
+        def slow():
+            ticker.watch(panel.refresh)
+            return False
+
+        ticker.watch(panel.refresh)
+        ticker.watch(slow)
+        assert ticker.wait_idle(20)
+        assert panel.looks == 2
 
     def test_looks_at_once_when_work_is_over(self):
         """Its next tick does not wait for the period, also where the work is over before it ticks."""

@@ -6,6 +6,7 @@ Without threads the kernel's event loop updates the views.
 import logging
 import time
 from collections.abc import Callable
+from itertools import count
 from threading import Event, Lock
 
 from toolbench.runs.kernel_loop.loop_timer import later
@@ -22,7 +23,8 @@ class Ticker:
     def __init__(self, period: float = PERIOD) -> None:
         """Tick every *period* seconds."""
         self._period = period
-        self._watchers: list[Callable[[], bool]] = []
+        self._watchers: dict[int, Callable[[], bool]] = {}
+        self._numbers = count()
         self._lock = Lock()
         self._is_ticking = False
         self._idle = Event()
@@ -32,7 +34,7 @@ class Ticker:
     def watch(self, watcher: Callable[[], bool]) -> None:
         """Call *watcher* at each tick until *watcher* returns False."""
         with self._lock:
-            self._watchers.append(watcher)
+            self._watchers[next(self._numbers)] = watcher
             self._idle.clear()
             if self._is_ticking:
                 return
@@ -77,10 +79,12 @@ class Ticker:
     def _look(self) -> bool:
         """Call each watcher. Return True if some watchers remain."""
         with self._lock:
-            watchers = list(self._watchers)
-        over = [watcher for watcher in watchers if not _look(watcher)]
+            watchers = dict(self._watchers)
+        over = [number for number, watcher in watchers.items() if not _look(watcher)]
         with self._lock:
-            self._watchers = [each for each in self._watchers if each not in over]
+            # an equal watcher may have come since, with a new number
+            for number in over:
+                self._watchers.pop(number, None)
             if not self._watchers:
                 self._is_ticking = False
                 self._idle.set()
