@@ -31,7 +31,8 @@ _MOST = 10_000  # parts to write of a value whose own repr raises
 _SURELY_SHORT = 2_000  # bits: Python's limit cannot be set below 640 digits
 _SEQUENCES = (list, tuple, set, frozenset, deque)
 _WRITTEN = (date, time, timedelta, Decimal, UUID, PurePath)
-_LEAVES = frozenset({str, int, float, bool, bytes, type(None)})
+_JSON_LEAVES = frozenset({str, int, float, bool, type(None)})
+_LEAVES = _JSON_LEAVES | {bytes}
 _HALF = re.compile("[\ud800-\udfff]")
 _BRACKETS: dict[type, str] = {dict: "{}", set: "{}", tuple: "()"}
 
@@ -89,16 +90,51 @@ def json_form(value: Any, otherwise: Callable[[Any], str] = text_of) -> Any:
 def as_sent(value: Any) -> Any:
     """Return *value*, an argument of a call in Python, as a model or a form sends it.
 
-    See `json_form` for members of enums, dates and the like; other objects stay as they are.
+    See `json_form` for members of enums, dates and the like. Tuples and sets become lists, and
+    bytes in UTF-8 become text. Other objects stay as they are.
     """
+    try:
+        return _sent(value)
+    except Exception:  # noqa: BLE001 - a user's code; it may also contain itself
+        return value
+
+
+def _sent(value: Any) -> Any:
     kind = type(value)
+    if kind in _JSON_LEAVES:
+        return value
     if kind is dict:
-        return {as_sent(key): as_sent(item) for key, item in value.items()}
-    if kind in (list, tuple):
-        return [as_sent(item) for item in value]
+        return {_sent(key): _sent(item) for key, item in value.items()}
+    if kind in _SEQUENCES:
+        return [_sent(item) for item in value]
     if issubclass(kind, Enum):
-        return as_sent(value.value)
-    return to_jsonable_python(value) if issubclass(kind, _WRITTEN) else value
+        return _sent(value.value)
+    if issubclass(kind, (*_WRITTEN, bytes)):
+        with suppress(ValueError):  # bytes that are not text
+            return to_jsonable_python(value)
+    return value
+
+
+def is_json(value: Any) -> bool:
+    """Tell whether *value* consists only of dicts, lists, texts, numbers, booleans and None.
+
+    An object of a subclass, such as a member of a `StrEnum`, does not count as one of these.
+    """
+    waiting, visited = [value], set[int]()
+    while waiting:
+        part = waiting.pop()
+        kind = type(part)
+        if kind in _JSON_LEAVES or id(part) in visited:
+            continue
+        visited.add(id(part))
+        if kind is list:
+            items: Iterable[Any] = part
+        elif kind is dict and all(type(key) is str for key in part):
+            items = part.values()
+        else:
+            return False
+        waiting.extend(item for item in items if type(item) not in _JSON_LEAVES)
+    return True
 
 
 def plain(value: Any) -> Any:
@@ -115,6 +151,15 @@ def plain(value: Any) -> Any:
     except Exception:  # noqa: BLE001 - as above; it may also be too deep, or contain itself
         value_json = _walked(value, ())
     return _writable(value_json)
+
+
+def is_readable(value: Any) -> bool:
+    """Tell whether pydantic-core may try to write *value* as JSON.
+
+    It may not if *value* has an iterator, which would be used up, or a `Fraction` that is too long.
+    """
+    has_iterator = _has_part(value, lambda part: isinstance(part, Iterator))
+    return not has_iterator and not _has_long_fraction(value)
 
 
 def without_long_fractions(value: Any) -> Any:
@@ -210,6 +255,10 @@ def _digits(value: int) -> int:
 
 
 def _has_long_fraction(value: Any) -> bool:
+    return _has_part(value, lambda part: isinstance(part, Fraction) and _is_long(part))
+
+
+def _has_part(value: Any, matches: Callable[[Any], bool]) -> bool:
     waiting, visited = [value], set()
     while waiting:
         item = waiting.pop()
@@ -217,7 +266,7 @@ def _has_long_fraction(value: Any) -> bool:
             continue
         visited.add(id(item))
         with suppress(Exception):  # a part that cannot be read is not written either
-            if isinstance(item, Fraction) and _is_long(item):
+            if matches(item):
                 return True
             waiting.extend(_parts(item))
     return False

@@ -50,6 +50,23 @@ def find(title: str) -> str:
     """Find a book."""
     return title.upper()
 '''
+LIBRARY = '''
+from datetime import date
+from enum import Enum
+from toolbench import tool
+
+class Kind(Enum):
+    BOOK = "book"
+
+@tool
+def lend(titles: list[str], borrower: str, kind: Kind, due_dates: list[date]) -> str:
+    """Lend books."""
+    days = ", ".join(map(str, due_dates))
+    return f"{', '.join(titles)} to {borrower}: {kind.value} until {days}"
+'''
+LENDING = """
+lend(titles=["Walden"], borrower="Dee", kind=Kind.BOOK, due_dates=[date(2026, 12, 6)])
+"""
 TIME = "connect time -- python -m mcp_server_time --local-timezone=UTC"
 ODD = {"a": 2, "note": "quotes \" and ' and \\ and\nlines {x} $y é " + "long " * 30}
 
@@ -110,6 +127,16 @@ class TestInTheNotebook:
         assert record.observation.text == str(arguments["a"] + 1)
         assert dict(record.arguments) == arguments
 
+    @pytest.mark.parametrize("write", [as_python, as_cell])
+    def test_runs_after_a_call_with_objects(self, notebook, write):
+        """The copy needs no name of the call's objects, and makes the same action."""
+        notebook.run_cell(LIBRARY).raise_error()
+        first = run(notebook, LENDING)
+        notebook.run_cell("del Kind, date").raise_error()
+        again = run(notebook, write(notebook.user_ns["lend"], first.known_arguments))
+        assert again.observation.text == first.observation.text
+        assert dict(again.arguments) == first.json_arguments
+
     @pytest.mark.parametrize("is_variable", [True, False])
     def test_shows_what_the_model_read(self, notebook, is_variable):
         """Also of a result without text, whose class writes its own content for a model."""
@@ -161,6 +188,15 @@ class TestInAFile:
         notebook.run_cell(define).raise_error()
         (tmp_path / "my_tools.py").write_text(define)
         code = as_pytest(notebook.user_ns["add"], arguments)
+        assert passes(tmp_path, code)
+
+    def test_runs_as_a_test_after_a_call_with_objects(self, notebook, tmp_path):
+        """Without an import for them."""
+        notebook.run_cell(LIBRARY).raise_error()
+        (tmp_path / "my_tools.py").write_text(LIBRARY)
+        record = run(notebook, LENDING)
+        assert record.observation.text == "Walden to Dee: book until 2026-12-06"
+        code = as_pytest(notebook.user_ns["lend"], record.known_arguments)
         assert passes(tmp_path, code)
 
     @pytest.mark.long

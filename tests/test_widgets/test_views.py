@@ -1,13 +1,16 @@
 """The tabs of a panel: what a model is given, the call as text, earlier runs."""
 
+import ast
 import json
 import re
 from dataclasses import replace
+from datetime import date
 from html import unescape
 
 import pytest
 from pydantic import SecretStr
 from test_display.inert import problems, text_of
+from test_runs.test_json_arguments import EVERY_KIND, tool_of
 
 from test_widgets.front import click, named, page, pick, receive
 from test_widgets.tooling import buttons, finish, shown, tabs, until
@@ -139,6 +142,24 @@ class TestCodeView:
         assert "hunter2" not in named(view, "Code").value
 
 
+def _in_code(code):
+    """Return the arguments in the one call of `run_tool`, or of the magic, in *code*, Python."""
+    calls = [n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Call)]
+    names = {ast.unparse(call.func).rpartition(".")[2]: call for call in calls}
+    call = names.get("run_tool") or names["run_line_magic"]
+    arguments = ast.literal_eval(call.args[-1])
+    return arguments if isinstance(arguments, dict) else _in_cell(arguments)
+
+
+def _in_cell(text):
+    """Return the arguments in *text*, JSON after the name of a tool."""
+    return json.loads(text[text.index("{") :])
+
+
+READERS = {"Python": _in_code, "%%tool cell": _in_cell, "pytest": _in_code}
+"""The arguments in each kind of copy that runs."""
+
+
 class TestHistoryView:
     def test_shows_the_newest_first(self):
         """Whoever ran the tool, here or in a cell."""
@@ -164,6 +185,30 @@ class TestHistoryView:
         click(buttons(view)["Load into form"])
         assert panel.form.value == {"a": 5, "b": 6}
         assert tabs(panel).selected_index == 0
+
+    @EVERY_KIND
+    def test_fills_the_form_with_what_a_call_sends(self, kind, value, form):
+        """After a call with Python objects: the same JSON as of its action, and code that can be read."""
+        take, _ = tool_of(kind)
+        panel = ToolPanel(take)
+        run_tool(take, value=value)
+        click(buttons(opened(panel, "History"))["Load into form"])
+        assert panel.form.value == {"value": form}
+        assert not panel.form.errors and not panel.form.blocked
+        assert json.loads(panel.form.json) == {"value": form}
+        view = opened(panel, "Code")
+        for label, in_text in READERS.items():
+            pick(named(view, "Copy as"), label)
+            assert in_text(named(view, "Code").value) == {"value": form}
+
+    def test_a_copy_has_the_objects_of_a_form_as_they_are_sent(self):
+        """A person's code may put a date into the form."""
+        take, _ = tool_of(date)
+        panel = ToolPanel(take, {"value": date(2026, 12, 25)})
+        view = opened(panel, "Code")
+        for label, in_text in READERS.items():
+            pick(named(view, "Copy as"), label)
+            assert in_text(named(view, "Code").value) == {"value": "2026-12-25"}
 
     def test_fills_the_form_when_the_last_keys_are_here(self):
         """What was typed before the click, and arrives after it, does not come back."""

@@ -242,7 +242,7 @@ class ToolMagics(Magics):
                     state_words(r.state),
                     f"{r.seconds:.3f}",
                     r.source,
-                    plain(r.arguments),
+                    plain(r.json_arguments),
                 )
                 for r in last
             ],

@@ -85,6 +85,11 @@ class KnownSecrets:
         else:
             self._begin = begin
 
+    def hide(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return *arguments*, other forms of arguments of the run, with a mark in place of each secret."""
+        masked: dict[str, Any] = self.redactor.value(self._secrecy.hide(arguments)[0])
+        return masked
+
     @property
     def arguments(self) -> dict[str, Any]:
         """The arguments of the run, with a mark in place of each secret."""

@@ -24,6 +24,7 @@ from toolbench.redaction.known import KnownSecrets, OutputFilter
 from toolbench.runs.cancellation.cancel_token import CancelToken, Interruptible
 from toolbench.runs.cancellation.child_processes import Children
 from toolbench.runs.current_run import active_run
+from toolbench.runs.history.argument_forms import argument_forms
 from toolbench.runs.history.numbering import numbers
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.output.output import Output
@@ -79,6 +80,8 @@ class Run:
         self._misfit: Exception | None = None
         self.action: Action | None = None
         """The action that is shown, asked about and executed; None until `build` has made it."""
+        self.forms = dict[str, Any]()
+        """The JSON form of each argument with Python objects; empty until `build` has made the action."""
         self.asker = asker
         self.desk: Callable[[Question], Future[Answer]] | None = None
         """Sends a question to the thread that waits for the run; None if this is not needed."""
@@ -93,13 +96,9 @@ class Run:
         self.observation: Observation | None = None
         self.problems: tuple[Problem, ...] = ()
         """The problems of the arguments, if the run failed because of them."""
-        self.unchecked = (
-            False  # also send arguments that do not fit: the server checks them
-        )
+        self.unchecked = False  # also send arguments that the server has to check
         self.traceback = self.decision = ""
-        self.asks_because = (
-            ""  # the reason to ask a person although the policy allows it
-        )
+        self.asks_because = ""  # the reason to ask, although the policy allows it
         self.error_kind: ErrorKind | None = None  # of the error that the tool raised
         self.progress_state = Progress()
         self.is_of_a_cell = False
@@ -169,6 +168,7 @@ class Run:
                 self._misfit = masked_error(error, self.conversation)
             else:
                 self.action = action
+                self.forms = argument_forms(action, self.arguments)
                 defaults = len(type(action).model_fields) - len(action.model_fields_set)
                 if self.secrets.own.secrets or defaults:
                     self.secrets.learn(action)

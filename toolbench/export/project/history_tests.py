@@ -110,7 +110,7 @@ def _steady(records: Iterable[RunRecord], *, times: int) -> list[dict[str, Any]]
 
 def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
     """Yield *record* as a call, if the record is complete and has no secret."""
-    arguments, observation = dict(record.arguments), record.observation
+    arguments, observation = record.json_arguments, record.observation
     if plain(arguments) != arguments:
         return
     call = {

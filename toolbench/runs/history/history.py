@@ -104,7 +104,7 @@ class RunHistory(Sequence[RunRecord]):
         rows = [
             {
                 **{name: getattr(record, name) for name in names},
-                "arguments": plain(record.arguments),
+                "arguments": plain(record.json_arguments),
                 "text": record.observation.text,
             }
             for record in self
@@ -141,7 +141,7 @@ class RunHistory(Sequence[RunRecord]):
             table.add_column(column, no_wrap=column != "arguments")
         for r in records:
             cells = (r.id, r.tool, state_words(r.state), f"{r.seconds:.3f}", r.source)
-            texts = (*map(str, cells), text_of(plain(r.arguments)))
+            texts = (*map(str, cells), text_of(plain(r.json_arguments)))
             table.add_row(*(Text(shorten(text, _WIDEST)) for text in texts))
         if len(self) > _MAX_LINES:
             table.caption = f"the last {_MAX_LINES} of {len(self):,}"

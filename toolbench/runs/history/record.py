@@ -1,9 +1,12 @@
 """The record of a run: enough to read, compare and repeat it, without secrets."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+from pydantic_core import to_jsonable_python
 
 from toolbench.core.registry import default_registry, resolve_one
 from toolbench.core.schema import Observation
@@ -11,7 +14,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html
 from toolbench.display.objects import call_html, call_text
 from toolbench.errors import ToolbenchError
-from toolbench.plain import NOT_KEPT, as_sent, plain
+from toolbench.plain import NOT_KEPT, as_sent, is_json, is_readable, plain, text_of
 from toolbench.redaction import MARK
 from toolbench.runs.history.recorded_observation import LIMIT, recorded, size_of
 from toolbench.runs.history.state_words import state_words
@@ -74,6 +77,8 @@ class RunRecord:
     """The conversation that the executor got."""
     cell: int | None = field(default=None, compare=False)
     """The number of the newest cell that had begun when the run ended; None outside a notebook."""
+    forms: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """The JSON form of each argument that was sent as Python objects; see `json_arguments`."""
     size: int = field(default=0, compare=False)
     """About how many bytes the record takes in memory."""
 
@@ -81,6 +86,7 @@ class RunRecord:
     def of(cls, run: Run) -> "RunRecord":
         """Return the record of *run*."""
         arguments = _shortened(run.secrets.arguments)
+        forms = _forms(run, arguments)
         observation = recorded(run.outcome, run.secrets.redactor)
         return cls(
             id=run.id,
@@ -98,7 +104,8 @@ class RunRecord:
             definition=run.tool,
             conversation=run.conversation,
             cell=_newest_cell(),
-            size=size_of(arguments) + size_of(observation),
+            forms=forms,
+            size=sum(map(size_of, (arguments, forms, observation))),
         )
 
     def rerun(
@@ -125,8 +132,10 @@ class RunRecord:
             changed: The arguments to change.
         """
         tool = self._tool()
-        merged = {**self.arguments, **(changed or {})}
-        missing = [name for name, value in merged.items() if is_lost(value)]
+        changed = changed or {}
+        marked = {k for k, v in self.forms.items() if MARK in text_of(v)} - set(changed)
+        merged = {**self.arguments, **changed}
+        missing = [k for k, v in merged.items() if k in marked or is_lost(v)]
         if missing:
             msg = (
                 f"Run {self.id} did not keep {', '.join(missing)}: secrets and very long "
@@ -153,20 +162,25 @@ class RunRecord:
         return max(0.0, self.seconds - self.waited)
 
     @property
-    def known_arguments(self) -> dict[str, Any]:
-        """The arguments that the record has, as a model or a form sends them.
+    def json_arguments(self) -> dict[str, Any]:
+        """The arguments as a model or a form sends them, with a mark in place of each secret.
 
-        Secrets and texts that were too long are left out. A member of an enum is its value, a date
-        its text; other Python objects stay as they are.
+        A member of an enum is its value, a date its text, a model a dict, as the tool's action
+        has it as JSON. An object that has no JSON form stays as it is.
         """
-        return {k: as_sent(v) for k, v in self.arguments.items() if not is_lost(v)}
+        return {k: self.forms.get(k, value) for k, value in self.arguments.items()}
+
+    @property
+    def known_arguments(self) -> dict[str, Any]:
+        """The arguments of `json_arguments` without secrets and texts that were too long to keep."""
+        return {k: v for k, v in self.json_arguments.items() if not is_lost(v)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record, JSON-ready."""
         return {
             "id": self.id,
             "tool": self.tool,
-            "arguments": plain(self.arguments),
+            "arguments": plain(self.json_arguments),
             "observation": plain(self.observation.to_dict()),
             "state": self.state,
             "seconds": round(self.seconds, 6),
@@ -189,7 +203,7 @@ class RunRecord:
         """
         return call_html(
             self.definition or self.tool,
-            self.arguments,
+            self.json_arguments,
             self.observation,
             remark=", ".join(filter(None, (self._remark, self.decision))),
             limit=limit,
@@ -197,7 +211,7 @@ class RunRecord:
 
     def to_text(self, *, limit: int = MAX_RESULT) -> str:
         """Return the call and its result as plain text; *limit* is as in `to_html`."""
-        return call_text(self.arguments, self.observation, limit=limit)
+        return call_text(self.json_arguments, self.observation, limit=limit)
 
     @property
     def _remark(self) -> str:
@@ -208,6 +222,30 @@ class RunRecord:
             "text/plain": f"{self!r}\n{self.to_text()}",
             "text/html": self.to_html(),
         }
+
+
+def _forms(run: Run, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON form of each of *arguments* that holds Python objects.
+
+    *arguments* are those of *run* with their secrets hidden. One with a secret keeps its marks.
+    """
+    forms = {k: _form(v) for k, v in arguments.items() if not is_json(v)}
+    if not forms:
+        return forms
+    checked = {
+        k: v for k, v in run.forms.items() if k in forms and not is_lost(forms[k])
+    }
+    merged: dict[str, Any] = _shortened({**forms, **run.secrets.hide(checked)})
+    return merged
+
+
+def _form(value: Any) -> Any:
+    """Return the JSON form of *value* by its own types, for a call that has no action."""
+    form = as_sent(value)
+    with suppress(Exception):  # an object without a JSON form, or a user's code
+        if not is_json(form) and is_readable(form):
+            return to_jsonable_python(form)
+    return form
 
 
 def _shortened(value: Any) -> Any:

@@ -33,7 +33,7 @@ def _row(index: int, record: RunRecord) -> str:
     cells = (
         time,
         state_badge(record.state),
-        short(arguments_text(record.arguments)),
+        short(arguments_text(record.json_arguments)),
         escape(duration(record.worked)),
         short(record.source),
     )

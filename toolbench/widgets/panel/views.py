@@ -17,6 +17,7 @@ from toolbench.display.sizes import estimate_tokens
 from toolbench.errors import Problem, ToolbenchError, ended
 from toolbench.llm.formats import FORMATS, format_report
 from toolbench.llm.providers import PROVIDER_TITLES, Provider
+from toolbench.plain import as_sent
 from toolbench.runs.history.history import history
 from toolbench.runs.history.record import RunRecord
 from toolbench.widgets.fields.notes import to_fix
@@ -130,9 +131,15 @@ class CodeView(View):
         put(self._problems, _refused_html(self._panel.form))
         write = SNIPPETS[self._kind.value]
         try:
-            self._text.value = write(self._panel.tool, self._panel.form.masked)
+            self._text.value = write(self._panel.tool, _arguments(self._panel))
         except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
             self._text.value = f"This kind failed: {type(error).__name__}: {error}"
+
+
+def _arguments(panel: Panel) -> dict[str, Any]:
+    """Return the form's values as they are sent: a person's code may have put dates into the form."""
+    arguments: dict[str, Any] = as_sent(panel.form.masked)
+    return arguments
 
 
 def _refused_html(form: SchemaForm) -> Html:
@@ -174,7 +181,7 @@ class CopyButton:
         The number shows the module that the same call must be copied again.
         """
         try:
-            call = as_python(self._panel.tool, self._panel.form.masked)
+            call = as_python(self._panel.tool, _arguments(self._panel))
         except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
             call = f"# This call cannot be written: {type(error).__name__}: {error}"
         self._clicks += 1
@@ -238,7 +245,7 @@ class HistoryView(View):
         when = f"{record.started.astimezone():%H:%M:%S}"
         remark = " · ".join(filter(None, (when, record.source, record.decision)))
         self._html.value = call_html(
-            record.tool, record.arguments, record.observation, remark=remark
+            record.tool, record.json_arguments, record.observation, remark=remark
         )
 
     def _fill(self) -> None:

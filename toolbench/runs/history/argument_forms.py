@@ -1,0 +1,35 @@
+"""The JSON form of arguments that were sent as Python objects, such as a date, as a model sends them."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from toolbench.core.schema import Action, Schema
+from toolbench.plain import is_json, is_readable
+from toolbench.redaction.detection.secrecy import argument_name
+
+
+def argument_forms(action: Action, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON form of each of *arguments* that holds Python objects, as *action* dumps it.
+
+    An argument is left out if *action* cannot dump it as JSON, or if it is an iterator, which only
+    the executor may read. Secrets are not hidden yet.
+    """
+    names = [name for name, value in arguments.items() if not is_json(value)]
+    if not names or type(action).to_arguments is not Schema.to_arguments:
+        return {}  # an action of the latter kind has its arguments in other fields
+    fields = {argument_name(action, f): f for f in type(action).model_fields}
+    forms = dict[str, Any]()
+    for name in names:
+        field = fields.get(name, name)
+        with suppress(Exception):  # an object without a JSON form, or a user's code
+            if is_readable(getattr(action, field)):
+                dump = action.model_dump(
+                    mode="json",
+                    by_alias=True,
+                    include={field},
+                    exclude_unset=True,
+                    warnings=False,
+                )
+                [forms[name]] = dump.values()
+    return forms
