@@ -1,20 +1,23 @@
 """`.data` and `.df` of a record: what the run gave, or one sentence that says what to do."""
 
 import json
+from collections import Counter, OrderedDict, defaultdict, deque
 from dataclasses import dataclass
 from datetime import date
+from types import MappingProxyType
+from typing import NamedTuple
 
 import pandas
 import pytest
 from pydantic import BaseModel
 
 from test_runs import tools
-from toolbench import history, run_tool, tool
+from toolbench import Observation, TextContent, history, run_tool, tool
 from toolbench.display.tables import ROWS
 from toolbench.errors import ToolbenchError
 from toolbench.mcp import create_mcp_tools
 from toolbench.runs.history.history import RunHistory
-from toolbench.runs.history.recorded_observation import LIMIT
+from toolbench.runs.history.recorded_observation import LIMIT, kept_of, recorded_in
 from toolbench.testing import FakeMCPServer
 
 SECRET = "sk-very-secret-1"
@@ -28,6 +31,11 @@ class Loan(BaseModel):
 @dataclass
 class Point:
     x: int
+
+
+class Size(NamedTuple):
+    width: int
+    height: int
 
 
 def of_record(result):
@@ -73,10 +81,15 @@ def test_plain_data_is_what_the_run_gave(result, journal):
         (Point(2), {"x": 2}),
         ((1, 2), [1, 2]),
         ({date(2026, 2, 3): 1}, {"2026-02-03": 1}),
+        (OrderedDict(a=1), {"a": 1}),
+        (Counter("aab"), {"a": 2, "b": 1}),
+        (defaultdict(list, a=[1]), {"a": [1]}),
+        (deque([1, 2]), [1, 2]),
+        (Size(1, 2), [1, 2]),
     ],
 )  # fmt: skip
 def test_other_data_is_json(result, data, journal):
-    """A model or a dataclass is an object, a tuple a list, a date a text."""
+    """A model or a dataclass is an object, a tuple (also with names) a list, a date a text."""
     _, recorded = of_record(result)
     assert recorded.data == of_file(journal).data == data
 
@@ -145,6 +158,39 @@ def test_what_the_record_does_not_have_is_a_sentence(result, name):
         getattr(recorded, name)
 
 
+@pytest.mark.parametrize(
+    "result",
+    [
+        TextContent(text="hello"),
+        TextContent(text="5"),
+        [TextContent(text="hello")],
+        [TextContent(text="5")],
+        {"a": b"\xff"},
+        MappingProxyType({"a": 1}),
+        Point,
+    ],
+)
+def test_no_secret_is_blamed_without_one(result, journal):
+    """A text that is not the JSON of the result is not read as JSON."""
+    _, recorded = of_record(result)
+    for observation in (recorded, of_file(journal)):
+        with pytest.raises(ToolbenchError, match="a Python object"):
+            _ = observation.data
+
+
+def test_a_secret_that_took_the_json_apart_is_a_sentence():
+    """A number with a mark in it is no JSON; a text with one is."""
+
+    @tool
+    def log_in(token: str) -> object:
+        """Log in."""
+        return {"pin": int(token)}
+
+    run_tool(log_in, token="48213377")
+    with pytest.raises(ToolbenchError, match="a secret in it"):
+        _ = history()[-1].observation.data
+
+
 def test_the_table_of_a_file_is_a_sentence(journal):
     """The file has the text that the model read, and no types."""
     of_record(pandas.DataFrame({"a": [1]}))
@@ -198,6 +244,34 @@ def test_of_a_server_is_in_the_file(journal, answer):
     assert history()[-1].observation.data == [{"a": 1}]
     assert of_file(journal).data == [{"a": 1}]
     assert list(of_file(journal).df["a"]) == [1]
+
+
+@pytest.mark.parametrize("answer", [[{"a": 1}], "words"], ids=["data", "text"])
+def test_of_a_server_written_twice_is_a_sentence(journal, answer):
+    """The second writing has no structured content: the data is not None for that."""
+    server = FakeMCPServer("shop")
+    server.answer("find", answer)
+    with create_mcp_tools(server) as client:
+        run_tool(client["find"], {})
+    first = of_file(journal)
+    line = json.loads(journal.read_text())
+    line["observation"] = first.to_dict()
+    journal.write_text(json.dumps(line))
+    for again in (
+        of_file(journal),
+        Observation.from_dict(first.to_dict()),
+        kept_of(first),
+    ):
+        with pytest.raises(ToolbenchError, match="not in its file"):
+            _ = again.data
+
+
+def test_of_a_server_that_answers_nothing_is_none():
+    """Also after a second writing."""
+    answer = {"content": [], "structured": {"result": None}}
+    first = recorded_in(answer, is_stopped=False)
+    assert first.data is None
+    assert recorded_in(first.to_dict(), is_stopped=False).data is None
 
 
 def test_runs_again_as_before():

@@ -1,5 +1,6 @@
 """The observation of a record: it has no Python objects, and gives the data that it still has."""
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import is_dataclass
 from datetime import date, time
@@ -10,7 +11,11 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import from_json, to_json
 
 from toolbench.core.coercion.answer_data import answer_data
-from toolbench.core.coercion.coercion import ResultObservation, masked_observation
+from toolbench.core.coercion.coercion import (
+    ResultObservation,
+    is_json,
+    masked_observation,
+)
 from toolbench.core.coercion.dataframe import data_frame_class, frame_of
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
@@ -22,7 +27,20 @@ from toolbench.runs.cancellation.unfinished_observation import UnfinishedObserva
 
 LIMIT = 1_000_000  # bytes of one observation, and of one text among the arguments
 _DATA = frozenset({str, int, float, dict, list})  # results that are not tables
-_JSON = frozenset({bool, int, float, dict, list, tuple, set, frozenset})
+_JSON = (
+    bool,
+    int,
+    float,
+    dict,
+    list,
+    tuple,
+    set,
+    frozenset,
+    deque,
+    BaseModel,
+    date,
+    time,
+)
 _LOST = {
     "table": "a table of which it has only the first rows, as text",
     "object": "a Python object, which is not kept",
@@ -36,8 +54,8 @@ class RecordedObservation(ResultObservation):
     """The observation in a record. Its data is made of the text, so it needs no room."""
 
     form: SkipJsonSchema[str] = Field(default="", repr=False)
-    """What the result was: `nothing`, `text`, `json` (the text is its JSON), `data` (in `result`),
-    `table`, `object` or `large`; empty if unknown."""
+    """What the result was: `nothing`, `text`, `json` (the text is its JSON), `data` (in `result`,
+    which is not written), `table`, `object` or `large`; empty if unknown."""
 
     @property
     def data(self) -> Any:
@@ -50,7 +68,7 @@ class RecordedObservation(ResultObservation):
             return None
         if self.form == "text":
             return self.text
-        if self.form == "data":
+        if self.form == "data" and self.result is not None:
             return self.result
         if self.form == "json":
             try:
@@ -99,7 +117,7 @@ def recorded(outcome: Observation, redactor: Redactor) -> Observation:
         return observation
     table = _table_of(outcome, redactor)
     if table is None:
-        form = _form_of(outcome.result, observation)
+        form = _form_of(outcome.result, outcome)
         return RecordedObservation(content=observation.content, form=form)
     return RecordedObservation(content=observation.content, form="table", result=table)
 
@@ -119,7 +137,8 @@ def recorded_in(fields: Mapping[str, Any], *, is_stopped: bool) -> Observation:
     if not blocks and structured is None:
         return observation
     data = answer_data(structured, blocks, observation.text)
-    return observation.model_copy(update={"result": data, "form": "data"})
+    form = "nothing" if data is None else "data"
+    return observation.model_copy(update={"result": data, "form": form})
 
 
 def kept_of(observation: Observation) -> Observation:
@@ -139,7 +158,12 @@ def kept_of(observation: Observation) -> Observation:
 
 
 def _form_of(result: Any, observation: Observation) -> str:
-    """Return the form of *result*, whose content is in *observation*; see `RecordedObservation`."""
+    """Return the form of *result*; see `RecordedObservation`.
+
+    Args:
+        result: The value that the tool returned.
+        observation: The observation of it, in which no secret is hidden yet.
+    """
     content = observation.content
     if len(content) != 1 or not isinstance(content[0], TextContent):  # images
         return "object"
@@ -147,8 +171,19 @@ def _form_of(result: Any, observation: Observation) -> str:
         return "nothing"
     if isinstance(result, str):
         return "text"
-    is_data = type(result) in _JSON or isinstance(result, BaseModel | date | time)
-    return "json" if is_data or is_dataclass(result) else "object"
+    kind = type(result)
+    is_data = issubclass(kind, _JSON) or is_dataclass(kind)
+    is_whole = is_data and is_json(result) and _can_be_read(content[0].text)
+    return "json" if is_whole else "object"
+
+
+def _can_be_read(text: str) -> bool:
+    """Tell whether *text* is JSON: bytes, or a loop, are not."""
+    try:
+        from_json(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _table_of(observation: Observation, redactor: Redactor) -> TableHead | None:
