@@ -1,5 +1,6 @@
 """A notebook with the extension, as a person types it."""
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,3 +38,15 @@ def new_notebook() -> Iterator[Notebook]:
         finally:
             unload_ipython_extension(shell)
             history().clear()
+
+
+def run_tests_of(folder):
+    """Run the tests of the exported project in *folder*, as its README says; return what they print."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout

@@ -69,6 +69,23 @@ CELLS = {
         "class Base:\n    def __init_subclass__(cls):\n        x.append(cls.__name__)",
         "class One(Base):\n    pass",
     ],
+    "by_sql": [
+        "import sqlite3\nx = sqlite3.connect(':memory:', check_same_thread=False)\n"
+        "x.executescript('create table t (n)')",
+        "with x:\n    for n in range(3):\n        x.execute(f'insert into t values ({n})')",
+        "pen = x.cursor()\npen.execute('insert into t values (7)')\nx.commit()",
+        "count = x.execute('delete from t where n = 1').rowcount",
+        "x.execute('select unrelated from (select 1 as unrelated)').fetchall()",
+        "# x.execute('select n from t').fetchall()",
+    ],
+    "by_sql_of_a_function": [
+        "import sqlite3\ndef fill(db):\n    db.execute('create table t (n)')",
+        "class Store:\n    def __init__(self):\n"
+        "        self.db = sqlite3.connect(':memory:', check_same_thread=False)\n"
+        "    def add(self):\n        self.db.execute('insert into t values (5)')",
+        "x = Store()\nfill(x.db)\nx.add()",
+        "# x.db.execute('select n from t').fetchall()",
+    ],
     "random": ["import random", "random.seed(4)", "x = random.random()"],
     "name_of_python": ["def max(a, b):\n    return 'mine'", "# max(1, 2)"],
     "import_over_python": ["from math import pow", "# pow(2, 3)"],

@@ -1,13 +1,13 @@
 """Which recorded calls become tests: those that the package answers as the notebook did."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
-from toolbench import run_tool
+from test_export.notebook import run_tests_of
+from toolbench import answering, history, run_tool
 from toolbench.export import export_package
+from toolbench.runs.history.journal import Journal
 
 TOOL = "from toolbench import tool\n@tool\ndef price(n: int) -> int:\n    '''Price.'''\n    return n * rate()"
 
@@ -66,14 +66,7 @@ def test_a_class_written_in_few_lines_is_made(notebook, tmp_path):
     [tool] = notebook["OneTool"].create()
     run_tool(tool, {})
     folder = export_package(tool, tmp_path / "p")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "2 passed" in done.stdout, done.stdout
+    assert "2 passed" in run_tests_of(folder)
 
 
 OWN_CONTENT = """
@@ -104,3 +97,74 @@ def test_the_notebook_shows_what_a_model_reads(notebook, tmp_path, capsys, openh
     capsys.readouterr()
     notebook.run("tools = {'sum': add}", cell)
     assert "The sum is 42." in capsys.readouterr().out
+
+
+ASKING = """
+from toolbench import current_run, tool
+@tool
+def lend(title: str) -> str:
+    '''Lend a book.'''
+    answer = current_run().ask("To whom?", {"type": "string"})
+    sure = answer and current_run().ask("Sure?")
+    return f"{title} for {answer.value}" if sure else "kept"
+"""
+
+
+class TestCallsThatAsked:
+    def test_are_repeated_with_their_answers(self, notebook, tmp_path):
+        """A test answers as the person did, also no; the same call may have had other answers."""
+        notebook.run(ASKING)
+        for answers in (["Ann", True], ["Bob", True], ["Ann", False], []):
+            with answering(*answers):
+                run_tool(notebook["lend"], title="Emma")
+        folder = export_package(notebook["lend"], tmp_path / "p")
+        texts = [text for _, text in recorded(folder)]
+        assert texts == ["Emma for Ann", "Emma for Bob", "kept", "kept"]
+        assert "5 passed" in run_tests_of(folder)
+
+    def test_are_kept_on_disk_with_their_answers(self, notebook, tmp_path):
+        """A record that was read from a file gives the same test."""
+        notebook.run(ASKING)
+        with answering("Ann", True):
+            run_tool(notebook["lend"], title="Emma")
+        journal = Journal(tmp_path / "history.jsonl")
+        journal.write(history()[-1])
+        [record] = journal.read(1)
+        assert record.answers == history()[-1].answers
+        folder = export_package(notebook["lend"], tmp_path / "p", tests=[record])
+        assert "2 passed" in run_tests_of(folder)
+
+    def test_of_a_tool_inside_are_answered_too(self, notebook):
+        """A test of the outer tool meets the questions of the inner one."""
+        notebook.run(
+            ASKING,
+            "from toolbench import run_tool\n@tool\ndef lend_all() -> str:\n    '''Lend.'''\n"
+            "    return run_tool(lend, title='Typee').text",
+        )
+        with answering("Ann", True):
+            run_tool(notebook["lend_all"], {})
+        [outer] = [record for record in history() if record.tool == "lend_all"]
+        assert [answer.value for answer in outer.answers] == ["Ann", True]
+
+    def test_with_a_secret_answer_are_left_out_and_counted(self, notebook, tmp_path):
+        """The record does not have the answer, nor does the package."""
+        kind = '{"type": "string", "format": "password"}'
+        notebook.run(ASKING.replace('{"type": "string"}', kind))
+        with answering("hunter2-correct-horse", True):
+            run_tool(notebook["lend"], title="Emma")
+        folder = export_package(notebook["lend"], tmp_path / "p")
+        assert recorded(folder) == []
+        assert "Not tested: 1 call of `lend`. A question was asked" in readme(folder)
+        assert "hunter2" not in repr(history()[-1].to_dict())
+
+
+@pytest.mark.parametrize("change", ["", "The sum would be"])
+def test_what_a_model_reads_is_tested(notebook, tmp_path, change):
+    """Also where the class of the result writes it: a package with another text fails."""
+    notebook.run(OWN_CONTENT, "from toolbench import run_tool\nrun_tool(add, n=21)")
+    folder = export_package(notebook["add"], tmp_path / "p")
+    for path in folder.glob("*/definition.py"):
+        code = path.read_text("utf-8")
+        assert "The sum is" in code
+        path.write_text(code.replace("The sum is", change or "The sum is"), "utf-8")
+    assert ("1 failed" if change else "2 passed") in run_tests_of(folder)

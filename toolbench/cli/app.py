@@ -136,19 +136,20 @@ def export(
         overwrite: Replace existing files that have other content.
     """
     from toolbench.cli.user_modules import tools_of  # noqa: PLC0415 - other commands need none
-    from toolbench.export import export_package  # noqa: PLC0415 - the same
     from toolbench.export.installation import how_to_install  # noqa: PLC0415 - the same
+    from toolbench.export.package import write_package  # noqa: PLC0415 - the same
 
     try:
         sources = tools_of(tools)
-        project = export_package(
+        package = write_package(
             sources, folder, openhands=openhands, overwrite=overwrite
         )
     except ToolbenchError as error:
         return _refuse(error)
     console.print(
-        f"{project}: {', '.join(tool.name for tool in sources)}. "
-        f"{how_to_install(project, python=_typed('python'))}",
+        f"{package.folder}: {', '.join(tool.name for tool in sources)}. "
+        f"{how_to_install(package.folder, python=_typed('python'))}"
+        f"{package.to_look_at()}",
         markup=False,
     )
     return 0

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolbench.core.executor import innermost
 from toolbench.core.functions.function_shape import FunctionCall
@@ -19,6 +19,7 @@ from toolbench.export.project.dependencies import requirements
 from toolbench.export.project.history_tests import calls_of, offers_of, tests_for
 from toolbench.export.project.imports import modules_in
 from toolbench.export.project.modules import modules_for
+from toolbench.export.project.preparation import notes_on_preparation
 from toolbench.export.project.project import notebook_for, pyproject_for, readme_for
 from toolbench.export.project.secret_check import check_text, variables_in
 from toolbench.export.project.server_module import server_for
@@ -67,9 +68,46 @@ def export_package(
         ExportError: If a needed part cannot be found or written, if a secret would be written,
             or if a file exists already. The message names the causes, and nothing is written.
     """
+    package = write_package(
+        tools, folder, tests=tests, openhands=openhands, overwrite=overwrite
+    )
+    return package.folder
+
+
+class WrittenPackage(NamedTuple):
+    """A package that was written.
+
+    Attributes:
+        folder: The folder of the project.
+        notes: Sentences about statements that are not in the package, or run at each import.
+    """
+
+    folder: Path
+    notes: tuple[str, ...]
+
+    def to_look_at(self) -> str:
+        """Return the notes, each on a line of its own that begins with a line break; empty if none."""
+        return "".join(f"\nTo look at: {note}" for note in self.notes)
+
+
+def write_package(
+    tools: AnyTool | Sequence[AnyTool],
+    folder: str | Path,
+    *,
+    tests: Iterable[RunRecord] | None = None,
+    openhands: bool = False,
+    overwrite: bool = False,
+) -> WrittenPackage:
+    """Do the same as `export_package`, and return also what a person should look at.
+
+    Raises:
+        ExportError: As in `export_package`.
+    """
     chosen = [tools] if isinstance(tools, ToolDefinition) else list(tools)
     folder = Path(folder).expanduser()
-    files = files_of(chosen, folder.name, tests=tests, openhands=openhands)
+    files, preparation = files_of(
+        chosen, folder.name, tests=tests, openhands=openhands
+    )
     _check_places(folder, files, overwrite=overwrite)
     contents = {folder / place: _encoded(place, text) for place, text in files.items()}
     try:
@@ -79,7 +117,7 @@ def export_package(
     except OSError as error:
         msg = f"{str(error.filename)!r} cannot be written: {error.strerror}."
         raise ExportError(msg) from error
-    return folder
+    return WrittenPackage(folder, preparation)
 
 
 def _encoded(place: str, text: str) -> bytes:
@@ -96,8 +134,11 @@ def files_of(
     *,
     tests: Iterable[RunRecord] | None,
     openhands: bool,
-) -> Mapping[str, str]:
-    """Return the text of each file of the project. The keys are the paths of the files in the project."""
+) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Return the text of each file of the project, and the notes about statements that prepare objects.
+
+    The keys are the paths of the files in the project.
+    """
     parts = _parts(tools, openhands=openhands)
     package = _package_name(tools, folder)
     modules = modules_for(parts, package, openhands=openhands)
@@ -105,6 +146,7 @@ def files_of(
     variables = variables_in(modules)
     records = history() if tests is None else tests
     calls, notes = calls_of(parts, records, openhands=openhands)
+    preparation = notes_on_preparation(parts)
     recorded = {"offers": offers_of(tools), "calls": calls}
     summary = (
         tools[0].description.strip().partition("\n")[0] or f"The tool {tools[0].name}."
@@ -123,7 +165,7 @@ def files_of(
             package,
             tools,
             len(calls),
-            [*_notes(modules, variables), *notes],
+            [*_notes(modules, variables), *preparation, *notes],
             openhands=openhands,
         ),
         f"{package}.ipynb": notebook_for(package, tools, calls, openhands=openhands),
@@ -136,7 +178,7 @@ def files_of(
     }
     for place, text in files.items():
         check_text(text, place)
-    return files
+    return files, tuple(preparation)
 
 
 _EXTRAS = {"jupyter-toolbench": "serve", "fastmcp-slim": "server"}

@@ -324,15 +324,16 @@ class ToolMagics(Magics):
 
 
 def _export(tool: ToolDefinition[Any, Any], options: Namespace) -> None:
-    from toolbench.export import export_package  # noqa: PLC0415 - only for an export
-    from toolbench.export.installation import (  # noqa: PLC0415 - as above
+    from toolbench.export.installation import (  # noqa: PLC0415 - only for an export
         how_to_install_from_a_cell,
     )
+    from toolbench.export.package import write_package  # noqa: PLC0415 - as above
 
-    folder = export_package(
+    package = write_package(
         tool, options.export, openhands=options.openhands, overwrite=options.yes
     )
-    print(f"{folder}: {tool.name}. {how_to_install_from_a_cell(folder)}")  # noqa: T201 - in the cell that asked
+    how = how_to_install_from_a_cell(package.folder)
+    print(f"{package.folder}: {tool.name}. {how}{package.to_look_at()}")  # noqa: T201 - in the cell that asked
 
 
 def _takes_nothing(options: Namespace) -> bool:

@@ -109,11 +109,11 @@ class Run:
         """Whether the run was stopped but continues inside a call that cannot be interrupted."""
         self.version = 0
         """The number of changes so far; a view of the run compares it to notice a change."""
-        self.work = Interruptible(RunCancelled)
-        self._clock = monotonic()
+        self.work, self._clock = Interruptible(RunCancelled), monotonic()
         self._seconds: float | None = None
         self.waited = 0.0
         """The seconds that the run waited for a person."""
+        self.answers: list[Answer] = []  # to its questions, and those of its children
         self._cancel_token, self._lock = CancelToken(), RLock()
         self._filter: OutputFilter | None = None
         self._output: Output | None = None
@@ -240,17 +240,24 @@ class Run:
         with self._waiting():
             desk = self.desk if have_threads() else None
             answer = self.answer(question) if desk is None else desk(question).result()
-        return question.meaning_of(answer)
+        return self._answered(question, answer)
 
     async def ask_async(
         self, message: str, schema: Mapping[str, Any] | None = None
     ) -> Answer:
         """Do the same as `ask`, without blocking the running loop; see `CurrentRun.ask_async`."""
-        question = Question.about(
-            self.secrets.redactor.text(message), schema, self.tool.title
-        )
+        text = self.secrets.redactor.text(message)
+        question = Question.about(text, schema, self.tool.title)
         with self._waiting():
             answer = await self._answer_async(question)
+        return self._answered(question, answer)
+
+    def _answered(self, question: Question, answer: Answer) -> Answer:
+        run: Run | None = self
+        while run is not None and question.consent is None:
+            run.secrets.learn(answer.content or {}, Secrecy(question.schema))
+            run.answers.append(answer)
+            run = run.parent
         return question.meaning_of(answer)
 
     async def _answer_async(self, question: Question) -> Answer:
@@ -262,9 +269,7 @@ class Run:
 
     def answer(self, question: Question) -> Answer:
         """Return the answer to *question*: a preset answer, or else the answer of `asker`."""
-        answer = (presets.asker or self.asker)(question)
-        self.secrets.learn(answer.content or {}, Secrecy(question.schema))
-        return answer
+        return (presets.asker or self.asker)(question)
 
     @contextmanager
     def _waiting(self) -> Iterator[None]:
@@ -288,8 +293,7 @@ class Run:
 
     def write(self, stream: str, text: str) -> None:
         """Add *text* to the output of the run, as text of *stream*; secrets are hidden."""
-        safe_text = self.filter.text(stream, text)
-        if safe_text:
+        if safe_text := self.filter.text(stream, text):
             self.output.write(stream, safe_text)
         self.changed()
 

@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from toolbench.export.code.preparing_calls import prepares, unused_calls
+
 _NONE = frozenset[str]()
 MUTATORS = frozenset(
     [
@@ -43,8 +45,8 @@ MUTATORS = frozenset(
 OWN = frozenset({"cls", "self"})
 """The names of a method's first parameter: its object or its class."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_PARTS_OF = frozenset({"get", "items", "setdefault", "values"})
-"""The names of methods that return parts of an object, not copies of the parts."""
+_PARTS_OF = frozenset({"cursor", "get", "items", "setdefault", "values"})
+"""The names of methods that return parts of an object, or views of it, not copies of the parts."""
 
 
 class Call(NamedTuple):
@@ -54,11 +56,18 @@ class Call(NamedTuple):
         function: The name of the function or the method.
         base: The name of the object whose method is called; empty if a function is called.
         arguments: The names in the arguments.
+        prepares: Whether the method is known to prepare its object, as SQL does that writes.
     """
 
     function: str
     base: str
     arguments: frozenset[str]
+    prepares: bool = False
+
+    @property
+    def changes_base(self) -> bool:
+        """Whether the call is known to change the object on which it is called."""
+        return self.prepares or self.function in MUTATORS
 
 
 class Effect(NamedTuple):
@@ -170,10 +179,11 @@ def _effect(parts: list[ast.AST], arguments: ast.arguments | None = None) -> Eff
     nodes = () if arguments is None else ast.walk(arguments)
     parameters = frozenset(part.arg for part in nodes if isinstance(part, ast.arg))
     local = _stored(part for part in parts if isinstance(part, ast.Name))
+    unused = {id(call) for call in unused_calls(parts)}
     return Effect(
         changes=frozenset(name for part in parts for name in _changed(part)),
         sets=local & outer,
-        calls=frozenset(call for part in parts for call in _calls(part)),
+        calls=frozenset(call for part in parts for call in _calls(part, unused)),
         parameters=parameters - OWN,
         local=_NONE if arguments is None else (parameters | local) - outer,
     )
@@ -190,12 +200,16 @@ def _changed(part: ast.AST) -> Iterator[str]:
             yield name
 
 
-def _calls(part: ast.AST) -> Iterator[Call]:
+def _calls(part: ast.AST, unused: set[int]) -> Iterator[Call]:
+    """Yield the calls that *part* is; *unused* has the ids of the calls whose result nothing uses."""
     match part:
         case ast.Call(func=function, args=positional, keywords=keywords):
             values = [*positional, *(keyword.value for keyword in keywords)]
             names = frozenset(name for value in values for name in base(value))
-            yield from _call(function, names)
+            is_known = prepares(part, is_unused=id(part) in unused)
+            yield from (
+                call._replace(prepares=is_known) for call in _call(function, names)
+            )
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             for decorator in part.decorator_list:
                 # `@a.b` calls `a.b`; `@a.b()` calls `a.b` and then the returned function

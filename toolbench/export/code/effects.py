@@ -4,7 +4,8 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from toolbench.export.code.changes import MUTATORS, OWN, Call, Effect
+from toolbench.export.code.changes import OWN, Call, Effect, base
+from toolbench.export.code.preparing_calls import may_prepare, unused_calls
 from toolbench.export.code.statements import Statement
 
 _CHANGE_ARGUMENTS = frozenset(
@@ -65,6 +66,23 @@ class Effects:
             self._changed[place] = frozenset(self._changed_by(effect, place))
         return self._changed[place]
 
+    def may_prepare(self, place: int) -> frozenset[str]:
+        """Return the names of the objects that the statement at *place* may prepare in a way unknown here.
+
+        The statement calls a method of such an object, and nothing uses the result.
+        """
+        statement = self._statements[place]
+        if statement.is_definition:
+            return frozenset()
+        calls = unused_calls(list(ast.walk(statement.node)))
+        return frozenset(
+            name
+            for call in calls
+            for name in base(call)
+            if may_prepare(call, is_shown=statement.is_shown)
+            and getattr(call.func, "attr", "") not in self._methods
+        )
+
     def kept_by(self, places: Iterable[int]) -> frozenset[str]:
         """Return the global names whose objects a call of the functions at *places* changes."""
         all_names = set[str]()
@@ -83,7 +101,8 @@ class Effects:
         for one in self._with_called(effect, before):
             names = {*one.changes, *one.sets}
             for call in one.calls:
-                if call.function in MUTATORS or call.function in self._changing:
+                is_changed = call.changes_base or call.function in self._changing
+                if is_changed and not self._is_call_of_tool(call, before):
                     names.add(call.base)
                 if self._changes_arguments(call, before):
                     names |= call.arguments
@@ -109,9 +128,15 @@ class Effects:
         if place is None or call.base or self._statements[place].is_tool:
             return
         statement = self._statements[place]
+        when_made = _WHEN_MADE - ({"__call__"} if _is_executor(statement.node) else set())
         for name, effect in statement.names.functions.items():
-            if name == call.function or name in _WHEN_MADE:
+            if name == call.function or name in when_made:
                 yield effect
+
+    def _is_call_of_tool(self, call: Call, before: int) -> bool:
+        """Tell whether *call*, as `find_books.execute(arguments)`, runs a tool of a function."""
+        place = self._definition(call.base, before) if call.prepares else None
+        return place is not None and self._statements[place].is_tool
 
     def _definition(self, name: str, before: int) -> int | None:
         places = self._definitions.get(name, [])
@@ -126,7 +151,7 @@ class Effects:
             if one.function in _CHANGE_ARGUMENTS:
                 return True
             for effect in self._functions(one, before):
-                bases = {c.base for c in effect.calls if c.function in MUTATORS}
+                bases = {c.base for c in effect.calls if c.changes_base}
                 if (effect.changes | bases) & effect.parameters:
                     return True
                 passing = (c for c in effect.calls if c.arguments & effect.parameters)
@@ -166,6 +191,13 @@ class Effects:
             changing |= more
 
 
+def _is_executor(node: ast.stmt) -> bool:
+    """Tell whether *node* is the class of an executor, which a tool calls later."""
+    parents = node.bases if isinstance(node, ast.ClassDef) else ()
+    return any("ToolExecutor" in ast.unparse(parent) for parent in parents)
+
+
 def _changes_self(effect: Effect, changing: set[str]) -> bool:
-    methods = {c.function for c in effect.calls if c.base in OWN}
-    return bool(effect.changes & OWN) or bool(methods & (changing | MUTATORS))
+    own = [call for call in effect.calls if call.base in OWN]
+    is_changed = any(call.changes_base or call.function in changing for call in own)
+    return is_changed or bool(effect.changes & OWN)

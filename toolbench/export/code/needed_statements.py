@@ -28,16 +28,29 @@ class Missing:
 
 @dataclass
 class Needed:
-    """The statements that some names need, as places in the list `statements`, and the missing names."""
+    """The statements that some names need, as places in the list `statements`, and the missing names.
+
+    Attributes:
+        statements: All statements.
+        places: The places of the needed statements.
+        unclear: The places of statements that may prepare a needed object, in a way unknown here.
+        missing: The missing names.
+    """
 
     statements: Sequence[Statement]
     places: set[int] = field(default_factory=set)
+    unclear: set[int] = field(default_factory=set)
     missing: dict[str, Missing] = field(default_factory=dict)
 
     def in_order(self) -> list[Statement]:
         """Return the needed statements in the order in which they ran, without repetitions."""
         chosen = (self.statements[place] for place in sorted(self.places))
         return list(_without_copies(chosen))
+
+    def left_out(self) -> list[Statement]:
+        """Return the statements that may prepare a needed object, and are not among the needed ones."""
+        places = sorted(self.unclear - self.places)
+        return list(_without_copies(self.statements[place] for place in places))
 
     @property
     def names(self) -> frozenset[str]:
@@ -83,7 +96,13 @@ def needed_by(
         if effects.may_leave(place, use.name):  # so an earlier value may count too
             before = _Use(use.name, place, use.calls, use.user, is_before=True)
             todo.append(before)
-        for chosen in {place, *_changing(statements, effects, use.name, place)}:
+        changing = set(_changing(statements, effects, use.name, place))
+        unfinished = {p for p in changing if statements[p].end != "done"}
+        if not (statements[place].is_definition or statements[place].is_import):
+            unclear = _changing(statements, effects, use.name, place, is_known=False)
+            places = {*unclear, *unfinished}
+            needed.unclear |= {p for p in places if statements[p].end != "not begun"}
+        for chosen in {place, *(changing - unfinished)}:
             if (chosen, use.calls) in visited:
                 continue
             visited.add((chosen, use.calls))
@@ -154,11 +173,17 @@ def _giving(statements: Sequence[Statement], effects: Effects, use: _Use) -> int
 
 
 def _changing(
-    statements: Sequence[Statement], effects: Effects, name: str, place: int
+    statements: Sequence[Statement],
+    effects: Effects,
+    name: str,
+    place: int,
+    *,
+    is_known: bool = True,
 ) -> Iterator[int]:
     """Yield the places of later statements that change the object of *name*.
 
-    The statement at *place* gives this object to *name*.
+    The statement at *place* gives this object to *name*. With *is_known* false, yield the statements
+    that may prepare the object.
     """
     names, alias_places = {name}, dict[str, int]()
     for new, old in aliases_in(statements[place].node):
@@ -172,9 +197,11 @@ def _changing(
         if name in other:
             return
         is_tool_of_module = statement.is_tool and statements[place].is_import
-        if names & effects.changed(later) and not is_tool_of_module:
+        changed = effects.changed(later) if is_known else effects.may_prepare(later)
+        if names & changed and not is_tool_of_module:
             yield later
-            yield from (alias_places[n] for n in names if n in alias_places)
+            if is_known:
+                yield from (alias_places[n] for n in names if n in alias_places)
         names -= other
         if not statement.is_definition:
             new_names = {n for n, old in aliases_in(statement.node) if old in names}

@@ -1,10 +1,12 @@
 """The statements of a notebook's cells, or of a file, in the order in which they ran."""
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from inspect import getsource
 from types import ModuleType
+from typing import Any, Literal
 
 from toolbench.export.code.changes import effect_now
 from toolbench.export.code.symbol_names import Names, names_of
@@ -15,7 +17,10 @@ MAGIC = "get_ipython"
 _MAIN = "__name__ == '__main__'"
 _WHOLE_CELLS = frozenset({"capture", "time"})
 """The cell magics whose body runs unchanged."""
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_NEXT_ERROR = re.compile("another exception occurred:|of the following exception:")
 _ASKING = frozenset({"input", "getpass"})
+End = Literal["done", "failed", "not begun"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,10 @@ class Statement:
     """Whether the statement is a function with a decorator that makes a tool of the function."""
     cell: int = 0
     """The number of the statement's cell; 0 in a file."""
+    is_shown: bool = False
+    """Whether the statement ends a cell, so that the notebook shows its value."""
+    end: End = "done"
+    """How the statement ended when its cell ran."""
 
     @property
     def is_import(self) -> bool:
@@ -56,11 +65,27 @@ def statements_of(module: ModuleType) -> list[Statement]:
         history = getattr(shell, "history_manager", None)
         cells = getattr(history, "input_hist_parsed", ())
         return [
-            replace(statement, cell=number)
+            replace(statement, cell=number, end=_end_of(statement.node, line))
             for number, cell in enumerate(cells)
+            for line in [_failed_line(history, number)]
             for statement in _of_cell(cell, is_main=True)
         ]
     return list(_of_cell(getsource(module), is_main=False))
+
+
+def _failed_line(history: Any, number: int) -> int | None:
+    """Return the line at which cell *number* failed; None if it did not fail, or IPython does not tell."""
+    error = getattr(history, "exceptions", {}).get(number, {})
+    text = _COLOUR.sub("", "\n".join(error.get("traceback", ())))
+    text = _NEXT_ERROR.split(text)[-1]  # of errors in a chain, the last one ended the cell
+    line = re.search(rf"\bCell In ?\[{number}\],? line:? ?(\d+)", text)
+    return int(line[1]) if line else None
+
+
+def _end_of(node: ast.stmt, failed_line: int | None) -> End:
+    if failed_line is None or (node.end_lineno or node.lineno) < failed_line:
+        return "done"
+    return "failed" if node.lineno <= failed_line else "not begun"
 
 
 def _of_cell(cell: str, *, is_main: bool) -> Iterator[Statement]:
@@ -84,7 +109,10 @@ def _of_cell(cell: str, *, is_main: bool) -> Iterator[Statement]:
             continue
         decorators = getattr(node, "decorator_list", [])
         first = min([node.lineno, *(part.lineno for part in decorators)])
-        yield _statement(node, "\n".join(lines[first - 1 : node.end_lineno]))
+        statement = _statement(node, "\n".join(lines[first - 1 : node.end_lineno]))
+        ends_cell = node is tree.body[-1] and isinstance(node, ast.Expr)
+        is_shown = is_main and ends_cell and not cell.rstrip().endswith(";")
+        yield replace(statement, is_shown=is_shown)
 
 
 def _statement(node: ast.stmt, code: str) -> Statement:

@@ -2,20 +2,21 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from toolbench.core.coercion.coercion import ResultObservation
+from toolbench.core.schema import Observation
+from toolbench.display.observations import read_by_model
 from toolbench.export.code.effects import Effects
-from toolbench.export.code.needed_statements import needed_by
 from toolbench.export.code.statements import Statement
-from toolbench.export.code.symbol_names import used_in
+from toolbench.export.project.preparation import needed_by_tool
 from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts
 from toolbench.plain import NOT_KEPT, plain
 from toolbench.redaction import MARK
 from toolbench.redaction.detection.key_shapes import keys_in
 from toolbench.redaction.remembered_secrets import remembered
-from toolbench.runs.history.record import RunRecord
+from toolbench.runs.history.record import RunRecord, is_lost
 from toolbench.wording import counted
 
 
@@ -34,10 +35,7 @@ class CallConditions:
 
 def conditions_of(part: ToolParts) -> CallConditions:
     """Return the conditions for calls of the tool in *part*."""
-    statements = part.statements
-    names = used_in("\n\n".join((part.definition, part.implementation, part.create)))
-    names |= part.types | part.lazy
-    needed = needed_by(statements, (), part.tool.name, maybe=names)
+    statements, needed = part.statements, needed_by_tool(part)
     cells = (_first_cell(statements, place) for place in needed.places)
     state = Effects(statements).kept_by(needed.places) & needed.names
     return CallConditions(max(cells, default=0), state)
@@ -58,6 +56,12 @@ def _first_cell(statements: Sequence[Statement], place: int) -> int:
     return cell
 
 
+def _lacks_answers(record: RunRecord, *, openhands: bool) -> bool:
+    """Tell whether a test cannot give the answers in *record*: a secret or a very long text is missing."""
+    is_any_lost = any(is_lost(answer.content) for answer in record.answers)
+    return is_any_lost or (openhands and bool(record.answers))
+
+
 MOST_CALLS = 50
 """The most calls of one tool that become tests; the newest are used."""
 _OWN = {"content", "is_error", "kind"}  # the fields that every observation has
@@ -70,8 +74,9 @@ def calls_of(
 
     These calls are left out: calls before the last change of the tool or of code that it needs;
     calls with a secret, or with values that JSON cannot express; stopped calls; calls whose
-    answers differed; and, for the OpenHands SDK, failed calls. If a tool changes global names, a
-    call needs two equal answers.
+    results differed; and, for the OpenHands SDK, failed calls and calls that asked a person. A call
+    that asked a person is repeated with the same answers. If a tool changes global names, a call
+    needs two equal results.
     """
     records, calls, notes = list(records), list[dict[str, Any]](), list[str]()
     states = ("ok",) if openhands else ("ok", "error")
@@ -85,13 +90,21 @@ def calls_of(
                 f"Not tested: {counted(early, 'call')} of `{name}`. After that, a cell changed code "
                 f"that `{name}` needs."
             )
+        repeatable = [r for r in current if not _lacks_answers(r, openhands=openhands)]
+        if left_out := len(current) - len(repeatable):
+            why = "the history keeps no answer that is secret or very long"
+            if openhands:
+                why = "a test for the OpenHands SDK cannot answer it"
+            notes.append(
+                f"Not tested: {counted(left_out, 'call')} of `{name}`. A question was asked; {why}."
+            )
         if conditions.state:
             names = ", ".join(f"`{state}`" for state in sorted(conditions.state))
             notes.append(
                 f"`{name}` changes {names} while the program runs; tests repeat only calls that "
                 "had the same result twice."
             )
-        calls += _steady(current, times=2 if conditions.state else 1)
+        calls += _steady(repeatable, times=2 if conditions.state else 1)
     return calls, notes
 
 
@@ -99,7 +112,8 @@ def _steady(records: Iterable[RunRecord], *, times: int) -> list[dict[str, Any]]
     by_arguments: dict[str, list[dict[str, Any]]] = {}
     for record in records:
         for call in _repeatable(record):
-            by_arguments.setdefault(json.dumps(call["arguments"]), []).append(call)
+            key = json.dumps([call["arguments"], call.get("answers")])
+            by_arguments.setdefault(key, []).append(call)
     steady = [
         calls[-1]
         for calls in by_arguments.values()
@@ -119,9 +133,14 @@ def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
         "text": observation.text,
         "is_error": observation.is_error,
     }
+    if record.answers:
+        call["answers"] = plain([asdict(answer) for answer in record.answers])
     if not isinstance(observation, ResultObservation):
         fields = plain(dict(observation))
         call["fields"] = {k: v for k, v in fields.items() if k not in _OWN}
+    if type(observation).to_llm_content is not Observation.to_llm_content:
+        blocks = read_by_model(observation)
+        call["read_by_model"] = "".join(getattr(b, "text", "") for b in blocks)
     text = json.dumps(call, ensure_ascii=False)
     if MARK in text or NOT_KEPT in text or "history keeps only the start" in text:
         return
@@ -147,10 +166,10 @@ def tests_for(
     parts = [_HEAD, _OFFERED_BY_SDK if openhands else _OFFERED]
     if has_calls:
         parts.append(_CALLS)
-    imports = "" if openhands or not has_calls else "from toolbench import run_tool\n"
-    run = "tool(tool.action_from_arguments(call['arguments']))"
+    imports = "" if openhands or not has_calls else _IMPORTS
+    run = "observation = tool(tool.action_from_arguments(call['arguments']))"
     if not openhands:
-        run = "run_tool(tool, call['arguments'])"
+        run = _RUN
     text = "\n\n".join(parts)
     head, mark = "", ""
     if variables:
@@ -165,6 +184,14 @@ def tests_for(
     )
 
 
+_IMPORTS = """\
+from toolbench import answering, run_tool
+from toolbench.runs.questions import Answer
+"""
+_RUN = """\
+answers = [Answer(**answer) for answer in call.get('answers', [])]
+    with answering(*answers):  # as a person gave them in the notebook; no other is given
+        observation = run_tool(tool, call['arguments'])"""
 _HEAD = '''\
 """The tools are as they were in the notebook: `python -m pytest`."""
 
@@ -214,9 +241,12 @@ def test_a_call_answers_as_in_the_notebook(tools, number):
     """The same arguments give the same result."""
     call = RECORDED["calls"][number]
     tool = tools[call["tool"]]
-    observation = {run}
+    {run}
     assert observation.text == call["text"]
     assert observation.is_error == call["is_error"]
     fields = observation.model_dump(mode="json")
     assert {name: fields[name] for name in call.get("fields", {})} == call.get("fields", {})
+    if "read_by_model" in call:
+        blocks = observation.to_llm_content
+        assert "".join(getattr(b, "text", "") for b in blocks) == call["read_by_model"]
 '''

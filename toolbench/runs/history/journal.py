@@ -12,6 +12,7 @@ from warnings import warn
 from toolbench.errors import ToolbenchError
 from toolbench.runs.history.record import RunRecord
 from toolbench.runs.history.recorded_observation import recorded_in
+from toolbench.runs.questions import Answer
 
 _READ = 50_000_000  # bytes to read, from the end; older records stay in the file
 
@@ -103,6 +104,7 @@ def _record(line: bytes) -> RunRecord | None:
             waited=float(data.get("waited", 0)),
             decision=str(data.get("decision", "")),
             version=str(data.get("version", "")),
+            answers=tuple(Answer(**answer) for answer in data.get("answers", ())),
             size=len(line),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

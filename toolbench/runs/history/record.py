@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from toolbench.plain import NOT_KEPT, as_sent, is_json, is_readable, plain, text
 from toolbench.redaction import MARK
 from toolbench.runs.history.recorded_observation import LIMIT, recorded, size_of
 from toolbench.runs.history.state_words import state_words
+from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run, Source, run_here
 from toolbench.runs.shell import running_shell
 from toolbench.wording import duration
@@ -79,6 +80,9 @@ class RunRecord:
     """The number of the newest cell that had begun when the run ended; None outside a notebook."""
     forms: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """The JSON form of each argument that was sent as Python objects; see `json_arguments`."""
+    answers: tuple[Answer, ...] = field(default=(), compare=False)
+    """The answers to the questions that were asked during the work, in turn, without secrets.
+    `with answering(*record.answers):` gives them again."""
     size: int = field(default=0, compare=False)
     """About how many bytes the record takes in memory."""
 
@@ -88,6 +92,8 @@ class RunRecord:
         arguments = _shortened(run.secrets.arguments)
         forms = _forms(run, arguments)
         observation = recorded(run.outcome, run.secrets.redactor)
+        answers = tuple(_without_secrets(answer, run) for answer in run.answers)
+        contents = [answer.content for answer in answers]
         return cls(
             id=run.id,
             tool=run.tool.name,
@@ -105,7 +111,8 @@ class RunRecord:
             conversation=run.conversation,
             cell=_newest_cell(),
             forms=forms,
-            size=sum(map(size_of, (arguments, forms, observation))),
+            answers=answers,
+            size=sum(map(size_of, (arguments, forms, observation, contents))),
         )
 
     def rerun(
@@ -189,6 +196,9 @@ class RunRecord:
             "started": self.started.isoformat(),
             "decision": self.decision,
             **({"version": self.version} if self.version else {}),
+            **(
+                {"answers": plain([*map(asdict, self.answers)])} if self.answers else {}
+            ),
         }
 
     def __repr__(self) -> str:
@@ -246,6 +256,13 @@ def _form(value: Any) -> Any:
         if not is_json(form) and is_readable(form):
             return to_jsonable_python(form)
     return form
+
+
+def _without_secrets(answer: Answer, run: Run) -> Answer:
+    if answer.content is None:
+        return answer
+    content = run.secrets.redactor.value(dict(answer.content))
+    return replace(answer, content=_shortened(content))
 
 
 def _shortened(value: Any) -> Any:

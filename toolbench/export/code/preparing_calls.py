@@ -1,0 +1,138 @@
+"""Find the calls that prepare an object, such as `db.execute("create table ...")`, by their names and texts."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+_ENDS = frozenset({"commit", "rollback"})
+_TO_FOLDERS = frozenset({"makedirs", "mkdir"})
+_SQL = frozenset({"execute", "executemany", "executescript"})
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_LOOKS = re.compile(r"\s*(describe|explain|select|show|table|values)\b", re.IGNORECASE)
+_CHANGES = re.compile(r"\b(create|delete|insert|replace|update)\b", re.IGNORECASE)
+_REPEATABLE = re.compile(
+    r"\s*($|(begin|commit|end|pragma|replace)\b|insert\s+or\s+(ignore|replace)\b"
+    r"|create\b[^(]*\bif\s+not\s+exists\b|drop\b.*\bif\s+exists\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+_LOOKING = frozenset(
+    """all any close copy count describe display dump dumps exit explain fetchall fetchmany fetchone
+    find format get groupby has head help hist index info is items join keys list loads max mean min plot preview
+    print query quit read render repr sample search select show shutdown sort split stop sum summary
+    tail terminate to unique values view wait""".split()
+)
+_CHANGING = frozenset(
+    """add alter apply assign attach build compile configure connect create define delete disable
+    drop enable fill fit import include init initialize insert install load make migrate open put
+    register reset restore save seed set setup start store touch train truncate unlink upload use
+    warm write""".split()
+)
+
+
+def prepares(call: ast.Call, *, is_unused: bool) -> bool:
+    """Tell whether *call*, of a method, is known to prepare the object on which it is called.
+
+    These calls prepare: SQL that changes something, the end of a transaction, a folder that may be
+    there already, and a call with `inplace=True`. They can run when a package is imported.
+
+    Args:
+        call: The call of a method.
+        is_unused: Whether nothing uses the result. If the SQL is not written in the call, it
+            counts only then.
+    """
+    name = _method(call)
+    if _has(call, "inplace"):
+        return True
+    if name in _TO_FOLDERS:
+        return _has(call, "exist_ok")
+    if name in _SQL and call.args and not isinstance(call.args[0], ast.Dict):
+        text = _start_of_text(call.args[0])
+        return is_unused if text is None else _changes_something(text)
+    return name in _ENDS and not call.args
+
+
+def may_run_twice(call: ast.Call) -> bool:
+    """Tell whether *call*, which prepares an object, does no harm if it runs again later."""
+    if _method(call) not in _SQL or not call.args:
+        return True
+    text = _start_of_text(call.args[0])
+    parts = None if text is None else _COMMENT.sub("", text).split(";")
+    return parts is not None and all(map(_REPEATABLE.match, parts))
+
+
+def unused_calls(parts: list[ast.AST]) -> Iterator[ast.Call]:
+    """Yield the calls in *parts* whose result nothing uses."""
+    for part in parts:
+        match part:
+            case (
+                ast.Expr(value=ast.Call() as call)
+                | ast.Expr(value=ast.Await(value=ast.Call() as call))
+                | ast.Assign(targets=[ast.Name(id="_")], value=ast.Call() as call)
+            ):
+                yield call
+
+
+def may_prepare(call: ast.Call, *, is_shown: bool) -> bool:
+    """Tell whether *call*, of a method, may prepare its object, judged by the name of the method.
+
+    Args:
+        call: A call whose result nothing uses, but a notebook may show it.
+        is_shown: Whether the notebook shows the result. Most of these calls only look.
+    """
+    name = _method(call)
+    if not name or any(_has_sql(part) for part in ast.walk(call)):
+        return False  # no method, or it is known what it does
+    if _words(name) & _CHANGING:
+        return True
+    parts = (p.attr for p in ast.walk(call.func) if isinstance(p, ast.Attribute))
+    return not is_shown and not any(_words(part) & _LOOKING for part in parts)
+
+
+def _words(name: str) -> set[str]:
+    return {name, name.partition("_")[0]}
+
+
+def _has_sql(part: ast.AST) -> bool:
+    return (
+        isinstance(part, ast.Call)
+        and _method(part) in _SQL
+        and bool(part.args)
+        and _start_of_text(part.args[0]) is not None
+    )
+
+
+def _method(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+def _has(call: ast.Call, name: str) -> bool:
+    return any(
+        isinstance(k.value, ast.Constant) and k.arg == name and k.value.value is True
+        for k in call.keywords
+    )
+
+
+def _start_of_text(value: ast.expr) -> str | None:
+    """Return the text that *value* is, or with which it begins; None if it cannot be read in the code."""
+    match value:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr(values=[ast.Constant(value=str(text)), *_]):
+            return text
+        case ast.BinOp(left=left):
+            return _start_of_text(left)
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)))):
+            return text  # `"...".format(table)`
+        case ast.Call(func=ast.Name(id="dedent" | "text"), args=[first, *_]):
+            return _start_of_text(first)  # `text` of SQLAlchemy
+    return None
+
+
+def _changes_something(sql: str) -> bool:
+    sql = _COMMENT.sub(" ", sql)
+    first = (sql.split(None, 1) or [""])[0].lower()
+    if first == "with":
+        return bool(_CHANGES.search(sql))
+    if first == "pragma":
+        return "=" in sql
+    return bool(first) and not (_LOOKS.match(sql) and ";" not in sql.strip().rstrip(";"))

@@ -1,0 +1,99 @@
+"""Say which statements that prepare an object are left out of a package, and which run at each import."""
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from toolbench.export.code.code_secrets import secrets_in_code
+from toolbench.export.code.needed_statements import Needed, needed_by
+from toolbench.export.code.preparing_calls import may_run_twice, prepares, unused_calls
+from toolbench.export.code.statements import Statement
+from toolbench.export.code.symbol_names import used_in
+from toolbench.export.tool_code.tool_parts import ToolParts
+from toolbench.redaction import MARK
+from toolbench.redaction.detection.key_shapes import keys_in
+from toolbench.redaction.remembered_secrets import remembered
+
+_MOST = 8  # statements that are named
+_LONGEST = 100  # characters of a statement
+_IN_MEMORY = ":memory:"
+
+
+def needed_by_tool(part: ToolParts) -> Needed:
+    """Return the statements that the tool in *part* needs, without those of its undefined names."""
+    names = used_in("\n\n".join((part.definition, part.implementation, part.create)))
+    names |= part.types | part.lazy
+    return needed_by(part.statements, (), part.tool.name, maybe=names)
+
+
+def notes_on_preparation(parts: Sequence[ToolParts]) -> list[str]:
+    """Return sentences about statements that may prepare what the tools of *parts* need.
+
+    Some are not in the package: it is not known whether they change an object. Others run each time
+    the package is imported, and may do harm the second time.
+    """
+    left_out, at_import = dict[str, str](), dict[str, str]()
+    for part in parts:
+        needed = needed_by_tool(part)
+        for statement in needed.left_out():
+            name, code = part.tool.name, readable(statement)
+            why = f"It may prepare an object that `{name}` needs: if so, add it to impl.py."
+            if statement.end == "failed":
+                why = f"It failed in the notebook: `{name}` may need what it had begun."
+            left_out[code] = f"Not in the package: {code}. {why}"
+        for statement in _harmful_twice(needed):
+            code = readable(statement)
+            at_import[code] = (
+                f"{code} runs each time the package is imported. Check that it does no harm where "
+                "the data is still there from the last time."
+            )
+    return [*_first(left_out), *_first(at_import)]
+
+
+def _first(sentences: dict[str, str]) -> Iterator[str]:
+    yield from list(sentences.values())[:_MOST]
+    if (rest := len(sentences) - _MOST) > 0:
+        yield f"The same is true of {rest} more."
+
+
+def _harmful_twice(needed: Needed) -> Iterator[Statement]:
+    for place in sorted(needed.places):
+        statement = needed.statements[place]
+        if statement.is_definition or _is_in_memory(needed, place):
+            continue
+        unused = {id(call) for call in unused_calls(list(ast.walk(statement.node)))}
+        calls = (c for c in ast.walk(statement.node) if isinstance(c, ast.Call))
+        known = (c for c in calls if prepares(c, is_unused=id(c) in unused))
+        if not all(map(may_run_twice, known)):
+            yield statement
+
+
+def _is_in_memory(needed: Needed, place: int) -> bool:
+    """Tell whether the statement at *place* uses a database that is in memory, and so is new each time."""
+    todo, visited = [place], set[int]()
+    while todo:
+        visited.add(place := todo.pop())
+        statement = needed.statements[place]
+        if _IN_MEMORY in statement.code:
+            return True
+        todo += [
+            earlier
+            for earlier in needed.places - visited
+            if earlier < place
+            and needed.statements[earlier].names.gives & statement.names.now
+        ]
+    return False
+
+
+def readable(statement: Statement) -> str:
+    """Return the code of *statement* in one line, between backticks; of one with a secret, the method."""
+    text = " ".join(statement.code.split()).replace("`", "'")
+    if _may_show(statement.code):
+        return f"`{text if len(text) <= _LONGEST else f'{text[: _LONGEST - 1]}…'}`"
+    calls = unused_calls(list(ast.walk(statement.node)))
+    names = (c.func.attr for c in calls if isinstance(c.func, ast.Attribute))
+    return f"`.{next(names, '')}(...)`"
+
+
+def _may_show(code: str) -> bool:
+    is_known = MARK in code or remembered.redactor.occurs_in(code)
+    return not is_known and not any(keys_in(code)) and not any(secrets_in_code(code))
