@@ -53,16 +53,14 @@ def test_a_database_in_a_file_is_prepared_and_named(notebook, here):
     """A statement that could do harm the second time runs, and the README names it."""
     table = 'db.executescript("create table if not exists t (n)")'
     row = 'db.execute("insert into t values (1)")'
-    notebook.run(
-        IMPORT, f"{OPEN}\n{table}", f"{row}\ndb.commit()", TOOL.format(COUNT)
-    )
+    notebook.run(IMPORT, f"{OPEN}\n{table}", f"{row}\ndb.commit()", TOOL.format(COUNT))
     run_tool(notebook["show"], {})
     folder = export_package(notebook["show"], here / "p")
     assert "2 passed" in run_tests_of(folder)
     code = code_of(folder)
     places = [code.index(part) for part in (OPEN, table, row, "db.commit")]
     assert places == sorted(places)
-    [note] = notes_of(folder)
+    [_, note] = notes_of(folder)  # the first one names the file
     assert note.startswith(f"`{row}` runs each time the package is imported.")
 
 
@@ -174,7 +172,7 @@ def test_a_cell_that_failed_counts_up_to_its_failure(notebook, here):
     assert begin in code_of(folder)
     assert failure not in code_of(folder)
     assert end not in code_of(folder)
-    [note] = notes_of(folder)
+    [_, note] = notes_of(folder)  # the first one names the file
     assert f"`{failure}`. It failed in the notebook" in note
 
 

@@ -105,9 +105,7 @@ def write_package(
     """
     chosen = [tools] if isinstance(tools, ToolDefinition) else list(tools)
     folder = Path(folder).expanduser()
-    files, preparation = files_of(
-        chosen, folder.name, tests=tests, openhands=openhands
-    )
+    files, preparation = files_of(chosen, folder.name, tests=tests, openhands=openhands)
     _check_places(folder, files, overwrite=overwrite)
     contents = {folder / place: _encoded(place, text) for place, text in files.items()}
     try:

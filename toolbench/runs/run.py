@@ -89,8 +89,7 @@ class Run:
         secrets = None if conversation is None else secrets_of(conversation)
         self.secrets = KnownSecrets(self.arguments, tool.secrecy, secrets)
         """The secrets of the run, and how to hide them."""
-        self.parent: Run | None = None
-        """The run whose executor started this run; None if there is none."""
+        self.parent: Run | None = None  # the run whose executor started this run
         self.started = datetime.now(UTC)
         self.state: State = "new"
         self.observation: Observation | None = None
@@ -105,14 +104,13 @@ class Run:
         """Whether the run was made in the thread that then waits for it, such as the thread of a cell."""
         self._cell_progress: CellProgress | None = None
         self.done = Event()
-        self.is_stuck = False
-        """Whether the run was stopped but continues inside a call that cannot be interrupted."""
-        self.version = 0
-        """The number of changes so far; a view of the run compares it to notice a change."""
+        self.is_stuck = (
+            False  # was stopped, but goes on in a call that takes no interrupt
+        )
+        self.version = 0  # counts the changes; a view compares it to notice one
         self.work, self._clock = Interruptible(RunCancelled), monotonic()
         self._seconds: float | None = None
-        self.waited = 0.0
-        """The seconds that the run waited for a person."""
+        self.waited = 0.0  # the seconds in which the run waited for a person
         self.answers: list[Answer] = []  # to its questions, and those of its children
         self._cancel_token, self._lock = CancelToken(), RLock()
         self._filter: OutputFilter | None = None

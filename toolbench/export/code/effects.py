@@ -128,7 +128,9 @@ class Effects:
         if place is None or call.base or self._statements[place].is_tool:
             return
         statement = self._statements[place]
-        when_made = _WHEN_MADE - ({"__call__"} if _is_executor(statement.node) else set())
+        when_made = _WHEN_MADE - (
+            {"__call__"} if _is_executor(statement.node) else set()
+        )
         for name, effect in statement.names.functions.items():
             if name == call.function or name in when_made:
                 yield effect

@@ -15,18 +15,20 @@ _REPEATABLE = re.compile(
     r"|create\b[^(]*\bif\s+not\s+exists\b|drop\b.*\bif\s+exists\b)",
     re.IGNORECASE | re.DOTALL,
 )
-_LOOKING = frozenset(
-    """all any close copy count describe display dump dumps exit explain fetchall fetchmany fetchone
-    find format get groupby has head help hist index info is items join keys list loads max mean min plot preview
-    print query quit read render repr sample search select show shutdown sort split stop sum summary
-    tail terminate to unique values view wait""".split()
-)
-_CHANGING = frozenset(
-    """add alter apply assign attach build compile configure connect create define delete disable
-    drop enable fill fit import include init initialize insert install load make migrate open put
-    register reset restore save seed set setup start store touch train truncate unlink upload use
-    warm write""".split()
-)
+_LOOKING_WORDS = """
+    all any close copy count describe display dump dumps exit explain fetchall fetchmany fetchone
+    find format get groupby has head help hist index info is items join keys list loads max mean min
+    plot preview print query quit read render repr sample search select show shutdown sort split stop
+    sum summary tail terminate to unique values view wait
+"""
+_CHANGING_WORDS = """
+    add alter apply assign attach build compile configure connect create define delete disable drop
+    enable fill fit import include init initialize insert install load make makedirs migrate mkdir
+    open put register reset restore save seed set setup start store touch train truncate unlink
+    upload use warm write
+"""
+_LOOKING = frozenset(_LOOKING_WORDS.split())
+_CHANGING = frozenset(_CHANGING_WORDS.split())
 
 
 def prepares(call: ast.Call, *, is_unused: bool) -> bool:
@@ -135,4 +137,6 @@ def _changes_something(sql: str) -> bool:
         return bool(_CHANGES.search(sql))
     if first == "pragma":
         return "=" in sql
-    return bool(first) and not (_LOOKS.match(sql) and ";" not in sql.strip().rstrip(";"))
+    return bool(first) and not (
+        _LOOKS.match(sql) and ";" not in sql.strip().rstrip(";")
+    )

@@ -18,6 +18,8 @@ _MAIN = "__name__ == '__main__'"
 _WHOLE_CELLS = frozenset({"capture", "time"})
 """The cell magics whose body runs unchanged."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_PLACE = r"(?:\bCell In ?\[{number}\], line |<ipython-input-{number}-\w+>:)(\d+)"
+"""How IPython names a line of a cell; the first form is that of Jupyter."""
 _NEXT_ERROR = re.compile("another exception occurred:|of the following exception:")
 _ASKING = frozenset({"input", "getpass"})
 End = Literal["done", "failed", "not begun"]
@@ -77,8 +79,10 @@ def _failed_line(history: Any, number: int) -> int | None:
     """Return the line at which cell *number* failed; None if it did not fail, or IPython does not tell."""
     error = getattr(history, "exceptions", {}).get(number, {})
     text = _COLOUR.sub("", "\n".join(error.get("traceback", ())))
-    text = _NEXT_ERROR.split(text)[-1]  # of errors in a chain, the last one ended the cell
-    line = re.search(rf"\bCell In ?\[{number}\],? line:? ?(\d+)", text)
+    text = _NEXT_ERROR.split(text)[
+        -1
+    ]  # of errors in a chain, the last one ended the cell
+    line = re.search(_PLACE.format(number=number), text)
     return int(line[1]) if line else None
 
 
