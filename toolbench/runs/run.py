@@ -104,9 +104,7 @@ class Run:
         """Whether the run was made in the thread that then waits for it, such as the thread of a cell."""
         self._cell_progress: CellProgress | None = None
         self.done = Event()
-        self.is_stuck = (
-            False  # was stopped, but goes on in a call that takes no interrupt
-        )
+        self.is_stuck = False  # was stopped, but its call goes on
         self.version = 0  # counts the changes; a view compares it to notice one
         self.work, self._clock = Interruptible(RunCancelled), monotonic()
         self._seconds: float | None = None
