@@ -56,10 +56,9 @@ def _first_cell(statements: Sequence[Statement], place: int) -> int:
     return cell
 
 
-def _lacks_answers(record: RunRecord, *, openhands: bool) -> bool:
-    """Tell whether a test cannot give the answers in *record*: a secret or a very long text is missing."""
-    is_any_lost = any(is_lost(answer.content) for answer in record.answers)
-    return is_any_lost or (openhands and bool(record.answers))
+def _lacks_answers(record: RunRecord) -> bool:
+    """Tell whether an answer in *record* is not as it was: a secret, or a very long text."""
+    return any(is_lost(answer.content) for answer in record.answers)
 
 
 MOST_CALLS = 50
@@ -74,9 +73,8 @@ def calls_of(
 
     These calls are left out: calls before the last change of the tool or of code that it needs;
     calls with a secret, or with values that JSON cannot express; stopped calls; calls whose
-    results differed; and, for the OpenHands SDK, failed calls and calls that asked a person. A call
-    that asked a person is repeated with the same answers. If a tool changes global names, a call
-    needs two equal results.
+    results differed; and, for the OpenHands SDK, failed calls. A call that asked a person is repeated
+    with the same answers. If a tool changes global names, a call needs two equal results.
     """
     records, calls, notes = list(records), list[dict[str, Any]](), list[str]()
     states = ("ok",) if openhands else ("ok", "error")
@@ -90,13 +88,11 @@ def calls_of(
                 f"Not tested: {counted(early, 'call')} of `{name}`. After that, a cell changed code "
                 f"that `{name}` needs."
             )
-        repeatable = [r for r in current if not _lacks_answers(r, openhands=openhands)]
+        repeatable = [r for r in current if not _lacks_answers(r)]
         if left_out := len(current) - len(repeatable):
-            why = "the history keeps no answer that is secret or very long"
-            if openhands:
-                why = "a test for the OpenHands SDK cannot answer it"
             notes.append(
-                f"Not tested: {counted(left_out, 'call')} of `{name}`. A question was asked; {why}."
+                f"Not tested: {counted(left_out, 'call')} of `{name}`. A question was asked; the "
+                "history keeps no answer that is secret or very long."
             )
         if conditions.state:
             names = ", ".join(f"`{state}`" for state in sorted(conditions.state))
