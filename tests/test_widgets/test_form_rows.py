@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import ipywidgets as w
-import pytest
 
 from test_widgets.front import (
     click,
@@ -298,17 +297,6 @@ class TestUnions:
         assert "kind" not in descriptions  # no second place for one choice
         form.value = {"pay": {"number": "4"}}
         assert form.value == {"pay": {"number": "4"}}  # what others wrote stays
-
-    @pytest.mark.parametrize("declared", ["kind", None, {"propertyName": 3}])
-    def test_an_odd_discriminator_is_no_tag(self, declared):
-        """What a schema says there may be anything."""
-        kinds = [
-            {"type": "object", "properties": {"kind": {"const": kind}}}
-            for kind in ("card", "transfer")
-        ]
-        form = _form(pay={"oneOf": kinds, "discriminator": declared})
-        pick(named(form.widget, "pay"), "card")
-        assert form.value == {"pay": {}}
 
     def test_drafts_survive_a_change_of_mind(self):
         """Coming back to a branch, what was typed there is still there."""

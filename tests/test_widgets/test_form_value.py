@@ -116,6 +116,15 @@ class TestThreeStates:
         assert form.value == {}
         assert form.errors == [(("kind",), "is required")]
 
+    def test_what_was_set_is_exact_however_deep_a_constant_is_missing(self):
+        """Also where required objects start closed."""
+        schema, value = _required(kind={"const": "cat"}), {"name": "Tom"}
+        for _ in range(6):
+            schema, value = _required(inside=schema), {"inside": value}
+        form = SchemaForm(schema)
+        form.value = value
+        assert form.value == value
+
 
 class TestExactness:
     @pytest.mark.skipif(

@@ -45,22 +45,23 @@ def _name(branch: Node, fuel: int = _NESTING) -> str:
 def tag_of(branches: Sequence[Node], declared: str = "") -> str:
     """Return the name of the property that identifies each of *branches*; empty if there is none.
 
-    Each branch requires this property, or the schema of the union declares it as the discriminator.
-    Each branch allows only one value for it. No two branches allow the same value.
+    Each branch allows only one value for it, and no two branches allow the same value. If there
+    are several such properties, *declared*, the discriminator of the union's schema, comes
+    first; then a property that each branch requires.
     """
     if len(branches) < 2:
         return ""
-    for name in branches[0].properties:
-        parts = [(b, b.properties.get(name)) for b in branches]
-        values = [
-            part.values
-            for branch, part in parts
-            if part is not None and (name in branch.required or name == declared)
-        ]
-        texts = {repr(value) for value in values if len(value) == 1}
-        if len(texts) == len(branches):
-            return name
-    return ""
+    names = [name for name in branches[0].properties if _identifies(name, branches)]
+    required = (name for name in names if all(name in b.required for b in branches))
+    return declared if declared in names else next(iter((*required, *names, "")))
+
+
+def _identifies(name: str, branches: Sequence[Node]) -> bool:
+    """Tell whether each of *branches* allows exactly one value for the property *name*, its own."""
+    parts = [branch.properties.get(name) for branch in branches]
+    values = [part.values for part in parts if part is not None and not part.nullable]
+    texts = {repr(value) for value in values if len(value) == 1}
+    return len(texts) == len(branches)
 
 
 def tags_of(branch: Node) -> set[str]:

@@ -89,7 +89,10 @@ class SlotValue:
         """Set no value."""
         presence = self._slot.presence
         presence.drop()
-        opens = self._slot.required and not presence.is_too_deep
+        # a required constant would stay in an editor that is built later
+        opens = self._slot.required and not (
+            presence.is_too_deep and self.editor.structured
+        )
         if self.built is not None or opens:
             self.editor.clear()
         self._slot.display.draw()
