@@ -132,6 +132,17 @@ def test_a_call_is_answered_by_hand(opened):
     assert len(history()) == 0
 
 
+def test_an_answer_by_hand_has_the_data_of_the_tool(opened):
+    """Without the object that only the form's schema puts around it."""
+    c, panel = two_calls(opened)
+    labelled(panel, "Answer by hand").click()
+    labelled(panel, "result").value = "7"
+    press(panel, "Give this answer")
+    press(panel, "Run to the end")
+    by_hand, by_tool = (event.observation.data for event in of(c, ObservationEvent))
+    assert (by_hand, by_tool) == (7, 3)
+
+
 def test_an_answer_by_hand_fits_the_tool(opened):
     """What the tool never returns is not sent, unless it is a failure."""
     c, panel = two_calls(opened)

@@ -16,9 +16,12 @@ from toolbench.agent.events import (
     ObservationEvent,
 )
 from toolbench.agent.step.call_round import Round
-from toolbench.core.coercion.coercion import contents_of
+from toolbench.core.coercion.coercion import ResultObservation, contents_of
 from toolbench.core.schema import Observation
+from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
+from toolbench.serving.call_results import output_schema_of
+from toolbench.serving.result_schema import unwrapped
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -76,6 +79,8 @@ def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
     """
     is_observation = isinstance(result, Observation)
     observation = result if is_observation else Observation(content=contents_of(result))
+    if isinstance(result, ResultObservation) and call.tool_call.tool is not None:
+        observation = _unwrapped(call.tool_call.tool, result)
     return ObservationEvent(
         call.tool_call_id,
         observation,
@@ -83,6 +88,18 @@ def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
         tool_name=call.tool_name,
         by_hand=True,
     )
+
+
+def _unwrapped(
+    tool: ToolDefinition[Any, Any], answer: ResultObservation
+) -> Observation:
+    """Return *answer* with the data that *tool* itself would give.
+
+    If the output schema of *tool* wraps results, `{"result": value}` becomes `value`.
+    """
+    value = unwrapped(output_schema_of(tool) or {}, answer.result)
+    is_same = value is answer.result
+    return answer if is_same else answer.model_copy(update={"result": value})
 
 
 class Pending:
