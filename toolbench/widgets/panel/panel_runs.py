@@ -1,5 +1,6 @@
 """The runs of a panel, one after another: start them, ask their questions, show them."""
 
+import logging
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
@@ -23,6 +24,7 @@ from toolbench.widgets.panel.report import RunReport
 
 SWIFT = 0.01
 """The seconds a click waits for the end of its run. If the run ends in this time, only its end is shown."""
+_log = logging.getLogger(__name__)
 
 
 class PanelRuns:
@@ -51,7 +53,8 @@ class PanelRuns:
             lock: A lock that is held while the view changes.
             controls: The buttons, which change when a run begins or ends.
             add: A function that shows a new widget beside the buttons.
-            when_over: A function that is called with each ended run, after it is shown.
+            when_over: A function that is called with each ended run, after it is shown; its errors
+                are logged.
         """
         self._lock, self._controls, self._when_over = lock, controls, when_over
         self.latest: Run | None = None
@@ -162,8 +165,15 @@ class PanelRuns:
             if over and (self._record is None or self._record.id != run.id):
                 self._controls.settle(is_busy=self.is_busy)
                 self._record = _record_of(run)
-                self._when_over(run)
+                self._end(run)
             return not over
+
+    def _end(self, run: Run) -> None:
+        """Call `when_over` with *run*. An error is logged, because the run itself is over."""
+        try:
+            self._when_over(run)
+        except Exception:  # noqa: BLE001 - the function is not ours, and the click must go on
+            _log.exception("What follows a run of %s failed.", run.tool.name)
 
     def _show_at_once(self, run: Run) -> None:
         """Prepare the result of *run*, and start the next tick now, which shows the result.
