@@ -164,8 +164,9 @@ class OpenTool(Pane):
         if newer is None:
             return
         old, app = self.panel, self._app
-        old.runs.when_changed = None
-        self._when_changed("")
+        with old.lock:  # else a tick of the old panel may show a state after this
+            old.runs.when_changed = None
+            self._when_changed("")
         self.panel = ToolPanel(newer, old.form.value)
         self.panel.runs.when_changed = self._when_changed
         self._app = AppView(self.session, self.panel) if app_uri(newer) else None

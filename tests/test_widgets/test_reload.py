@@ -1,0 +1,49 @@
+"""A tool of the explorer that the server changed, taken anew while it runs."""
+
+import sys
+from pathlib import Path
+from threading import Event, RLock, Thread
+
+import pytest
+from test_runs.tools import Steps
+
+from test_widgets.front import click
+from test_widgets.tooling import buttons
+from toolbench.mcp import MCPClient
+from toolbench.widgets.explorer.panes.tools import OpenTool
+
+SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
+SECONDS = 20
+
+
+@pytest.fixture
+def shop():
+    """A server; it ends with the test."""
+    with MCPClient(timeout=SECONDS) as client:
+        yield client.connect("shop", {"command": sys.executable, "args": [str(SHOP)]})
+
+
+def test_a_tool_is_not_marked_after_reload(shop):
+    """Also if a tick of the old panel is telling its state at that moment."""
+    states, tick, go_on, is_empty = [], Event(), Event(), Event()
+
+    def tell(state):
+        if state:
+            tick.set()
+            assert go_on.wait(SECONDS)
+        else:
+            is_empty.set()
+        states.append(state)
+
+    steps = Steps().tool
+    opened = OpenTool(shop, RLock(), steps, tell)
+    opened.panel.run()
+    assert tick.wait(SECONDS)
+    opened.compare(steps.model_copy(update={"description": "Newer."}))
+    reload = Thread(target=click, args=(buttons(opened.widget)["Reload"],))
+    reload.start()
+    is_empty.wait(0.2)  # only while the tick does not keep it back
+    go_on.set()
+    reload.join(SECONDS)
+    opened.close()
+    assert states == ["running", ""]
