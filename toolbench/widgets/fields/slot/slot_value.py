@@ -90,8 +90,8 @@ class SlotValue:
         presence = self._slot.presence
         presence.drop()
         # a required constant would stay in an editor that is built later
-        opens = self._slot.required and not (
-            presence.is_too_deep and self.editor.structured
+        opens = self._slot.required and (
+            self._slot.node.is_constant or not presence.is_too_deep
         )
         if self.built is not None or opens:
             self.editor.clear()
