@@ -7,6 +7,7 @@ import ipywidgets
 import pytest
 
 from test_widgets.front import Wire
+from toolbench.widgets.panel.panel import open_panels
 
 
 @pytest.fixture(autouse=True)
@@ -16,3 +17,11 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
     monkeypatch.setattr(comm, "create_comm", recorded.comm)
     yield recorded
     ipywidgets.Widget.close_all()
+
+
+@pytest.fixture
+def no_open_panels() -> Iterator[None]:
+    """Close the panels that a test leaves open; a file may ask that of all its tests."""
+    yield
+    for panel in list(open_panels):
+        panel.close()

@@ -121,12 +121,17 @@ def test_the_thought_of_a_call_stands_above_its_card(opened):
     assert thought < card
 
 
-def test_a_call_is_answered_by_hand(opened):
-    """The tool does not run; the model reads what the tool would say."""
-    c, panel = two_calls(opened)
+def answer_seven(panel):
+    """Answer the first call that waits in *panel* by hand, with the number 7."""
     labelled(panel, "Answer by hand").click()
     labelled(panel, "result").value = "7"
     press(panel, "Give this answer")
+
+
+def test_a_call_is_answered_by_hand(opened):
+    """The tool does not run; the model reads what the tool would say."""
+    c, panel = two_calls(opened)
+    answer_seven(panel)
     [answer] = of(c, ObservationEvent)
     assert answer.by_hand and answer.observation.text == "7"
     assert len(history()) == 0
@@ -135,9 +140,7 @@ def test_a_call_is_answered_by_hand(opened):
 def test_an_answer_by_hand_has_the_data_of_the_tool(opened):
     """Without the object that only the form's schema puts around it."""
     c, panel = two_calls(opened)
-    labelled(panel, "Answer by hand").click()
-    labelled(panel, "result").value = "7"
-    press(panel, "Give this answer")
+    answer_seven(panel)
     press(panel, "Run to the end")
     by_hand, by_tool = (event.observation.data for event in of(c, ObservationEvent))
     assert (by_hand, by_tool) == (7, 3)

@@ -9,14 +9,9 @@ from test_runs import tools
 from test_widgets.front import click, is_of, walk
 from test_widgets.tooling import buttons, finish, shown, until
 from toolbench import tool
-from toolbench.widgets.panel.panel import ToolPanel, open_panels
+from toolbench.widgets.panel.panel import ToolPanel
 
-
-@pytest.fixture(autouse=True)
-def _clean():
-    yield
-    for panel in list(open_panels):
-        panel.close()
+pytestmark = pytest.mark.usefixtures("no_open_panels")
 
 
 @tool

@@ -8,14 +8,9 @@ from pydantic import Field
 from test_widgets.front import click, named, type_into
 from test_widgets.tooling import buttons, links, shown
 from toolbench import tool
-from toolbench.widgets.panel.panel import ToolPanel, open_panels
+from toolbench.widgets.panel.panel import ToolPanel
 
-
-@pytest.fixture(autouse=True)
-def _clean():
-    yield
-    for panel in list(open_panels):
-        panel.close()
+pytestmark = pytest.mark.usefixtures("no_open_panels")
 
 
 @tool

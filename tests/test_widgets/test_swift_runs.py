@@ -9,22 +9,13 @@ from test_runs import tools
 
 from test_widgets.front import click
 from test_widgets.tooling import buttons, finish, shown, until
-from toolbench import current_run, history, tool
-from toolbench.runs.policy import policy
+from toolbench import current_run, tool
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
 
+pytestmark = pytest.mark.usefixtures("no_records")
 SWIFT = "toolbench.widgets.panel.panel_runs.SWIFT"
 ENOUGH = 30  # seconds in which a run of these tests ends, also on a slow machine
-
-
-@pytest.fixture(autouse=True)
-def _clean():
-    history().clear()
-    policy.reset()
-    yield
-    policy.reset()
-    history().clear()
 
 
 @pytest.fixture

@@ -7,12 +7,7 @@ from test_widgets.tooling import finish
 from toolbench import history, tool
 from toolbench.widgets.panel.panel import ToolPanel
 
-
-@pytest.fixture(autouse=True)
-def _clean():
-    history().clear()
-    yield
-    history().clear()
+pytestmark = pytest.mark.usefixtures("no_records")
 
 
 @tool
