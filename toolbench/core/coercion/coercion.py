@@ -35,7 +35,7 @@ def contents_of(value: Any) -> list[Content]:
     return [TextContent(text=_json(value))] if make is None else make(value)
 
 
-def is_json(value: Any) -> bool:
+def is_written_as_json(value: Any) -> bool:
     """Tell whether `contents_of` writes *value* as JSON, as far as it can be written."""
     return type(value) in _DATA or _maker_of(value) is None
 

@@ -13,7 +13,7 @@ from pydantic_core import from_json, to_json
 from toolbench.core.coercion.answer_data import answer_data
 from toolbench.core.coercion.coercion import (
     ResultObservation,
-    is_json,
+    is_written_as_json,
     masked_observation,
 )
 from toolbench.core.coercion.dataframe import data_frame_class, frame_of
@@ -173,7 +173,7 @@ def _form_of(result: Any, observation: Observation) -> str:
         return "text"
     kind = type(result)
     is_data = issubclass(kind, _JSON) or is_dataclass(kind)
-    is_whole = is_data and is_json(result) and _can_be_read(content[0].text)
+    is_whole = is_data and is_written_as_json(result) and _can_be_read(content[0].text)
     return "json" if is_whole else "object"
 
 
