@@ -206,6 +206,40 @@ class TestObservations:
         ]
         assert Observation(content=blocks).text == "ab"
 
+    def test_text_without_content_is_what_the_class_gives_a_model(self):
+        """A class with fields of its own, as OpenHands writes them, has no content; its text is not empty."""
+
+        class Count(Observation):
+            lines: int
+
+            @property
+            def to_llm_content(self):
+                return [
+                    *super().to_llm_content,
+                    TextContent(text=f"{self.lines} lines"),
+                ]
+
+        assert Count(lines=2).text == "2 lines"
+        assert Count(lines=2, is_error=True).text == "2 lines"
+        assert Count.from_text("no file", lines=0).text == "no file"
+
+    def test_text_is_empty_where_what_a_model_gets_needs_it(self):
+        """`to_llm_content` may read `text`, and may raise an error: neither is an error of `text`."""
+
+        class Quoting(Observation):
+            @property
+            def to_llm_content(self):
+                return [TextContent(text=f"<{self.text}>")]
+
+        class Broken(Observation):
+            @property
+            def to_llm_content(self):
+                raise ValueError
+
+        assert Quoting().text == "<>"
+        assert Quoting.from_text("a").text == "a"
+        assert Broken().text == ""
+
     def test_a_model_reads_a_header_first_if_it_failed(self):
         """The header is the reference's, word for word."""
         failed = Observation.from_text("why", is_error=True)

@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from inspect import CO_OPTIMIZED, isfunction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import WeakKeyDictionary
@@ -295,8 +296,11 @@ class Observation(Schema):
 
     @property
     def text(self) -> str:
-        """The text blocks of the content, joined."""
-        return "".join(c.text for c in self.content if isinstance(c, TextContent))
+        """The text blocks of the content, joined, without the header of a failed call.
+
+        If there is no content and the class has its own `to_llm_content`, the text blocks of that.
+        """
+        return _texts(self.content or _own_content(self))
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
@@ -347,6 +351,34 @@ class Observation(Schema):
     def _asides(self) -> Sequence[str]:
         """Remarks about the result for people; no model gets them."""
         return ()
+
+
+_read_now: ContextVar[tuple[Observation, ...]] = ContextVar(
+    "toolbench_read", default=()
+)
+"""The observations whose `to_llm_content` is running: it may read `text` itself."""
+
+
+def _own_content(observation: Observation) -> Sequence[Any]:
+    """Return what the class of *observation* gives a model, without the header of a failed call.
+
+    The result is empty if the class does not define this.
+    """
+    is_own = type(observation).to_llm_content is not Observation.to_llm_content
+    if not is_own or any(other is observation for other in _read_now.get()):
+        return []
+    token = _read_now.set((*_read_now.get(), observation))
+    try:
+        header = TextContent(text=observation.ERROR_MESSAGE_HEADER)
+        return [block for block in observation.to_llm_content if block != header]
+    except Exception:  # noqa: BLE001 - a tool's own code; the card for the model shows the error
+        return []
+    finally:
+        _read_now.reset(token)
+
+
+def _texts(blocks: Sequence[Any]) -> str:
+    return "".join(block.text for block in blocks if isinstance(block, TextContent))
 
 
 def _brief(value: Any, limit: int = 500) -> str:

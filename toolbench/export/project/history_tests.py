@@ -126,7 +126,7 @@ def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
     call = {
         "tool": record.tool,
         "arguments": arguments,
-        "text": observation.text,
+        "text": "".join(getattr(b, "text", "") for b in observation.content),
         "is_error": observation.is_error,
     }
     if record.answers:
@@ -238,7 +238,7 @@ def test_a_call_answers_as_in_the_notebook(tools, number):
     call = RECORDED["calls"][number]
     tool = tools[call["tool"]]
     {run}
-    assert observation.text == call["text"]
+    assert "".join(getattr(b, "text", "") for b in observation.content) == call["text"]
     assert observation.is_error == call["is_error"]
     fields = observation.model_dump(mode="json")
     assert {name: fields[name] for name in call.get("fields", {})} == call.get("fields", {})

@@ -111,6 +111,11 @@ class TerminalObservation(Observation):
     )
 
     @property
+    def text(self) -> str:
+        """The output alone, without the prefix and the suffix that a model gets too."""
+        return "".join(c.text for c in self.content if isinstance(c, TextContent))
+
+    @property
     def to_llm_content(self) -> Sequence[Content]:
         """The output, with the prefix before it and the suffix after it."""
         prefix = [TextContent(text=self.metadata.prefix + "\n")] * bool(
