@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
-from browser.lab import Hands, write_notebook
+from browser.lab import Hands, NotebookPage, write_notebook
 from browser.polling import poll
 
 TOOL = """
@@ -34,6 +34,24 @@ panel = ToolPanel(echo)
 text.observe(wait, "value")
 panel
 """
+
+
+REVERSE = """
+%load_ext toolbench
+from toolbench import tool
+
+@tool
+def backwards(text: str) -> str:
+    '''Return the text backwards.'''
+    return text[::-1]
+
+backwards
+"""
+OPEN = "path => void jupyterapp.commands.execute('docmanager:open', {path})"
+IS_OPEN = """path => {
+  const {context, sessionContext} = jupyterapp.shell.currentWidget;
+  return context.path === path && sessionContext.session?.kernel?.status === "idle";
+}"""
 
 
 class Gates:
@@ -105,3 +123,23 @@ def test_a_click_waits_for_no_dead_kernel(lab: Hands, nbroot: Path, tmp_path: Pa
     lab.tab.page.evaluate("rig.panel().sessionContext.session.kernel.shutdown()")
     expect(run).not_to_have_attribute("aria-busy", "true")
     expect(field).to_have_value("84")
+
+
+def test_a_click_comes_to_the_third_notebook_of_a_page(lab: NotebookPage, nbroot: Path):
+    """Each kernel brings its module; those of the other notebooks let the click pass."""
+    page = lab.tab.page
+    first, *others = [f"clicks-{number}.ipynb" for number in ("one", "two", "three")]
+    for name in (first, *others):
+        write_notebook(nbroot / name, REVERSE)
+    lab.open(first)
+    lab.run_all()
+    lab.wait_for_module()
+    for name in others:
+        page.evaluate(OPEN, name)
+        page.wait_for_function(IS_OPEN, arg=name)
+        page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
+        panel = page.locator(".toolbench-panel").locator("visible=true")
+        lab.type_into("text", "stressed", within=panel)
+        lab.click("Run", within=panel)
+        lab.wait_for_text("desserts", within=panel)
+        page.evaluate("void jupyterapp.commands.execute('docmanager:save')")

@@ -123,6 +123,8 @@ def test_no_key_changes_a_classic_notebook(nbclassic: ClassicPage, nbroot: Path)
     nbclassic.run_all()
     page = nbclassic.tab.page
     nbclassic.wait_for_module()
+    panel = page.locator(".toolbench-panel")
+    panel.get_by_role("button", name="Run", exact=True).wait_for()
     before = page.evaluate("Jupyter.notebook.get_cells().map(c => c.get_text())")
     assert press_on_each(page.locator("body")) >= 4
     assert (

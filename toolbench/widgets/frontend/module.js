@@ -28,7 +28,7 @@ ${e}`,version:n,height:n?Xb:0,isHeading:!0,draw:()=>Se("toolbench-heading",n)}}f
 .tb-json > .toolbench-editor.cm-editor { background: var(--jp-layout-color0, transparent); } /* as the other fields */
 .toolbench-editor.cm-editor { align-self: stretch; box-sizing: border-box; border: 1px solid var(--jp-border-color1, ${et}); border-radius: 5px; max-height: 30em; }
 .tb-invalid > .toolbench-editor.cm-editor { border-color: var(--tb-error, #c62828); }
-.toolbench-editor.cm-editor.cm-focused { outline: 2px solid ${ae}; outline-offset: 1px; }
+.toolbench-editor.cm-editor:focus-within { outline: 2px solid ${ae}; outline-offset: 1px; }
 :is(.tb-json, .toolbench-code) > textarea[hidden] { display: none; }
 .toolbench-said { font-size: 12px; }
 button.toolbench-tool { font: inherit; font-size: 12px; line-height: 18px; padding: 0 8px; min-height: 24px;
