@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+_ANSWER = 0.1  # seconds; an answer that comes sooner was given in advance
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -19,6 +20,19 @@ def duration(seconds: float) -> str:
         return f"{seconds:.1f} s"
     whole = round(seconds)
     return f"{whole} s" if whole < 60 else f"{whole // 60:,} min {whole % 60} s"
+
+
+def time_taken(seconds: float, waited: float) -> str:
+    """Return in words how long a run took, with a wait apart: `2.1 s, and 14 s waiting for an answer`.
+
+    Args:
+        seconds: The seconds from the start of the run to its end.
+        waited: The part of *seconds* in which the run waited for the answer of a person.
+    """
+    if waited < _ANSWER:
+        return duration(seconds)
+    worked = duration(max(0.0, seconds - waited))
+    return f"{worked}, and {duration(waited)} waiting for an answer"
 
 
 def listed(names: Sequence[str], most: int) -> str:

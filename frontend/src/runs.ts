@@ -1,12 +1,16 @@
 // The table of earlier runs. A click on a row or its button chooses the run in the hidden list of
-// ipywidgets. Times are shown in the time zone of the browser.
+// ipywidgets. Times are shown in the time zone of the browser. A new run makes a new table: the focus
+// stays on the button of its run, and the list stays where it was scrolled to.
 
 import { allIn } from "./ours";
 
 const TABLE = "[data-toolbench-runs]";
+const OWNER = ".toolbench-runs";
 const ROW = "[data-toolbench-run]";
 const HOURS: Intl.DateTimeFormatOptions = { hourCycle: "h23" }; // as in all other times
 const known = new WeakSet<Element>();
+const scrolled = new WeakMap<Element, { top: number; height: number }>(); // by view
+const focused = new WeakMap<Element, string>(); // by view: the time of the run with the focus
 
 export function enhanceRuns(root: ParentNode): void {
   for (const table of allIn<HTMLTableElement>(root, TABLE)) {
@@ -14,8 +18,43 @@ export function enhanceRuns(root: ParentNode): void {
     known.add(table);
     const rows = [...table.querySelectorAll<HTMLTableRowElement>(ROW)];
     rows.forEach((row) => enhance(row, rows));
-    mark(rows, rows[0]); // the newest is open
+    const chosen = Number(table.dataset.toolbenchRuns);
+    mark(rows, rows[chosen]);
+    const owner = table.closest(OWNER);
+    const scroller = table.parentElement;
+    if (!owner || !scroller) continue;
+    if (chosen > 0) restoreScroll(owner, scroller);
+    restoreFocus(owner, rows);
+    remember(owner, scroller);
   }
+}
+
+function restoreScroll(owner: Element, scroller: Element): void {
+  const before = scrolled.get(owner);
+  if (before) scroller.scrollTop = before.top + scroller.scrollHeight - before.height;
+}
+
+function restoreFocus(owner: Element, rows: HTMLTableRowElement[]): void {
+  const time = focused.get(owner);
+  if (time === undefined || document.activeElement !== document.body) return;
+  const row = rows.find((each) => each.querySelector("time")?.dateTime === time);
+  row?.querySelector("button")?.focus({ preventScroll: true });
+}
+
+/** Remember where *scroller* is scrolled to, and which run in it has the focus. */
+function remember(owner: Element, scroller: Element): void {
+  const note = (): void => {
+    if (scroller.clientHeight > 0) scrolled.set(owner, { top: scroller.scrollTop, height: scroller.scrollHeight });
+  };
+  note();
+  scroller.addEventListener("scroll", note, { passive: true });
+  scroller.addEventListener("focusin", (event) => {
+    const time = event.target instanceof Element ? event.target.querySelector("time") : null;
+    if (time) focused.set(owner, time.dateTime);
+  });
+  scroller.addEventListener("focusout", (event) => {
+    if ((event as FocusEvent).relatedTarget) focused.delete(owner); // without one, the table may be gone
+  });
 }
 
 function enhance(row: HTMLTableRowElement, rows: HTMLTableRowElement[]): void {
@@ -34,7 +73,7 @@ function enhance(row: HTMLTableRowElement, rows: HTMLTableRowElement[]): void {
 }
 
 function choose(row: HTMLTableRowElement): void {
-  const list = row.closest(".toolbench-runs")?.querySelector("select");
+  const list = row.closest(OWNER)?.querySelector("select");
   if (!list) return;
   list.selectedIndex = Number(row.dataset.toolbenchRun);
   list.dispatchEvent(new Event("change", { bubbles: true }));

@@ -52,9 +52,9 @@ button:is(.toolbench-tool, .toolbench-more):focus-visible,
 @media (max-width: 600px) { /* a run has two lines: what it was, and its arguments */
   [data-toolbench-runs], [data-toolbench-runs] tbody { display: block; }
   [data-toolbench-runs] thead { position: absolute; clip-path: inset(50%); }
-  [data-toolbench-runs] tr { display: grid; grid-template-columns: auto auto minmax(0, 1fr) auto; padding: 3px 0; border-bottom: 1px solid ${LINE}; }
+  [data-toolbench-runs] tr { display: grid; grid-template-columns: auto auto auto minmax(0, 1fr); padding: 3px 0; border-bottom: 1px solid ${LINE}; }
   [data-toolbench-runs] tr > :nth-child(3) { grid-area: 2 / 1 / 3 / 5; min-width: 0 !important; padding-left: 8px !important; }
-  [data-toolbench-runs] tr > :nth-child(4) { grid-area: 1 / 4; padding-right: 8px !important; }
+  [data-toolbench-runs] tr > :nth-child(4) { grid-area: 1 / 4; padding-right: 8px !important; white-space: normal !important; }
   [data-toolbench-runs] tr > :nth-child(5) { grid-area: 1 / 3; }
 }
 [data-toolbench-run]:hover { background: color-mix(in srgb, currentColor 6%, transparent); }

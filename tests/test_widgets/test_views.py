@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import threading
 from dataclasses import replace
 from datetime import date
 from html import unescape
@@ -13,8 +14,15 @@ from test_display.inert import problems, text_of
 from test_runs.test_json_arguments import EVERY_KIND, tool_of
 
 from test_widgets.front import click, named, page, pick, receive
-from test_widgets.tooling import buttons, finish, shown, tabs, until
-from toolbench import history, run_tool, tool
+from test_widgets.tooling import (
+    buttons,
+    finish,
+    shown,
+    tabs,
+    until,
+    wait_for_ticker,
+)
+from toolbench import current_run, history, run_tool, tool
 from toolbench.llm.calls import parse_tool_calls
 from toolbench.llm.providers import PROVIDER_TITLES
 from toolbench.widgets.panel import ToolPanel
@@ -221,15 +229,56 @@ class TestHistoryView:
         until(lambda: panel.form.value == {"a": 5, "b": 6})
 
     def test_follows_runs_while_it_is_open(self):
-        """A run that ends while the tab is open is in it."""
+        """A run of a cell or another panel is in it, without a click, and in its title."""
         panel = ToolPanel(add, {"a": 1})
         view = opened(panel, "History")
         assert "No runs yet" in shown(view)
         assert buttons(view)["Load into form"].disabled
-        panel.run()
-        finish(panel)
+        run_tool(add, a=5)
+        wait_for_ticker()
         assert len(named(view, "Run").options) == 1
         assert "A person and the model read the same" in shown(view)
+        assert tabs(panel).titles[TABS.index("History")] == "History (1)"
+        other = ToolPanel(add, {"a": 1})
+        other.run()
+        finish(other)
+        wait_for_ticker()
+        assert len(named(view, "Run").options) == 2
+
+    def test_keeps_the_run_that_a_person_looks_at(self):
+        """A newer run comes into the list; an earlier one that was chosen stays open."""
+        panel = ToolPanel(add)
+        run_tool(add, a=5)
+        run_tool(add, a=6)
+        view = opened(panel, "History")
+        pick(named(view, "Run"), named(view, "Run").options[1][0])
+        run_tool(add, a=7)
+        wait_for_ticker()
+        assert named(view, "Run").index == 2
+        assert 'data-toolbench-runs="2"' in page(view)
+
+    def test_costs_nothing_while_it_is_closed(self, wire):
+        """A run elsewhere sends nothing for it; a closed panel listens no more."""
+        panels = [ToolPanel(add), ToolPanel(add), ToolPanel(add)]
+        for panel in panels[1:]:
+            opened(panel, "History")
+        receive(tabs(panels[1]), selected_index=0)
+        panels[2].close()
+        wire.messages.clear()
+        run_tool(add, a=5)
+        wait_for_ticker()
+        assert wire.messages == []
+
+    def test_shows_many_runs_at_once(self, wire):
+        """Of runs that follow each other quickly, the list is sent only a few times."""
+        view = opened(ToolPanel(add), "History")
+        wire.messages.clear()
+        for a in range(40):
+            run_tool(add, a=a)
+        wait_for_ticker()
+        assert len(named(view, "Run").options) == 40
+        lists = [state for _, state in wire.updates() if "_options_labels" in state]
+        assert 1 <= len(lists) < 10
 
     def test_counts_the_runs_that_it_lists(self):
         """Also those of a cell or another panel, once it is opened."""
@@ -265,15 +314,32 @@ class TestHistoryView:
 
 
 class TestDuration:
-    def test_is_without_the_waiting_for_people(self):
+    def test_has_the_waiting_for_people_apart(self):
         """How long somebody thought about an answer says nothing about a tool."""
-        record = replace(history_of(add), seconds=10.0, waited=9.0)
-        assert "1.0 s" in runs_table([record])
+        run_tool(add, a=1)
+        record = replace(history()[-1], seconds=10.0, waited=9.0)
+        words = "1.0 s, and 9.0 s waiting for an answer"
+        assert words in text_of(runs_table([record]))
+        assert words in repr(record) and words in text_of(record.to_html())
 
+    def test_is_the_same_beside_run_and_in_the_history(self):
+        """A person who compares the two need not wonder."""
 
-def history_of(tool_):
-    run_tool(tool_, a=1)
-    return history()[-1]
+        @tool
+        def ask() -> str:
+            """Ask."""
+            return str(current_run().ask("Go on?").value)
+
+        panel = ToolPanel(ask)
+        panel.run()
+        until(lambda: panel.runs.latest.state == "waiting")
+        threading.Event().wait(0.15)
+        click(buttons(panel)["Yes"])
+        finish(panel)
+        took = panel.record.time_taken
+        assert "waiting for an answer" in took
+        assert took in shown(panel.children[0])
+        assert took in text_of(page(opened(panel, "History")))
 
 
 class TestResult:

@@ -2,8 +2,8 @@
 
 import json
 from collections import deque
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count, islice
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, overload
@@ -40,6 +40,8 @@ class RunHistory(Sequence[RunRecord]):
         self._size = 0
         self._lock = RLock()
         self._journal: Journal | None = None
+        self._observers: dict[int, tuple[str, Callable[[], object]]] = {}
+        self._numbers = count()
 
     def add(self, record: RunRecord) -> None:
         """Append *record*, also to the file if `persist` has set one."""
@@ -48,6 +50,31 @@ class RunHistory(Sequence[RunRecord]):
             journal = self._journal
         if journal is not None:
             journal.write(record)
+        self._tell(record.tool)
+
+    def observe(self, tool: str, react: Callable[[], object]) -> Callable[[], None]:
+        """Call *react* after a change of the runs of the tool named *tool*, in the thread of the change.
+
+        Returns:
+            A function that stops the calls.
+        """
+        number = next(self._numbers)
+        with self._lock:
+            self._observers[number] = tool, react
+
+        def stop() -> None:
+            with self._lock:
+                self._observers.pop(number, None)
+
+        return stop
+
+    def _tell(self, tool: str | None = None) -> None:
+        """Call the observers of *tool*, or all observers if *tool* is None."""
+        with self._lock:
+            observers = list(self._observers.values())
+        for name, react in observers:
+            if tool in (name, None):
+                react()
 
     def _append(self, record: RunRecord) -> None:
         self._records.append(record)
@@ -77,6 +104,7 @@ class RunHistory(Sequence[RunRecord]):
             for record in [*new, *present]:
                 self._append(record)
             self._journal = journal
+        self._tell()
 
     def clear(self) -> None:
         """Forget all records and stop writing to the file; the file itself stays."""
@@ -84,6 +112,7 @@ class RunHistory(Sequence[RunRecord]):
             self._records.clear()
             self._size = 0
             self._journal = None
+        self._tell()
 
     def find(self, number: int) -> RunRecord | None:
         """Return the newest record of the run with this *number*; None if there is no such record."""

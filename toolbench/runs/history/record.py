@@ -21,7 +21,7 @@ from toolbench.runs.history.state_words import state_words
 from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run, Source, run_here
 from toolbench.runs.shell import running_shell
-from toolbench.wording import duration
+from toolbench.wording import time_taken
 
 MAX_RESULT = (
     20_000  # characters of a result: displays of records are saved in notebooks
@@ -164,9 +164,9 @@ class RunRecord:
         raise LookupError(msg)
 
     @property
-    def worked(self) -> float:
-        """The seconds that the tool worked, without the time that it waited for a person."""
-        return max(0.0, self.seconds - self.waited)
+    def time_taken(self) -> str:
+        """How long the run took, in words, with the time that it waited for a person apart."""
+        return time_taken(self.seconds, self.waited)
 
     @property
     def json_arguments(self) -> dict[str, Any]:
@@ -202,8 +202,8 @@ class RunRecord:
         }
 
     def __repr__(self) -> str:
-        took = duration(self.seconds)
-        return f"<Run {self.id}: {self.tool} from {self.source}, {self.state}, {took}>"
+        facts = f"from {self.source}, {self.state}, {self.time_taken}"
+        return f"<Run {self.id}: {self.tool} {facts}>"
 
     def to_html(self, *, limit: int = MAX_RESULT) -> Html:
         """Return the record, the call and its result, as HTML that needs no kernel.
@@ -225,7 +225,7 @@ class RunRecord:
 
     @property
     def _remark(self) -> str:
-        return f"{state_words(self.state)} after {duration(self.seconds)}, from {self.source}"
+        return f"{state_words(self.state)} after {self.time_taken}, from {self.source}"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {

@@ -231,7 +231,7 @@ class ToolPanel(w.VBox):
         """Show the problems of the ended *run* in the form, and keep its result."""
         if run.problems:
             self.form.show_problems(list(run.problems))
-        self._tabs.refresh_history()
+        self._tabs.entitle()
         if self.when_over is not None:
             self.when_over()
         elif self.record is not None:

@@ -19,7 +19,7 @@ from toolbench.runs.run import ENDED, Run
 from toolbench.widgets.kit.parts import Parts, put, show_if
 from toolbench.widgets.panel.output import LIVE, REST, LogView
 from toolbench.widgets.panel.run_state import state_badge
-from toolbench.wording import duration
+from toolbench.wording import time_taken
 
 EVERYTHING = 5_000_000  # characters shown after a click on "Show everything"
 STUCK = (
@@ -204,7 +204,7 @@ def _state_html(run: Run) -> Html:
 def _clock_html(run: Run, *, is_old: bool) -> Html:
     seconds = run.seconds
     if run.state in ENDED:
-        words = [duration(seconds)]
+        words = [time_taken(seconds, run.waited)]
         words += [run.decision] if run.decision and run.state == "denied" else []
         words += [run.reason] if run.reason.startswith("timed out") else []
     else:

@@ -9,19 +9,21 @@ from toolbench.display.page import short
 from toolbench.plain import clip
 from toolbench.runs.history.record import RunRecord
 from toolbench.widgets.panel.run_state import state_badge
-from toolbench.wording import duration
 
 _HEADS = ("Time", "State", "Arguments", "Duration", "Source")
 _LONGEST = 60  # characters of one argument
 
 
-def runs_table(records: Sequence[RunRecord]) -> Html:
-    """Return *records* as a table, a row for each record; times are in the local time zone."""
+def runs_table(records: Sequence[RunRecord], chosen: int = 0) -> Html:
+    """Return *records* as a table, a row for each record; times are in the local time zone.
+
+    Our JavaScript module marks the row with the number *chosen*.
+    """
     heads = "".join(f'<th scope="col" style="{_side(h)}">{h}</th>' for h in _HEADS)
     rows = "".join(_row(index, record) for index, record in enumerate(records))
     return Html(
         f'<div {NO_MATHS} style="overflow:auto;max-height:16em" role="group" '
-        f'aria-label="Runs" tabindex="0"><table data-toolbench-runs style="{TABLE};{TEXT_FONT};font-size:12px;width:100%">'
+        f'aria-label="Runs" tabindex="0"><table data-toolbench-runs="{chosen}" style="{TABLE};{TEXT_FONT};font-size:12px;width:100%">'
         f'<thead style="border-bottom:{LINE}"><tr>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
@@ -34,7 +36,7 @@ def _row(index: int, record: RunRecord) -> str:
         time,
         state_badge(record.state),
         short(arguments_text(record.json_arguments)),
-        escape(duration(record.worked)),
+        escape(record.time_taken),
         short(record.source),
     )
     row = zip(_HEADS, cells, strict=True)

@@ -1,12 +1,14 @@
 """The tabs of a panel: the form, its JSON, and views that are made when their tab is opened."""
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from typing import Any
 
 import ipywidgets as w
 
 from toolbench.runs.history.history import history
 from toolbench.widgets.kit.parts import Parts, show_if
+from toolbench.widgets.kit.ticker import PacedUpdate
 from toolbench.widgets.panel.views import VIEWS, Panel, View
 
 TABS = ("Form", "JSON", *VIEWS)
@@ -25,6 +27,7 @@ class PanelTabs:
         """
         self._panel, self._lock = panel, lock
         self._views: dict[str, View] = {}
+        self._following = ExitStack()  # ends the updates of the open tab History
         boxes = [panel.form.widget, *(parts.column() for _ in TABS[1:])]
         state = {"children": boxes, "titles": self._titles()}
         self.widget = parts.make(w.Tab, "toolbench-tabs", **state)
@@ -37,7 +40,7 @@ class PanelTabs:
         for tab in others:
             tab.children = ()
         self.widget.children = [self._panel.form.widget, *others]
-        self._entitle()
+        self.entitle()
         self.to_form()
 
     def to_form(self) -> None:
@@ -58,7 +61,7 @@ class PanelTabs:
             for title in TABS
         )
 
-    def _entitle(self) -> None:
+    def entitle(self) -> None:
         """Count the runs in the title of History again."""
         titles = self._titles()
         if self.widget.titles != titles:
@@ -70,14 +73,27 @@ class PanelTabs:
             lambda _: show_if(part, is_shown=self.is_at_call), "selected_index"
         )
 
-    def refresh_history(self) -> None:
-        """Count the runs again. If the tab History was opened before, update it too."""
-        self._entitle()
-        if "History" in self._views:
-            self._views["History"].refresh()
+    def _follow(self, view: View) -> None:
+        """Update *view*, which is the open tab History, after each run of the tool."""
+        updates = PacedUpdate(partial(self._show_runs, view))
+        self._following.callback(updates.close)
+        stop = history().observe(self._panel.tool.name, updates.change)
+        self._following.callback(stop)
+
+    def _show_runs(self, view: View) -> None:
+        with self._lock:
+            if self._open_view is view:
+                view.follow()
+                self.entitle()
+
+    @property
+    def _open_view(self) -> View | None:
+        """The view in the open tab; None if it is the form, or if the view is not made yet."""
+        return self._views.get(TABS[self.widget.selected_index or 0])
 
     def close(self) -> None:
         """Close the views in the tabs that were opened, such as History."""
+        self._following.close()
         for view in self._views.values():
             view.close()
         self._views.clear()
@@ -87,6 +103,7 @@ class PanelTabs:
         index = self.widget.selected_index or 0
         name, box = TABS[index], self.widget.children[index]
         with self._lock:
+            self._following.close()
             if name == "JSON" and not box.children:
                 box.children = [self._panel.form.json_widget]
             elif name in VIEWS and name not in self._views:
@@ -95,4 +112,5 @@ class PanelTabs:
             elif name in self._views:
                 self._views[name].refresh()
             if name == "History":
-                self._entitle()  # runs of other panels are in the list as well
+                self._follow(self._views[name])
+                self.entitle()  # runs of other panels are in the list as well

@@ -26,7 +26,7 @@ from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.runs_table import runs_table
 from toolbench.widgets.panel.snippets import SNIPPETS, as_python
-from toolbench.wording import counted, duration
+from toolbench.wording import counted
 
 _MAX_RUNS = 50  # runs
 _FIELDS = 5  # fields named in a sentence
@@ -63,6 +63,10 @@ class View(ABC):
     @abstractmethod
     def refresh(self) -> None:
         """Update the content."""
+
+    def follow(self) -> None:
+        """Update the content while a person looks at it; what the person has chosen stays chosen."""
+        self.refresh()
 
     def close(self) -> None:
         """Close every widget of the view."""
@@ -212,7 +216,8 @@ class HistoryView(View):
         self._back = parts.button("Load into form")
         self._table = parts.html()
         self._html = parts.html()
-        self._runs.observe(lambda _: self._show(), "value")
+        self._is_filling = False
+        self._runs.observe(lambda _: self._chosen(), "value")
         self._back.on_click(lambda _: panel.controls.when_quiet(self._fill))
         choice = parts.row(self._runs, self._back)
         self.widget = parts.column(
@@ -221,15 +226,36 @@ class HistoryView(View):
         self.refresh()
 
     def refresh(self) -> None:
-        """Read the history again; the newest run comes first."""
+        """Read the history again, and show the newest run, which comes first."""
+        self._fill_list(None)
+        self._show()
+
+    def follow(self) -> None:
+        """Read the history again. If a person has chosen an earlier run, it stays chosen."""
+        self._fill_list(self._runs.value if self._runs.index else None)
+        self._show()
+
+    def _fill_list(self, chosen: int | None) -> None:
+        """List the runs, and choose the run with the number *chosen*; without it, the newest run."""
         name = self._panel.tool.name
         records = [r for r in reversed(list(history())) if r.tool == name][:_MAX_RUNS]
         options = [(_label(record), record.id) for record in records]
-        if self._runs.options != tuple(options):
-            self._table.value = runs_table(records) if records else ""
-            self._runs.options = options
-            self._runs.index = 0 if options else None  # the newest
-        self._show()
+        numbers = [record.id for record in records]
+        place = numbers.index(chosen) if chosen in numbers else 0
+        if self._runs.options == tuple(options):
+            return
+        self._table.value = runs_table(records, place) if records else ""
+        self._is_filling = True
+        try:
+            with self._runs.hold_sync():  # one message
+                self._runs.options = options
+                self._runs.index = place if options else None
+        finally:
+            self._is_filling = False
+
+    def _chosen(self) -> None:
+        if not self._is_filling:
+            self._show()
 
     @property
     def _record(self) -> RunRecord | None:
@@ -254,7 +280,7 @@ class HistoryView(View):
 
 
 def _label(record: RunRecord) -> str:
-    return f"{record.id}: {record.state}, {duration(record.seconds)}"
+    return f"{record.id}: {record.state}, {record.time_taken}"
 
 
 VIEWS: dict[str, type[View]] = {

@@ -1,0 +1,54 @@
+"""The tab History while runs are added elsewhere: what a person does in it is not disturbed."""
+
+from pathlib import Path
+
+from browser.lab import NotebookPage, write_notebook
+from browser.polling import poll
+
+PANEL = """\
+from toolbench import run_tool, tool
+
+@tool
+def double(n: int) -> int:
+    \"\"\"Double a number.\"\"\"
+    return 2 * n
+
+for n in range(20):
+    run_tool(double, n=n)
+double"""
+CALL = """code => jupyterapp.shell.currentWidget.sessionContext.session.kernel
+  .requestExecute({code}).done.then(() => true)"""
+IN_SIGHT = """scroller => {
+  const [box, row] = [scroller, scroller.querySelector(".toolbench-chosen")].map(e => e.getBoundingClientRect());
+  return box.top <= row.top && row.bottom <= box.bottom;
+}"""
+
+
+def test_a_new_run_leaves_the_focus_and_the_list_where_they_are(
+    lab: NotebookPage, nbroot: Path
+) -> None:
+    """The new run comes into the open tab; the chosen run stays chosen, in sight and focused."""
+    write_notebook(nbroot / "history.ipynb", "%load_ext toolbench", PANEL)
+    lab.open("history.ipynb")
+    lab.run_all()
+    assert lab.errors() == []
+    lab.wait_for_module()
+    panel = lab.output(1)
+    panel.get_by_role("tab", name="History (20)").click()
+    runs = panel.get_by_role("group", name="Runs")
+    chosen = runs.get_by_role("row").filter(has_text="n = 5")
+    chosen.get_by_role("button").click()
+    panel.get_by_text("10", exact=True).first.wait_for()
+    assert runs.evaluate(IN_SIGHT)
+    lab.tab.page.evaluate(CALL, "run_tool(double, n=77)")
+    runs.get_by_text("n = 77").wait_for()
+    panel.get_by_role("tab", name="History (21)").wait_for()
+    assert runs.evaluate(IN_SIGHT)
+    assert runs.evaluate("e => e.scrollTop") > 0
+    active = "document.activeElement.closest('tr')?.textContent"
+    poll(
+        lambda: "n = 5" in str(lab.tab.page.evaluate(active)),
+        until="the run has the focus again",
+        seconds=10,
+    )
+    assert panel.locator(".toolbench-chosen").inner_text().count("n = 5")
