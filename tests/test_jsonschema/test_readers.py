@@ -253,6 +253,24 @@ def test_a_definition_is_read_wherever_it_is_referred_to(name, words):
     assert judged[name].text == ("" if name == "l" else "Pick one of the two.")
 
 
+@pytest.mark.parametrize(
+    ("items", "text"),
+    [
+        ({"type": "string", "format": "date"}, "array of string (each: format date)"),
+        ({"type": "integer", "minimum": 1}, "array of integer (each: at least 1)"),
+        (
+            {"type": "array", "items": {"type": "string", "maxLength": 2}},
+            "array of array of string (each: each of these: at most 2 characters)",
+        ),
+        ({"type": "string", "default": "a"}, "array of string"),
+        ({"$ref": "#"}, "array of array of array of array"),
+    ],
+)
+def test_what_an_item_has_to_be_is_said_with_the_list(items, text):
+    """A list of dates is more than a list of texts. A list of itself has an end."""
+    assert describe.about(read({"type": "array", "items": items})) == text
+
+
 def test_an_empty_text_can_be_seen_among_the_values():
     """It is in quotes; without them nothing would stand before the comma."""
     schema = {"type": "object", "properties": {"e": {"enum": ["", " ", "x"]}}}

@@ -31,13 +31,31 @@ def kind(node: Node) -> str:
 
 
 def facts(node: Node) -> list[str]:
-    """List the limits, the format and the default of the value, each as a phrase."""
-    limit_facts = limits(node.schema)
+    """List the limits, the format and the default of the value, each as a phrase.
+
+    The limits and the format of a list's items are one phrase, as in `each: format date`.
+    """
+    phrases = limits(node.schema)
     if node.format:
-        limit_facts.append(words("format", node.format))
+        phrases.append(words("format", node.format))
+    if each := _of_each_item(node, _NESTING):
+        phrases.append(f"each: {', '.join(each)}")
     if node.schema.get("default") is not None:
-        limit_facts.append(words("default", node.schema["default"]))
-    return [word(fact) for fact in limit_facts]
+        phrases.append(words("default", node.schema["default"]))
+    return [word(phrase) for phrase in phrases]
+
+
+def _of_each_item(node: Node, fuel: int) -> list[str]:
+    """List the limits and the format of the items of *node*, or of the items of these."""
+    if node.items is None or not fuel:
+        return []
+    form = [f"format {node.items.format}"] if node.items.format else []
+    inner = _of_each_item(node.items, fuel - 1)
+    return [
+        *form,
+        *limits(node.items.schema),
+        *([f"each of these: {', '.join(inner)}"] if inner else []),
+    ]
 
 
 def word(value: Any) -> str:
