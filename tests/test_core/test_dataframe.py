@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from enum import Enum
 
 import pandas as pd
 import pytest
@@ -15,6 +16,14 @@ class Model(BaseModel):
 @dataclass
 class Data:
     a: int
+
+
+class Kind(Enum):
+    DVD = "dvd"
+
+
+class Loan(BaseModel):
+    kind: Kind
 
 
 ROWS = [{"a": 1}, {"a": 2}]
@@ -34,6 +43,18 @@ class TestFrame:
     def test_is_made_of_objects(self, data):
         """Mappings, models and dataclasses are rows, also inside an object with one list."""
         assert frame_of(data).to_dict("records") == ROWS
+
+    def test_has_the_value_of_a_member_of_an_enum(self):
+        """As the model and the record of the run have it; `.data` keeps the member."""
+
+        @tool
+        def loans() -> list[Loan]:
+            """List the loans."""
+            return [Loan(kind=Kind.DVD)]
+
+        observation = loans({})
+        assert observation.df.to_dict("records") == [{"kind": "dvd"}]
+        assert observation.data[0].kind is Kind.DVD
 
     def test_of_one_object_has_one_row(self):
         """An object that holds no list is a table of itself."""

@@ -22,6 +22,11 @@ class TestFind:
         with pytest.raises(ToolNotFoundError, match="register_default_tools"):
             empty.find("web_read")
 
+    def test_says_where_the_history_is(self, empty):
+        """`%tool history` is what people try for the runs; they are no tool."""
+        with pytest.raises(ToolNotFoundError, match="%tool_history shows the last"):
+            empty.find("history")
+
     def test_says_where_to_look_for_any_other(self, empty):
         """A name nobody knows leads to the list."""
         with pytest.raises(ToolNotFoundError, match="%tools lists them all"):

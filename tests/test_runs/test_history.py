@@ -272,6 +272,7 @@ class TestHistory:
         run_tool(tools.add, a=1)
         run_tool(tools.fail)
         assert list(history().to_dataframe()["state"]) == ["ok", "error"]
+        assert history().df.equals(history().to_dataframe())
 
     def test_becomes_json(self):
         """An array of objects."""

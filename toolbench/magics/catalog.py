@@ -253,6 +253,10 @@ def _way_to(name: str, known: list[str]) -> str:
             " It is a runtime tool: register_default_tools() of toolbench.tools adds "
             "these tools."
         )
+    if name == "history":
+        return (
+            " The runs are in toolbench.history(); %tool_history shows the last ones."
+        )
     return did_you_mean(name, known) or " %tools lists them all."
 
 

@@ -103,8 +103,9 @@ def _tool_parser() -> LineParser:
         "-o",
         "--out",
         metavar="VAR",
-        help="keep the observation in VAR; with --schema, write JSON text to the file VAR; a "
-        "file with other content is not overwritten",
+        help="keep the observation in the variable VAR and show nothing, as %%%%capture does; only "
+        "a failure is shown too. With --schema, write JSON text to the file VAR; a file with other "
+        "content is not overwritten",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="only check the arguments"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
@@ -32,7 +33,8 @@ def frame_of(data: Any) -> Any:
     """Return *data* as a pandas DataFrame: a list of objects becomes a table with a row for each.
 
     An object is a mapping, a pydantic model or a dataclass. If *data* is an object that holds
-    exactly one list, this list becomes the table; any other object becomes a table of one row.
+    exactly one list, this list becomes the table; any other object becomes a table of one row. A
+    member of an enum becomes its value, as in the text that a model reads.
 
     Raises:
         MissingExtraError: If pandas is not installed.
@@ -45,7 +47,12 @@ def frame_of(data: Any) -> Any:
     if rows is None:
         msg = f"The result isn't a list of objects (got {clip(data)}): use .data."
         raise TypeError(msg)
-    return frame(rows)
+    return frame([{k: _cell(value) for k, value in row.items()} for row in rows])
+
+
+def _cell(value: Any) -> Any:
+    # by the type: the `__class__` of an object may run code
+    return value.value if issubclass(type(value), Enum) else value
 
 
 def _rows(data: Any) -> list[Mapping[str, Any]] | None:

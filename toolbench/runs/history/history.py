@@ -140,6 +140,15 @@ class RunHistory(Sequence[RunRecord]):
         ]
         return data_frame_class()(rows, columns=[*names, "arguments", "text"])
 
+    @property
+    def df(self) -> "pd.DataFrame":
+        """The DataFrame of `to_dataframe`, under the name that an observation has for its own.
+
+        Raises:
+            MissingExtraError: If pandas is not installed.
+        """
+        return self.to_dataframe()
+
     @overload
     def __getitem__(self, index: int) -> RunRecord: ...
     @overload
