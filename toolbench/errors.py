@@ -33,6 +33,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Self
 
+from toolbench.install_commands import how_to_install_extra
+
 Path = tuple[str | int, ...]
 """The path from a value to a part of it: names of properties and positions in lists."""
 
@@ -190,7 +192,7 @@ class MissingExtraError(ToolbenchError, ImportError):
     def __init__(self, extra: str) -> None:
         """Make an error that says how to install *extra*, the extra of the distribution that is missing."""
         self.extra = extra
-        super().__init__(f"{_EXTRAS[extra]} pip install 'jupyter-toolbench[{extra}]'")
+        super().__init__(f"{_EXTRAS[extra]} {how_to_install_extra(extra)}")
 
     def __reduce__(self) -> Any:  # as above
         return type(self), (self.extra,)

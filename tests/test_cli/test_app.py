@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from browser.polling import poll
 
+from toolbench.install_commands import how_to_install
+
 TOOLBENCH = Path(sys.executable).with_name("toolbench")
 
 
@@ -77,7 +79,7 @@ class TestLab:
         )
         assert done.returncode == 1
         assert done.stderr == (
-            "JupyterLab is not installed here: pip install jupyterlab\n"
+            f"JupyterLab is not installed here: {how_to_install('jupyterlab')}\n"
         )
         assert list(tmp_path.iterdir()) == []
 
@@ -188,5 +190,6 @@ class TestWithoutTheExtra:
             "_installed",
             lambda name: None if name == package else installed(name),
         )
-        states = {check.subject: check.state for check in doctor.examine()}
-        assert states[package] == "broken"
+        checks = {check.subject: check for check in doctor.examine()}
+        assert checks[package].state == "broken"
+        assert checks[package].detail == how_to_install(package)

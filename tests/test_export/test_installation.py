@@ -71,10 +71,10 @@ def test_without_pip_it_is_uv():
 def test_without_both_python_brings_pip():
     """Python's own ensurepip adds pip; then there is a way."""
     assert how_to_install_from_a_cell("p") == (
-        f"This environment has no pip: `!{sys.executable} -m ensurepip` adds it, "
-        "then `%pip install ./p` installs it."
+        f"To install it, run two commands: `!{sys.executable} -m ensurepip`, since this "
+        "environment has no pip yet, and then `%pip install ./p`."
     )
     assert how_to_install("p", python="python") == (
-        "This environment has no pip: `python -m ensurepip` adds it, "
-        "then `python -m pip install ./p` installs it."
+        "To install it, run two commands: `python -m ensurepip`, since this "
+        "environment has no pip yet, and then `python -m pip install ./p`."
     )

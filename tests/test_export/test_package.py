@@ -263,7 +263,9 @@ class TestLines:
         magic("tool", "add --export p")
         sentence = capsys.readouterr().out
         assert sentence.startswith("p: add. ")
-        assert re.search(r"pip install (--python \S+ )?\./p` installs it", sentence)
+        assert re.search(
+            r"pip install (--python \S+ )?\./p`( installs it)?\.$", sentence
+        )
         (tmp_path / "p/README.md").write_text("mine")
         with pytest.raises(ExportError, match="already"):
             magic("tool", f"add --export {tmp_path / 'p'}")

@@ -2,6 +2,8 @@
 
 import sys
 
+from toolbench.install_commands import how_to_install_extra
+
 
 def main() -> int:
     """Run the command with the arguments of this process, and return its exit code."""
@@ -11,7 +13,7 @@ def main() -> int:
         if error.name != "cyclopts":
             raise
         sys.stderr.write(
-            "The command line needs cyclopts: pip install 'jupyter-toolbench[cli]'\n"
+            f"The command line needs cyclopts: {how_to_install_extra('cli')}\n"
         )
         return 1
     code = app(result_action="return_value")

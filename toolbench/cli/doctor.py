@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from shlex import quote
 from typing import Literal
 
 from rich.text import Text
@@ -14,6 +15,7 @@ from rich.text import Text
 from toolbench import __version__, tools
 from toolbench.display.escape import visible
 from toolbench.errors import ServerError
+from toolbench.install_commands import how_to_install, how_to_install_extra
 from toolbench.mcp.config.discovery import discover
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.tools.grep.ripgrep import ripgrep
@@ -34,6 +36,9 @@ _EXTRAS = {
     "xllamacpp": "local",
     "html-to-markdown": "web",
 }
+
+
+_INSTALL_KERNEL = f"{quote(sys.executable)} -m ipykernel install --sys-prefix"
 
 
 @dataclass(frozen=True)
@@ -105,14 +110,14 @@ def _versions() -> Iterator[Check]:
     yield Check("toolbench", "ok", __version__)
     for package in _NEEDED:
         version = _installed(package)
-        hint = f"pip install {package}"
+        hint = how_to_install(package)
         yield Check(package, "ok" if version else "broken", version or hint)
 
 
 def _front_ends() -> Iterator[Check]:
     for package in _FRONT_ENDS:
         version = _installed(package)
-        hint = f"pip install {package}, if you want this front end"
+        hint = f"{how_to_install(package)}, if you want this front end"
         yield Check(package, "ok" if version else "missing", version or hint)
     extension = Path(sys.prefix, "share/jupyter/labextensions/@jupyter-widgets")
     if not _installed("jupyterlab") and not _installed("notebook"):
@@ -122,9 +127,8 @@ def _front_ends() -> Iterator[Check]:
             "widgets in JupyterLab", "ok", _installed("jupyterlab-widgets") or ""
         )
     else:
-        hint = (
-            "forms will be text only: pip install --force-reinstall jupyterlab-widgets"
-        )
+        again = how_to_install("--force-reinstall jupyterlab-widgets")
+        hint = f"forms will be text only: {again}"
         yield Check("widgets in JupyterLab", "broken", hint)
 
 
@@ -138,14 +142,14 @@ def _kernels() -> Iterator[Check]:
     try:
         spec = KernelSpecManager().get_kernel_spec("python3")
     except NoSuchKernel:
-        hint = "there is none: python -m ipykernel install --sys-prefix"
+        hint = f"there is none: {_INSTALL_KERNEL}"
         yield Check("kernel python3", "broken", hint)
         return
     program = spec.argv[0]
     if program in ("python", "python3") or _same(program, sys.executable):
         yield Check("kernel python3", "ok", "is this Python")
     else:
-        hint = f"is another Python, {program}: python -m ipykernel install --sys-prefix"
+        hint = f"is another Python, {program}: {_INSTALL_KERNEL}"
         yield Check("kernel python3", "missing", hint)
 
 
@@ -165,8 +169,8 @@ def _tools() -> Iterator[Check]:
 def _extras() -> Iterator[Check]:
     for package, extra in _EXTRAS.items():
         version = ripgrep() if extra == "ripgrep" else _installed(package)
-        hint = f"pip install 'jupyter-toolbench[{extra}]'"
-        yield Check(f"extra {extra}", "ok" if version else "missing", version or hint)
+        detail = version or how_to_install_extra(extra)
+        yield Check(f"extra {extra}", "ok" if version else "missing", detail)
 
 
 def _servers() -> Iterator[Check]:

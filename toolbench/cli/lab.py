@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from toolbench.errors import ToolbenchError
+from toolbench.install_commands import how_to_install
 
 _STARTER = "toolbench.ipynb"
 _CELLS = ("%load_ext toolbench", "%tools")
@@ -33,7 +34,7 @@ def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) 
     try:
         from jupyterlab.labapp import LabApp  # noqa: PLC0415 - heavy, and an extra
     except ModuleNotFoundError as error:
-        msg = "JupyterLab is not installed here: pip install jupyterlab"
+        msg = f"JupyterLab is not installed here: {how_to_install('jupyterlab')}"
         raise LabError(msg) from error
     notebook = (notebook or starter(Path.cwd())).resolve()
     if not notebook.is_file():

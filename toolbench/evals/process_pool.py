@@ -10,6 +10,7 @@ from typing import Any
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import CaseError
+from toolbench.install_commands import how_to_install_extra
 from toolbench.runs.output.exception_text import sentence_of
 
 _IN_A_ROW = 20
@@ -54,7 +55,7 @@ def for_processes(tool: ToolDefinition[Any, Any]) -> Any:
     try:
         import cloudpickle  # noqa: PLC0415 - an extra
     except ImportError:
-        dumps, advice = pickle.dumps, "`pip install 'jupyter-toolbench[processes]'`, or"
+        dumps, advice = pickle.dumps, f"`{how_to_install_extra('processes')}`, or"
     else:
         dumps, advice = cloudpickle.dumps, "Remove that object from the tool, or"
     try:

@@ -12,6 +12,7 @@ from rich.text import Text
 from toolbench.core.definition.declarations import ToolAnnotations, Unusable
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
+from toolbench.install_commands import how_to_install_extra
 from toolbench.threads import NO_THREADS, have_threads
 from toolbench.tools.browser.chromium import find_chromium, playwright_has_one
 from toolbench.tools.browser.page_functions import FUNCTIONS
@@ -94,7 +95,7 @@ class BrowserTool(ToolDefinition[BrowserAction, BrowserObservation]):
             )
         if find_spec("playwright") is None:
             return Unusable(
-                "The browser needs Playwright. pip install 'jupyter-toolbench[browser]'"
+                f"The browser needs Playwright. {how_to_install_extra('browser')}"
             )
         if find_chromium() is None and not playwright_has_one():
             return Unusable(

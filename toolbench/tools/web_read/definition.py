@@ -11,6 +11,7 @@ from rich.text import Text
 from toolbench.core.definition.declarations import ToolAnnotations, Unusable
 from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
+from toolbench.install_commands import how_to_install_extra
 
 PAGE_SIZE = 30_000  # characters of a page in one call
 
@@ -79,7 +80,7 @@ class WebReadTool(ToolDefinition[WebReadAction, WebReadObservation]):
         if find_spec("html_to_markdown") is None:
             return Unusable(
                 "Reading web pages needs html-to-markdown. "
-                "pip install 'jupyter-toolbench[web]'"
+                + how_to_install_extra("web")
             )
         return True
 

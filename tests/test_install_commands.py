@@ -1,0 +1,73 @@
+"""The commands that messages name install into this Python, also where pip is missing."""
+
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+import pytest
+from shells import new_shell
+
+from toolbench.errors import MissingExtraError
+from toolbench.install_commands import how_to_install, install_commands
+
+PYTHON = sys.executable
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch):
+    """The only folder of the PATH, which is empty."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def _pip(monkeypatch):
+    module = ModuleType("pip")
+    module.__spec__ = ModuleSpec("pip", None)
+    monkeypatch.setitem(sys.modules, "pip", module)
+
+
+@pytest.fixture
+def _no_pip(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pip", None)
+
+
+@pytest.mark.usefixtures("_pip")
+def test_pip_is_that_of_this_python():
+    """A bare `pip` in a terminal may be the one of another Python."""
+    assert install_commands("p", for_cell=False) == [f"{PYTHON} -m pip install p"]
+    assert install_commands("p", for_cell=True) == ["%pip install p"]
+
+
+@pytest.mark.usefixtures("_no_pip")
+def test_without_pip_it_is_uv(programs):
+    """Uv installs into this Python from outside."""
+    (programs / "uv").write_text("#!/bin/sh\n")
+    (programs / "uv").chmod(0o755)
+    command = f"uv pip install --python {PYTHON} p"
+    assert install_commands("p", for_cell=False) == [command]
+    assert install_commands("p", for_cell=True) == [f"!{command}"]
+
+
+@pytest.mark.usefixtures("_no_pip", "programs")
+def test_without_both_pip_is_added_first():
+    """Python brings pip itself."""
+    assert how_to_install("p") == (
+        f"{PYTHON} -m ensurepip, then {PYTHON} -m pip install p"
+    )
+
+
+@pytest.mark.usefixtures("_no_pip", "programs")
+def test_a_page_has_its_own_pip(monkeypatch):
+    """JupyterLite answers `%pip` itself, without a package pip."""
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    assert install_commands("p", for_cell=True) == ["%pip install p"]
+
+
+@pytest.mark.usefixtures("_pip")
+def test_in_a_notebook_a_missing_extra_is_a_line_of_a_cell(monkeypatch):
+    """The message is pasted into the next cell."""
+    with new_shell() as shell:
+        monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+        text = str(MissingExtraError("pandas"))
+    assert text == "DataFrames need pandas. %pip install 'jupyter-toolbench[pandas]'"

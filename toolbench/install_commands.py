@@ -1,0 +1,47 @@
+"""The commands that install a package into this Python: by pip or, where pip is missing, by uv."""
+
+import sys
+from importlib.util import find_spec
+from shlex import quote
+from shutil import which
+
+
+def how_to_install(what: str) -> str:
+    """Return the command that installs *what*; two commands if pip has to be added first.
+
+    The command is for a cell if this process has an IPython shell, and for a terminal if not.
+
+    Args:
+        what: The package as pip takes it, such as `pandas`; also with an extra or an option.
+    """
+    return ", then ".join(install_commands(what, for_cell=_has_shell()))
+
+
+def how_to_install_extra(extra: str) -> str:
+    """Return the command that installs toolbench with *extra*, one of its optional parts."""
+    return how_to_install(quote(f"jupyter-toolbench[{extra}]"))
+
+
+def install_commands(
+    what: str, *, for_cell: bool, python: str | None = None
+) -> list[str]:
+    """Return the commands that install *what* into this Python; the last command installs it.
+
+    Args:
+        what: The end of the command of pip, quoted for a shell.
+        for_cell: Whether a cell of a notebook runs the commands; a terminal if not.
+        python: The command that starts this Python; by default its path.
+    """
+    bang = "!" if for_cell else ""
+    start = quote(sys.executable if python is None else python)
+    by_pip = f"{'%pip' if for_cell else f'{start} -m pip'} install {what}"
+    if find_spec("pip") is not None or sys.platform == "emscripten":  # a page has %pip
+        return [by_pip]
+    if which("uv") is not None:
+        return [f"{bang}uv pip install --python {quote(sys.executable)} {what}"]
+    return [f"{bang}{start} -m ensurepip", by_pip]
+
+
+def _has_shell() -> bool:
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and ipython.get_ipython() is not None
