@@ -131,3 +131,28 @@ def test_a_value_json_cannot_write_is_kept(number):
     assert form.json == area.value == "…"
     form.json = form.json
     assert form.blocked
+
+
+CHOICE = _object(status={"enum": ["waiting", "done"]}, price={"type": "number"})
+NO_FIELD = "the field cannot show this value"
+
+
+class TestValuesThatNoFieldShows:
+    def test_the_field_is_back_with_the_text_that_leaves_the_value_out(self):
+        """A mistake in the JSON text, once mended, leaves no trace in the form."""
+        form = SchemaForm(CHOICE)
+        before = page(form.widget)
+        area = named(form.json_widget, "Arguments as JSON")
+        receive(area, value='{"status": "Done", "price": "12,50"}')
+        assert page(form.widget).count(NO_FIELD) == 2
+        receive(area, value="{}")
+        assert page(form.widget) == before
+
+    def test_emptied_text_gives_the_field_back(self):
+        """As the line below the text says; the cursor is in the field then."""
+        form = SchemaForm(CHOICE, {"price": "12,50"})
+        receive(named(form.widget, "price"), value="")
+        assert form.value == {}
+        type_into(named(form.widget, "price"), "12.5")
+        assert form.value == {"price": 12.5}
+        assert NO_FIELD not in page(form.widget)

@@ -117,7 +117,7 @@ def ways_of(slot: Slot) -> list[str]:
 
 def present_way(slot: Slot) -> str:
     """Return the entry of the menu *Send* that is in use for the field *slot*."""
-    if slot.value.as_json:
+    if slot.value.as_json or slot.value.is_json_for_now:
         return _JSON
     value = slot.value.read()
     if value is UNSET:
@@ -132,7 +132,7 @@ def present_way(slot: Slot) -> str:
 def send(slot: Slot, way: str) -> None:
     """Let *slot* use the option with the label *way* from now on."""
     if way != _JSON:
-        slot.value.show_json(as_json=False)
+        slot.value.show_field()
     if way == _NOTHING:
         slot.value.clear()
     elif way == _NULL:

@@ -39,8 +39,15 @@ class Slot(Position):
     # --- acts of a person -------------------------------------------------------------
 
     def edited(self) -> None:
-        """React to an edit in the editor: the slot is not unset or null any more."""
+        """React to an edit in the editor: the slot is not unset or null any more.
+
+        Emptied JSON text gives way to the field that could not hold the value.
+        """
         self.presence.wake()
+        value = self.value
+        if value.is_json_for_now and not self.editor.trouble and value.read() is UNSET:
+            value.clear()
+            self.frame.focus(lambda: self.display.body)
         self.touch()
 
     def touch(self) -> None:

@@ -63,9 +63,7 @@ class SlotValue:
         self._slot.touched = False
         if value is UNSET:
             return self.clear()
-        if self._is_wider and not self.as_json:
-            self._use(None)
-            self._is_wider = False
+        self._narrow()
         if value is None and self._slot.node.nullable and not self.editor.owns_null:
             self.editor.clear()
             self._slot.presence.hold_null()
@@ -75,6 +73,18 @@ class SlotValue:
                 self._is_wider = True
                 self._use(self.editor.wider or Raw)
         return self._slot.display.draw()
+
+    def _narrow(self) -> None:
+        """Replace a wider editor by the registry's editor, unless a person chose JSON text."""
+        if self._is_wider and not self.as_json:
+            self._use(None)
+            self._is_wider = False
+
+    @property
+    def is_json_for_now(self) -> bool:
+        """Whether the value is edited as JSON text only because the field cannot hold it."""
+        is_field = self._slot.parent is not None
+        return is_field and self._is_wider and type(self.built) is Raw
 
     def _holds(self, value: Any) -> bool:
         editor = self.editor
@@ -87,6 +97,7 @@ class SlotValue:
 
     def clear(self) -> None:
         """Set no value."""
+        self._narrow()
         presence = self._slot.presence
         presence.drop()
         # a required constant would stay in an editor that is built later
@@ -96,6 +107,20 @@ class SlotValue:
         if self.built is not None or opens:
             self.editor.clear()
         self._slot.display.draw()
+
+    def show_field(self) -> None:
+        """Edit the value in the registry's editor again.
+
+        Text that is not JSON stays if a person chose JSON text. A value that the field cannot
+        hold is dropped if JSON text was used only because of it.
+        """
+        if not self.is_json_for_now:
+            return self.show_json(as_json=False)
+        value = self.read()
+        self._narrow()
+        if value is UNSET or not self._holds(value):
+            self.clear()
+        return self._slot.display.draw()
 
     def send_empty(self) -> bool:
         """Set the empty value, such as `[]`; return False if this type has no empty value."""

@@ -16,6 +16,9 @@ if TYPE_CHECKING:  # a slot makes its view
     from toolbench.widgets.fields.slot.slot import Slot
 
 _STATES = {State.UNSET: "not sent", State.NULL: "null", State.VALUE: "a value"}
+_NOT_IN_THE_FIELD = (
+    "JSON, because the field cannot show this value: empty it to use the field again"
+)
 _BUDGET = 80  # widgets; if a form has more, new containers are folded
 
 
@@ -63,6 +66,8 @@ class SlotDisplay:
         hints = [editor.hint]
         if presence.is_null and not presence.has_presence_box:
             hints.insert(0, "null is sent")
+        if self._slot.value.is_json_for_now:
+            hints.insert(0, _NOT_IN_THE_FIELD)
         missing = editor.missing if presence.is_open else "choose one"
         errors = (missing if e == REQUIRED else e for e in self.errors)
         return notes.remarks(self._slot, filter(None, hints), errors)
