@@ -146,7 +146,7 @@ class TestInTheNotebook:
         [tool] = notebook.user_ns.get("tools_of_mine", [notebook.user_ns.get("add")])
         code = as_python(tool, {"n": 21})
         value = notebook.run_cell(code).result
-        assert history()[-1].observation.text == ""
+        assert not history()[-1].observation.content
         assert "The sum is 42." in observation_text(value)
 
     def test_finds_the_variable(self, notebook):
