@@ -81,9 +81,7 @@ def test_is_below_the_list(shell, define):
     """The list of tools says so too, where a tool of that name would be in it."""
     define("conv_state=None")
     [note] = shell.run_line_magic("tools", "").notes
-    assert code_in(note) == (
-        "from toolbench import ConversationState; [ping] = PingTool.create(ConversationState())"
-    )
+    assert code_in(note) == "[ping] = PingTool.create()"
     assert len(shell.run_line_magic("tools", "ping").notes) == 1
     assert shell.run_line_magic("tools", "greet").notes == ()
     assert shell.run_line_magic("tools", "--source registry").notes == ()

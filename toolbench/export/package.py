@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from toolbench.core.classes.tool_class import remake_advice
 from toolbench.core.executor import innermost
 from toolbench.core.functions.function_shape import FunctionCall
 from toolbench.core.tool import ToolDefinition
@@ -191,6 +192,8 @@ def _parts(tools: Sequence[AnyTool], *, openhands: bool) -> list[ToolParts]:
         msg = f"Two tools are called {twice[0]}: a package has one of each name."
         raise ExportError(msg)
     modules = [_home_of(tool) for tool in tools]
+    if outdated := [advice for tool in tools if (advice := remake_advice(tool))]:
+        raise ExportError(outdated[0])
     if len({id(module) for module in modules}) > 1:
         msg = (
             f"{', '.join(tool.name for tool in tools)} are of several modules "

@@ -8,13 +8,14 @@ from inspect import isclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import warn
 
+from toolbench.core.classes.tool_class import ToolClass, remake_advice
 from toolbench.core.definition.tool_kinds import kind_of
 from toolbench.core.registry import Registered, ToolRegistry, default_registry
 from toolbench.core.state import ConversationState
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.llm.calls.alias_names import meant_by
-from toolbench.magics.tool_classes import ToolClass, classes_without_tools
+from toolbench.magics.tool_classes import classes_without_tools
 from toolbench.tools.tool_names import STEMS
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Entry(NamedTuple):
     Empty if it is not known.
     """
     make: Callable[[], AnyTool]
+    is_made: bool = True
+    """Whether the tool exists, or else the first call of `make` creates it."""
 
     @property
     def summary(self) -> str:
@@ -115,6 +118,11 @@ class Catalog:
             for one in self._classes()
             if one.has_create and matches(one.name)
         ]
+
+    def outdated(self, entries: Iterable[Entry]) -> list[str]:
+        """Return a sentence for each of *entries* that uses a class that was defined again since."""
+        sentences = (remake_advice(entry.make()) for entry in entries if entry.is_made)
+        return [sentence for sentence in sentences if sentence]
 
     def _classes(self) -> Iterator[ToolClass]:
         return classes_without_tools(
@@ -198,6 +206,7 @@ class Catalog:
             yield Entry(
                 *(name, "registry", self._describe(name), self._kind(name)),
                 partial(self._make, name),
+                is_made=isinstance(self._registry.recipe(name), ToolDefinition),
             )
 
     def _kind(self, name: str) -> str:

@@ -15,6 +15,7 @@ from IPython.core.magic import (
 )
 
 from toolbench import widgets  # its names are imported with their first use
+from toolbench.core.classes.tool_class import remake_advice
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import (
     BodyError,
@@ -190,6 +191,7 @@ class ToolMagics(Magics):
             [(entry.name, entry.source, entry.summary) for entry in entries],
             nothing,
             notes=[
+                *self.catalog.outdated(entries),
                 *self.catalog.clashes(entries),
                 *self.catalog.advice(options.pattern, options.source),
             ],
@@ -210,6 +212,7 @@ class ToolMagics(Magics):
         tool = self.catalog.find(options.name)
         check_tool(options, literal, cell)
         if options.schema:
+            _tell_if_outdated(tool)
             schema = FORMATS[options.schema](tool)
             return self._write(schema, options) if options.out else schema
         if options.export:
@@ -229,7 +232,9 @@ class ToolMagics(Magics):
             return None
         check_history(options)
         if options.rerun is not None:
-            return perform(_record(options.rerun).again("magic"))
+            run = _record(options.rerun).again("magic")
+            _tell_if_outdated(run.tool)
+            return perform(run)
         count = _LAST if options.count is None else options.count
         last = history()[max(len(history()) - count, 0) :]
         if options.json:
@@ -286,6 +291,7 @@ class ToolMagics(Magics):
         grid = fill_in(
             grid_from_words(options.arguments, tool.input_node), self._namespace
         )
+        _tell_if_outdated(tool)
         report = sweep(tool, grid, confirm=not options.yes)
         if not options.out:
             return report
@@ -312,6 +318,7 @@ class ToolMagics(Magics):
             panel = widgets.ToolPanel(tool, arguments, timeout=options.timeout)
             panel.run(confirm=not options.yes)
             return panel
+        _tell_if_outdated(tool)
         run = run_here(tool, arguments, "magic")
         observation = perform(run, confirm=not options.yes, timeout=options.timeout)
         if options.out:
@@ -322,6 +329,12 @@ class ToolMagics(Magics):
             kind = ToolFailedError if run.state == "error" else ToolStoppedError
             raise kind(tool.name, masked)
         return None if options.out else masked
+
+
+def _tell_if_outdated(tool: ToolDefinition[Any, Any]) -> None:
+    advice = remake_advice(tool)
+    if advice:
+        print(advice)  # noqa: T201 - in the cell that asked
 
 
 def _export(tool: ToolDefinition[Any, Any], options: Namespace) -> None:

@@ -41,7 +41,8 @@ class ToolPanel(w.VBox):
         submission: The form, and the part that makes runs from the values in the form.
         runs: The runs, one at a time: their view, questions and records.
         controls: The buttons, and the notice that says why no run was started.
-        staleness: The notice that the tool was defined again, with a button to reload the tool.
+        staleness: The notice that the tool or its class was defined again, with a button to reload
+            the tool.
         lock: A lock that is held while a callback changes the panel.
         when_over: A function that is called when a run has ended and is shown. If it is
             None, the result is kept in the saved notebook.
@@ -96,6 +97,7 @@ class ToolPanel(w.VBox):
         )
         self._tabs.when_at_call(runs.report.widget)
         open_panels.add(self)
+        self.staleness.check()
 
     @property
     def tool(self) -> ToolDefinition[Any, Any]:

@@ -1,8 +1,9 @@
-"""The notice that a panel's tool was defined again, and a button to show the new definition."""
+"""The notice that a panel's tool or its class was defined again, and a button to show the new tool."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from toolbench.core.classes.tool_class import remake_advice
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.html.css import PRE
@@ -17,26 +18,43 @@ _MAX_VALUE = (
     1_000_000  # characters of a value; many, because no other place shows the value
 )
 
+_CHANGED = "The tool changed. This panel shows the previous version."
+
 
 class Staleness:
-    """The notice that a panel shows an old definition of its tool, with a button to reload."""
+    """The notice that a panel shows an old definition of its tool.
+
+    It has a button to reload the tool, if there is a new one, or else says how to make one.
+    """
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
         """Make the notice for *panel* with widgets from *parts*. It is empty until `check` fills it."""
         self._panel, self._parts = panel, parts
         self.notice = parts.row()
+        self._message = ""
 
     def check(self) -> None:
-        """If the tool was defined again, show a notice with a button to reload the tool."""
+        """If the tool or its class was defined again, say so, and what the person can do."""
         panel = self._panel
         with panel.lock:
-            if self.notice.children or panel.tool.latest() is panel.tool:
+            advice = remake_advice(panel.tool)
+            is_new = not advice and panel.tool.latest() is not panel.tool
+            message = _CHANGED if is_new else advice
+            if message == self._message:
                 return
-            button = self._parts.button("Reload", look="info")
-            button.on_click(lambda _: panel.controls.when_quiet(self.reload))
-            message = "The tool changed. This panel shows the previous version."
-            sentence = self._parts.html(notice(message, "warning"))
-            self.notice.children = [sentence, button]
+            self._clear()
+            self._message = message
+            children = [self._parts.html(notice(message, "warning"))]
+            if is_new:
+                button = self._parts.button("Reload", look="info")
+                button.on_click(lambda _: panel.controls.when_quiet(self.reload))
+                children.append(button)
+            self.notice.children = children
+
+    def _clear(self) -> None:
+        self._message = ""
+        self._parts.drop(self.notice.children)
+        self.notice.children = ()
 
     def reload(self) -> None:
         """Switch to the latest definition of the tool and keep the form's values.
@@ -49,8 +67,7 @@ class Staleness:
             old, entered, new = panel.form, panel.form.value, panel.tool.latest()
             left_out = dropped(panel.tool, new, entered)
             remark = dropped_html(left_out, old.masked)
-            self._parts.drop(self.notice.children)
-            self.notice.children = ()
+            self._clear()
             values = {k: v for k, v in entered.items() if k not in left_out}
             panel.show(new, values, remark=remark)
             panel.runs.report.outdate()

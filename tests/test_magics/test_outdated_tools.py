@@ -1,0 +1,120 @@
+"""A class in a cell was changed and run again: wherever its old tool is used, the next step is said."""
+
+import re
+
+import pytest
+
+from toolbench.errors import ExportError
+from toolbench.export import export_package
+from toolbench.widgets.panel.panel import ToolPanel
+
+CLASSES = """
+from toolbench import Action, Observation, ToolDefinition, ToolExecutor
+class SowAction(Action):
+    seed: str = "kale"
+class Sower(ToolExecutor):
+    def __call__(self, action, conversation=None):
+        return Observation.from_text("{text}")
+class SowTool(ToolDefinition[SowAction, Observation]):
+    @classmethod
+    def create(cls, conv_state=None, **params):
+        return [cls(description="Sow it.", action_type=SowAction, executor=Sower())]
+"""
+MAKE = "[sow] = SowTool.create()"
+ADVICE = f"SowTool was defined again, and sow still uses the earlier one: run `{MAKE}` to use the new one."
+INSTANCE = """
+from toolbench import ToolDefinition
+dig = ToolDefinition(name="dig", description="Dig.", action_type=SowAction, executor=Sower())
+"""
+
+
+@pytest.fixture
+def run(shell):
+    """Runs a cell."""
+    return lambda cell: shell.run_cell(cell).raise_error()
+
+
+@pytest.fixture
+def changed(run):
+    """Defines the classes, makes the tool, and defines the classes again."""
+    run(CLASSES.format(text="old"))
+    run(MAKE)
+    run(CLASSES.format(text="new"))
+
+
+def notices(panel):
+    """Return what the panel says of its tool: texts, and the labels of buttons."""
+    parts = panel.staleness.notice.children
+    texts = [getattr(p, "value", None) or p.description for p in parts]
+    return [re.sub("<[^>]*>", "", text) for text in texts]
+
+
+class TestTheLine:
+    def test_is_in_the_panel_when_the_cell_ends(self, shell, run):
+        """An open panel learns of it; after the line it offers to reload the tool."""
+        run(CLASSES.format(text="old"))
+        run(MAKE)
+        with_panel = ToolPanel(shell.user_ns["sow"])
+        assert notices(with_panel) == []
+        run(CLASSES.format(text="new"))
+        assert notices(with_panel) == [ADVICE]
+        run("1 + 1")
+        assert notices(with_panel) == [ADVICE]
+        run(MAKE)
+        assert notices(with_panel)[-1] == "Reload"
+        run(CLASSES.format(text="newest"))
+        assert notices(with_panel) == [ADVICE]
+        run(MAKE)
+        with_panel.staleness.reload()
+        assert notices(with_panel) == []
+        assert with_panel.tool is shell.user_ns["sow"]
+
+    def test_is_in_a_panel_that_is_opened_later(self, shell, changed):
+        assert notices(ToolPanel(shell.user_ns["sow"])) == [ADVICE]
+
+    def test_makes_the_tool_of_the_new_class(self, shell, changed, run):
+        run(re.findall("`(.*)`", ADVICE)[0])
+        assert shell.run_line_magic("tool", "sow {}").text == "new"
+
+    @pytest.mark.parametrize(
+        "line", ["sow {}", "sow seed=chard", "sow --schema", "sow {} -o x"]
+    )
+    def test_is_printed_by_tool(self, shell, changed, run, capsys, line):
+        line = line.replace("--schema", "--schema openai")
+        shell.run_line_magic("tool", line)
+        assert capsys.readouterr().out == f"{ADVICE}\n"
+        run(MAKE)
+        shell.run_line_magic("tool", line)
+        assert capsys.readouterr().out == ""
+
+    def test_is_printed_when_a_run_is_repeated(self, shell, changed, capsys):
+        run = shell.user_ns["sow"]({}) and shell.run_line_magic("tool_history", "1")
+        number = run.rows[0][0]
+        capsys.readouterr()
+        shell.run_line_magic("tool_history", f"--rerun {number}")
+        assert capsys.readouterr().out == f"{ADVICE}\n"
+
+    def test_is_below_the_list_of_tools(self, shell, changed, run):
+        assert shell.run_line_magic("tools", "").notes == (ADVICE,)
+        assert shell.run_line_magic("tools", "add").notes == ()
+        run(MAKE)
+        assert shell.run_line_magic("tools", "").notes == ()
+
+    def test_is_why_no_package_is_written(self, shell, changed, tmp_path):
+        """The source would be that of the new class, and the tests those of the old one."""
+        with pytest.raises(ExportError) as error:
+            export_package(shell.user_ns["sow"], tmp_path / "sow")
+        assert str(error.value) == ADVICE
+        assert not (tmp_path / "sow").exists()
+
+
+def test_without_create_the_cell_of_the_tool_is_named(shell, run):
+    """Of a tool made directly it is the cell that has to run again."""
+    run(CLASSES.format(text="old"))
+    run(INSTANCE)
+    run(CLASSES.format(text="new"))
+    [note] = shell.run_line_magic("tools", "dig").notes
+    assert note == (
+        "SowAction was defined again, and dig still uses the earlier one: "
+        "run the cell that makes dig again to use the new one."
+    )

@@ -1,0 +1,102 @@
+"""A class of tools, the code that makes its tool, and a tool that an earlier class made."""
+
+import re
+from collections.abc import Iterator
+from dis import get_instructions
+from inspect import Parameter, signature, unwrap
+from typing import Any, NamedTuple
+
+from toolbench.core.tool import ToolDefinition
+
+_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+_STATE = "ConversationState()"
+
+
+class ToolClass(NamedTuple):
+    """A class that derives from `ToolDefinition`."""
+
+    name: str
+    """The name that its tool will have."""
+    kind: type[ToolDefinition[Any, Any]]
+
+    @property
+    def has_create(self) -> bool:
+        """Whether the class says how its tools are made."""
+        author = next(c for c in self.kind.__mro__ if "create" in vars(c))
+        return author is not ToolDefinition
+
+    @property
+    def code(self) -> str:
+        """The code that makes its tool, on one line."""
+        title = self.kind.__name__
+        if not self.has_create:
+            return f"{title}(description=..., action_type=..., executor=...)"
+        needed = ", ".join(_needed_arguments(self.kind))
+        variable = re.sub(r"\W", "_", self.name)
+        line = f"[{variable}] = {title}.create({needed})"
+        if _STATE in needed:
+            line = f"from toolbench import ConversationState; {line}"
+        return line
+
+    @property
+    def advice(self) -> str:
+        """A sentence with the code that makes its tool."""
+        title = self.kind.__name__
+        if not self.has_create:
+            return f"{title} is a class without create(): `{self.code}` makes its tool."
+        return f"{title} is a class, and no tool yet: `{self.code}` makes its tool."
+
+    def is_called(self, name: str) -> bool:
+        """Tell whether *name* means this class, or the tool that it would make."""
+        return name in (self.name, self.kind.__name__)
+
+
+def remake_advice(tool: ToolDefinition[Any, Any]) -> str:
+    """Return a sentence for a tool whose class was defined again, if no tool was made of it since.
+
+    The sentence has the code that makes the tool. It is empty if *tool*, or a later tool at its
+    place (see `latest`), is made of the newest classes.
+    """
+    if not tool.is_stale or not tool.latest().is_stale:
+        return ""
+    classes: list[Any] = [type(tool), tool.action_type, tool.observation_type]
+    old = next(c for c in classes if c is not None and c.newest() is not c)
+    newest: Any = type(tool).newest()
+    made_by = ToolClass(tool.name, newest)
+    way = f"run the cell that makes {tool.name} again"
+    if newest is not ToolDefinition and made_by.has_create:
+        way = f"run `{made_by.code}`"
+    return (
+        f"{old.__name__} was defined again, and {tool.name} still uses the earlier one: "
+        f"{way} to use the new one."
+    )
+
+
+def _needed_arguments(kind: type[ToolDefinition[Any, Any]]) -> Iterator[str]:
+    """Yield the arguments that `create` of *kind* requires, and the state of a conversation.
+
+    The state is the first argument. Its default is often None, and the body uses it all the same.
+    With a default, a state that the body does not use is left out.
+    """
+    parameters = signature(kind.create).parameters.values()
+    for place, parameter in enumerate(parameters):
+        if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
+            continue
+        is_first = place == 0 and parameter.kind in _POSITIONAL
+        is_required = parameter.default is Parameter.empty
+        if is_first and (
+            is_required
+            or (parameter.default is None and _uses(kind.create, parameter.name))
+        ):
+            yield _STATE
+        elif is_required:
+            yield f"{parameter.name}=..."
+
+
+def _uses(function: Any, name: str) -> bool:
+    """Tell whether the body of *function* may use its parameter *name*."""
+    code = getattr(unwrap(function), "__code__", None)
+    if code is None or name in code.co_cellvars:
+        return True
+    values = (step.argval for step in get_instructions(code))
+    return any(name in v if isinstance(v, tuple) else name == v for v in values)
