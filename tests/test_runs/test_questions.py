@@ -5,6 +5,7 @@ import threading
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shells import new_shell
 
 from test_runs import tools
 from toolbench import current_run, run_tool, tool
@@ -353,6 +354,20 @@ class TestAsking:
         monkeypatch.setattr("builtins.input", interrupted)
         with pytest.raises(KeyboardInterrupt):
             run_tool(tools.ask_name)
+
+    def test_interrupted_is_one_sentence_in_the_cell(self, monkeypatch, capsys):
+        """A traceback would show how toolbench and the kernel ask, and nothing of the person's code."""
+
+        def interrupted(prompt):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("builtins.input", interrupted)
+        with new_shell(user_ns={"tool": tools.ask_name}) as shell:
+            shell.run_cell("from toolbench import run_tool; run_tool(tool)")
+        assert capsys.readouterr().out.splitlines() == [
+            "KeyboardInterrupt: You interrupted the question of ask_name. It has no answer, and "
+            "the call was cancelled."
+        ]
 
     @given(st.text(max_size=20))
     def test_takes_any_text(self, text):

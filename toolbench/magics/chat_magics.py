@@ -21,7 +21,7 @@ from toolbench.magics.catalog import Catalog
 from toolbench.magics.parsers import LineParser, parsed, variable
 from toolbench.magics.table import Listing
 from toolbench.runs.input_prompt import can_ask_in_cell
-from toolbench.runs.output.exception_text import sentence_of
+from toolbench.runs.output.exception_text import sentence_of, without_traceback
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.wording import counted
 
@@ -88,16 +88,6 @@ def _chat_parser() -> LineParser:
 
 
 MODEL, CHAT = _model_parser(), _chat_parser()
-
-
-def _with_one_line(error: KeyboardInterrupt, name: str) -> KeyboardInterrupt:
-    """Let IPython show *error* in one line, which says how to continue the conversation *name*."""
-    line = (
-        f"Interrupted. The conversation is kept in {name}: go on with %%chat {name}, or with "
-        f"{name}.run()."
-    )
-    error._render_traceback_ = lambda: [line]  # type: ignore[attr-defined]
-    return error
 
 
 def _check_nothing_waits(conversation: Conversation, name: str) -> None:
@@ -233,7 +223,11 @@ class ChatMagics(Magics):
             if button.is_pressed:
                 raise KeyboardInterrupt  # as Kernel > Interrupt does
         except KeyboardInterrupt as error:  # the cells after this one do not run
-            raise _with_one_line(error, options.name) from None
+            line = (
+                f"Interrupted. The conversation is kept in {options.name}: go on with "
+                f"%%chat {options.name}, or with {options.name}.run()."
+            )
+            raise without_traceback(error, line) from None
 
     def _begin_stepping(self, conversation: Conversation, message: str) -> None:
         """Ask the model once, and show the panel in which its calls wait for a decision."""

@@ -12,6 +12,7 @@ from toolbench.jsonschema.describe import facts, kind, word
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.view import read
 from toolbench.redaction.detection.locations import is_secret
+from toolbench.runs.output.exception_text import without_traceback
 from toolbench.runs.questions import YES_OR_NO, Answer, Question, Reply, decline
 from toolbench.runs.shell import running_shell
 from toolbench.wording import listed
@@ -31,6 +32,9 @@ def ask_in_cell(question: Question) -> Answer:
     Each field is asked again, at most twice, until its value fits. `/decline` and `/cancel` end the
     question. Some front ends (nbconvert, nbval, papermill) have no input. In any other thread than
     the main one, `input()` would wait for ever.
+
+    Raises:
+        KeyboardInterrupt: If the kernel is interrupted; IPython shows it as one sentence.
     """
     if current_thread() is not main_thread():
         return decline(question)
@@ -38,6 +42,16 @@ def ask_in_cell(question: Question) -> Answer:
         return _answer_to(question)
     except (EOFError, OSError, RuntimeError):  # "no stdin" raises one of these
         return decline(question)
+    except KeyboardInterrupt as error:  # its traceback would show only how we ask
+        raise without_traceback(error, _interruption(question)) from None
+
+
+def _interruption(question: Question) -> str:
+    of = f" of {visible(question.asked_by)}" if question.asked_by else ""
+    return (
+        f"KeyboardInterrupt: You interrupted the question{of}. It has no answer, and the call "
+        "was cancelled."
+    )
 
 
 def _answer_to(question: Question) -> Answer:

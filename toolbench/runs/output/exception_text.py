@@ -55,6 +55,12 @@ def _sentence(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else f"{type(error).__name__}."
 
 
+def without_traceback(error: KeyboardInterrupt, line: str) -> KeyboardInterrupt:
+    """Return *error*, changed so that IPython shows only *line* in place of its traceback."""
+    error._render_traceback_ = lambda: [line]  # type: ignore[attr-defined]
+    return error
+
+
 def traceback_of(error: BaseException) -> str:
     """Return the traceback of *error*; the outer frames that are toolbench's own are left out."""
     theirs = error.__traceback__
