@@ -171,7 +171,7 @@ class TestLogout:
         mcp(f"connect e {echo}")
         mcp("logout e")
         assert "No tokens of e were kept." in capsys.readouterr().out
-        assert mcp("list").rows[0][1] == "closed"
+        assert mcp("list").rows[0][1] == "disconnected"
 
     def test_of_a_command_is_an_error(self, mcp):
         """It has none."""

@@ -12,7 +12,7 @@ from IPython.core.error import UsageError
 from test_mcp.peers import good, light, misbehaving
 
 from toolbench.errors import ServerError, ToolbenchError, ToolNotFoundError
-from toolbench.magics.mcp_magics import saved_config
+from toolbench.magics.commands.config_text import config_text
 from toolbench.mcp.config.reader import read_entry
 from toolbench.mcp.connected_servers import connected
 
@@ -45,6 +45,27 @@ class TestServers:
         assert len(mcp("list")) == 0
         with pytest.raises(ToolNotFoundError):
             shell.run_line_magic("tool", f"convert_time {arguments}")
+
+    def test_that_were_disconnected_can_be_connected_again(self, shell, mcp, capsys):
+        """Each way that needs the server says how, until it is connected again."""
+        shell.user_ns["server"] = FastMCP("ping")
+        shell.user_ns["server"].tool(lambda: "pong", name="ping")
+        mcp("connect p server")
+        mcp("disconnect p")
+        assert capsys.readouterr().out == (
+            "Disconnected p with its 1 tool. %mcp reconnect p brings it back.\n"
+        )
+        for magic, line in (("tool", "ping"), ("tool", "p_ping"), ("mcp", "tools p")):
+            with pytest.raises(
+                ToolNotFoundError, match="%mcp reconnect p, or"
+            ) as error:
+                shell.run_line_magic(magic, line)
+            assert "disconnected" in str(error.value)
+        mcp("reconnect p")
+        assert shell.run_line_magic("tool", "ping --yes").text == "pong"
+        mcp("disconnect --all")
+        mcp("disconnect --all")
+        assert capsys.readouterr().out.splitlines()[-1] == "No server was connected."
 
     def test_are_asked_for_their_log_from_a_level_on(self, shell, mcp):
         """`%mcp log NAME --level LEVEL` shows the log, and later requests say the level."""
@@ -100,7 +121,7 @@ class TestServers:
         """The person has to add them."""
         auth = {"client_id": "robot", "token_storage": object()}
         entry = read_entry({"url": "https://a.example/mcp", "auth": auth})
-        text, notes = saved_config([SimpleNamespace(name="one", portable_entry=entry)])
+        text, notes = config_text([SimpleNamespace(name="one", portable_entry=entry)])
         assert '"client_id": "robot"' in text
         assert (
             notes[-1] == "The objects in 'auth' are not in the file: add them to one."
@@ -186,9 +207,9 @@ class TestServers:
         listing = mcp(f"connect --config {config}")
         assert [row[:2] for row in listing.rows] == [
             ("good", "connected"),
-            ("bad", "failed"),
+            ("bad", "did not connect"),
         ]
-        with pytest.raises(ToolNotFoundError, match=r"bad \(failed\)"):
+        with pytest.raises(ToolNotFoundError, match=r"bad \(did not connect\)"):
             mcp("tools something")
         text = repr(mcp("tools bad"))
         assert "command not found" in text

@@ -80,6 +80,22 @@ class TestNames:
         client.disconnect("a")
         assert [t.name for t in client] == ["same"]
 
+    def test_of_a_disconnected_server_come_back_with_it(self, client):
+        """Until then an error says how; a new server of the name takes its place."""
+        client.connect("a", light("a", "x"))
+        client.disconnect("a")
+        assert (list(client), list(client.servers)) == ([], [])
+        with pytest.raises(ToolNotFoundError, match="'a' is disconnected"):
+            client.server("a")
+        with pytest.raises(ToolNotFoundError, match=r"'a', which is disconnected.*'a'"):
+            client.tool("a_x")
+        assert client.reconnect("a") is client.servers["a"]
+        assert client["x"]({}).text == "a"
+        client.disconnect("a")
+        client.connect("a", light("a", "y"))
+        assert [t.name for t in client] == ["y"]
+        assert not client.former
+
     def test_are_never_two_tools(self, client):
         """A tool whose own name is what another would get keeps it: the other gets a longer one."""
         client.connect("git", light("git", "status"))
@@ -102,7 +118,7 @@ class TestNames:
         client.connect("good", light("good", "x"))
         with pytest.raises(ServerError):
             client.connect("dead", misbehaving("exit-at-start"))
-        there = r"There is: good \(connected\), dead \(failed\)\."
+        there = r"There is: good \(connected\), dead \(did not connect\)\."
         with pytest.raises(ToolNotFoundError, match=there):
             client.server("zzz")
 

@@ -11,6 +11,14 @@ from toolbench.display.render import to_text
 from toolbench.display.tables import table_html, table_text
 from toolbench.wording import counted
 
+_WORDS: dict[str, str] = {
+    "new": "not connected yet",
+    "connecting": "connecting…",
+    "incomplete": "connected, but without its tools",
+    "lost": "connection lost",
+    "failed": "did not connect",
+    "closed": "disconnected",
+}
 _TONES: dict[str, Tone] = {
     "connected": "success",
     "incomplete": "warning",
@@ -44,6 +52,16 @@ class Server(Protocol):
         """The server's own instructions for its use; empty if there are none."""
 
 
+def status_words(status: str) -> str:
+    """Return the words for *status*, the state of the connection to a server."""
+    return _WORDS.get(status, status)
+
+
+def status_badge(status: str) -> Html:
+    """Return a badge with the words for *status*, in the colour of the state."""
+    return badge(status_words(status), _TONES.get(status, "neutral"))
+
+
 def server_bundle(server: Server, **options: Any) -> dict[str, str]:
     """Return the mime bundle of *server*: text, and HTML that needs no kernel."""
     table = _Tools(server.tools)
@@ -67,12 +85,12 @@ def client_bundle(client: Any, **options: Any) -> dict[str, str]:
 def _line(server: Server) -> str:
     protocol = f", MCP {server.protocol_version}" if server.protocol_version else ""
     tools = counted(len(server.tools), "tool")
-    return f"{server.name}: {server.status}{protocol}, {tools}"
+    return f"{server.name}: {status_words(server.status)}{protocol}, {tools}"
 
 
 def _server_html(server: Server) -> str:
     version = server.protocol_version
-    marks = [badge(server.status, _TONES.get(server.status, "neutral"))]
+    marks = [status_badge(server.status)]
     marks += [badge(f"protocol {version}")] if version else []
     error = notice(server.error, "danger") if server.error else ""
     instructions = server.instructions.strip()

@@ -169,9 +169,20 @@ class Catalog:
         if entry is not None:
             return entry.make()
         advice = [one.advice for one in self._classes() if one.is_called(name)]
-        way = f" {advice[0]}" if advice else _way_to(name, self.names())
+        way = f" {advice[0]}" if advice else self._way_to(name)
         msg = f"There is no tool called {name!r}.{way}"
         raise ToolNotFoundError(msg)
+
+    def _way_to(self, name: str) -> str:
+        client = self._client()
+        if client is not None and client.former:
+            from toolbench.mcp.connection.former_servers import (  # noqa: PLC0415 - not for %load_ext
+                way_to_tool,
+            )
+
+            if way := way_to_tool(client.former, name):
+                return way
+        return _way_to(name, self.names())
 
     def close(self) -> None:
         """Close the tools that the catalog made from the registry."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from toolbench.display.servers import status_words
 from toolbench.magics.table import Listing
 from toolbench.wording import counted, listed
 
@@ -29,7 +30,8 @@ def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
         ("server", "status", "protocol", "tools", "tokens", "note"),
         [
             (
-                *(s.name, s.status, s.protocol_version or "", len(s.tools)),
+                *(s.name, status_words(s.status)),
+                *(s.protocol_version or "", len(s.tools)),
                 *(bill.total.number if bill.tools else "", _note(s)),
             )
             for s, bill in ((s, token_bill(s)) for s in sessions)
@@ -204,4 +206,4 @@ def _not_there(session: "MCPServerSession") -> Listing:
 def _why(session: "MCPServerSession") -> str:
     reason = session.error or "it is not connected"
     again = f"%mcp reconnect {session.name} tries again."
-    return f"{session.name} ({session.status}): {reason}\n{again}"
+    return f"{session.name} ({status_words(session.status)}): {reason}\n{again}"

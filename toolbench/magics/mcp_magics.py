@@ -4,10 +4,9 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import islice
-from json import dumps
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,7 @@ from toolbench.magics.commands import (
     skills_command,
     task_commands,
 )
+from toolbench.magics.commands.config_text import config_text
 from toolbench.magics.commands.serving_command import ServingCommand
 from toolbench.magics.mcp_listing import LOOKS
 from toolbench.magics.option_checks import check_mcp
@@ -174,7 +174,7 @@ class MCPMagics(Magics):
 
     def _server(self, name: str) -> "MCPServerSession":
         client = self._client()
-        if not client.servers:
+        if not client.servers and name not in client.former:
             msg = f"No server {name!r}. %mcp connect starts one."
             raise ToolNotFoundError(msg)
         return client.server(name)
@@ -238,8 +238,9 @@ class MCPMagics(Magics):
         return self._server(options.name).read_resource(options.uri)
 
     def _reconnect(self, options: Any) -> Listing:
-        session = self._server(options.name)
-        session.reconnect(mode=options.mode)
+        if options.name not in self._client().former:
+            self._server(options.name)
+        session = self._client().reconnect(options.name, options.mode)
         return self._listing(session)
 
     def _disconnect(self, options: Any) -> None:
@@ -247,9 +248,15 @@ class MCPMagics(Magics):
         if not options.all and not options.name:
             msg = "Name a server, or add --all."
             raise UsageError(msg)
-        for name in list(client.servers) if options.all else [options.name]:
-            self._server(name)
+        names = list(client.servers) if options.all else [options.name]
+        for name in names:
+            tools = counted(len(self._server(name).tools), "tool")
             client.disconnect(name)
+            print(  # noqa: T201 - in the cell that asked
+                f"Disconnected {name} with its {tools}. %mcp reconnect {name} brings it back."
+            )
+        if not names:
+            print("No server was connected.")  # noqa: T201 - as above
 
     def _review(self, options: Any) -> Any:
         from toolbench.mcp.review import review_of  # noqa: PLC0415 - as above
@@ -257,7 +264,7 @@ class MCPMagics(Magics):
         return review_of(self._server(options.name))
 
     def _save(self, options: Any) -> None:
-        text, notes = saved_config(self._client().servers.values())
+        text, notes = config_text(self._client().servers.values())
         sentence = self._files.write(options.file, text, overwrite=options.yes)
         print("\n".join([sentence, *notes]))  # noqa: T201 - in the cell that asked
 
@@ -365,26 +372,6 @@ def _is_server(value: Any) -> bool:
     with suppress(Exception):  # a metaclass may do anything
         return any(base.__name__ in _CLASSES for base in kind.__mro__)
     return False
-
-
-def saved_config(sessions: "Iterable[MCPServerSession]") -> tuple[str, list[str]]:
-    """Return the configuration of *sessions* as a text, and sentences about the configuration."""
-    from toolbench.mcp.config.writer import write_config  # noqa: PLC0415 - as above
-
-    written = write_config(sessions)
-    servers = counted(len(written.config["mcpServers"]), "server")
-    notes = [f"It has {servers}. %mcp connect --config FILE connects them again."]
-    if written.variables:
-        names = ", ".join(written.variables)
-        notes.append(
-            f"Secrets are not in the file. Set these variables before you use it: {names}."
-        )
-    if written.left_out:
-        names = ", ".join(written.left_out)
-        notes.append(f"Left out, because they exist in this session only: {names}.")
-    if names := ", ".join(written.without_objects):
-        notes.append(f"The objects in 'auth' are not in the file: add them to {names}.")
-    return f"{dumps(written.config, indent=2, ensure_ascii=False)}\n", notes
 
 
 def refresh_explorers() -> None:

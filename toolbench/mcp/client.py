@@ -1,8 +1,7 @@
 """Several MCP servers as one collection of tools."""
 
-import logging
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -11,12 +10,15 @@ from types import TracebackType
 from typing import Any, Self
 
 from toolbench.core.background_loop import portal
+from toolbench.display.servers import status_words
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.client_features import ClientFeatures, root_url
 from toolbench.mcp.config.reader import read_config, read_entry
 from toolbench.mcp.connected_servers import all_closed
+from toolbench.mcp.connection.former_servers import way_back, way_to_tool
 from toolbench.mcp.definition import MCPToolDefinition, with_unique_names
 from toolbench.mcp.elicitation import Answerer, handler_of
+from toolbench.mcp.monitoring.new_tools import ToolsChanged, report_new_tools
 from toolbench.mcp.recording.recorder import open_recorders
 from toolbench.mcp.recording.recording import Recording
 from toolbench.mcp.recording.replay_entries import (
@@ -29,11 +31,6 @@ from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.trust.approvals import Approvals
 from toolbench.runs.progress.connecting_stages import connecting_stages
 from toolbench.threads import NO_THREADS, have_threads
-
-ToolsChanged = Callable[[Sequence[MCPToolDefinition]], object]
-"""A function that takes the new tools of a server."""
-
-_log = logging.getLogger(__name__)
 
 
 class MCPClient(Sequence[MCPToolDefinition]):
@@ -78,6 +75,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
         """Called with the new tools of a connected server."""
         self.servers: dict[str, MCPServerSession] = {}
         """The sessions by name, including failed sessions."""
+        self.former: dict[str, MCPServerSession] = {}
+        """The sessions that `disconnect` removed, by name; `reconnect` puts one back."""
         weakref.finalize(self, _close_all, self.servers).atexit = False
 
     # --- the collection -----------------------------------------------------------
@@ -114,7 +113,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
             full_names = {f"{t.server}_{t.remote_name}": t for t in tools.values()}
             if name in full_names:
                 return full_names[name]
-            msg = f"No connected server has a tool {name!r}.{did_you_mean(name, tools)}"
+            way = way_to_tool(self.former, name) or did_you_mean(name, tools)
+            msg = f"No connected server has a tool {name!r}.{way}"
             raise ToolNotFoundError(msg)
         return tools[name]
 
@@ -125,8 +125,13 @@ class MCPClient(Sequence[MCPToolDefinition]):
             ToolNotFoundError: If there is no such session.
         """
         if name not in self.servers:
-            there = ", ".join(f"{s.name} ({s.status})" for s in self.servers.values())
-            known = f" There is: {there}." if there else ""
+            if name in self.former:
+                msg = f"Server {name!r} is disconnected. {way_back(name)}"
+                raise ToolNotFoundError(msg)
+            states = [
+                f"{s.name} ({status_words(s.status)})" for s in self.servers.values()
+            ]
+            known = f" There is: {', '.join(states)}." if states else ""
             msg = f"No server {name!r}.{did_you_mean(name, self.servers) or known}"
             raise ToolNotFoundError(msg)
         return self.servers[name]
@@ -226,7 +231,19 @@ class MCPClient(Sequence[MCPToolDefinition]):
         """
         session = self.server(name)
         session.close()
-        del self.servers[name]
+        self.former[name] = self.servers.pop(name)
+
+    def reconnect(self, name: str, mode: str | None = None) -> MCPServerSession:
+        """Connect the server *name* again, also after `disconnect`; None keeps the present *mode*.
+
+        Raises:
+            ToolNotFoundError: If there is no such server.
+            ServerError: If the server cannot be reached.
+        """
+        session = self.former.pop(name, None) or self.server(name)
+        self.servers[name] = session
+        session.reconnect(mode=mode)
+        return session
 
     def sync_close(self) -> None:
         """Disconnect every server. A second call does nothing."""
@@ -281,18 +298,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
             recorder=None if record is None else open_recorders.enter(record),
         )
         # weak reference: a client without users ends its servers
-        session.tools.on_added = partial(_tools_added, weakref.ref(self), name)
+        session.tools.on_added = partial(report_new_tools, weakref.ref(self), name)
         return session
-
-    def _report(self, server: str, names: tuple[str, ...]) -> None:
-        """Call `on_tools_changed` with the tools *names* of *server*."""
-        added = [t for t in self.tools if t.server == server and t.remote_name in names]
-        if self.on_tools_changed is None or not added:
-            return
-        try:
-            self.on_tools_changed(added)
-        except Exception:  # noqa: BLE001 - the person's own function: the tools work anyway
-            _log.exception("on_tools_changed failed for %d new tools", len(added))
 
     def _open(self, sessions: dict[str, MCPServerSession]) -> None:
         with connecting_stages(sessions.values()):
@@ -304,6 +311,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
 
         old = [self.servers[name] for name in sessions if name in self.servers]
         self.servers.update(sessions)
+        for name in sessions:
+            self.former.pop(name, None)
         try:
             async with create_task_group() as tasks:
                 for session in old:
@@ -372,16 +381,6 @@ def create_mcp_tools(
         client.sync_close()
         raise
     return client
-
-
-def _tools_added(
-    client: "weakref.ref[MCPClient]", server: str, names: tuple[str, ...]
-) -> None:
-    """Report new tools in a new thread, because the listener may call them."""
-    known = client()
-    if known is not None and known.on_tools_changed is not None:
-        work = (server, names)
-        Thread(target=known._report, args=work, daemon=True).start()
 
 
 async def _connected(session: MCPServerSession) -> None:

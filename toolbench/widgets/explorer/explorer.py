@@ -11,12 +11,16 @@ import ipywidgets as w
 from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import LINE
 from toolbench.display.html.icons import icon_source
-from toolbench.display.page import badge, notice
-from toolbench.display.servers import client_bundle, server_bundle
+from toolbench.display.page import notice
+from toolbench.display.servers import (
+    client_bundle,
+    server_bundle,
+    status_badge,
+    status_words,
+)
 from toolbench.mcp.client import MCPClient
 from toolbench.mcp.session import MCPServerSession
 from toolbench.runs.shell import has_kernel
-from toolbench.widgets.explorer.server_card import TONES, status_words
 from toolbench.widgets.explorer.server_page import ServerPage
 from toolbench.widgets.explorer.updates import PendingUpdates
 from toolbench.widgets.kit.parts import Parts, put, show_if
@@ -129,7 +133,7 @@ class Explorer(w.VBox):
                 Item(
                     name,
                     name[:60],
-                    status_words(session),
+                    status_words(session.status),
                     mark=session.status,
                     icon=icon_source(session.server_info.get("icons")),
                 )
@@ -206,7 +210,7 @@ def server_view(session: Any, **options: Any) -> Any:
 
 def _head_html(session: MCPServerSession) -> Html:
     """Return the name and the state of the shown server."""
-    state = badge(status_words(session), TONES.get(session.status, "neutral"))
+    state = status_badge(session.status)
     return Html(
         f'<div class="toolbench-head"><strong>{escape(session.name[:60])}</strong> {state}</div>'
     )

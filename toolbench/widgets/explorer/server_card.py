@@ -8,29 +8,14 @@ from toolbench.display.escape import NO_MATHS, Html, escape, link, visible
 from toolbench.display.html.css import REMARK
 from toolbench.display.html.icons import icon_html
 from toolbench.display.html.markdown import markdown_html
-from toolbench.display.page import Tone, badge, notice
+from toolbench.display.page import badge, notice
+from toolbench.display.servers import status_badge
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 from toolbench.widgets.explorer.review_view import ReviewView
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.parts import put, show_if
 
-WORDS: dict[str, str] = {
-    "new": "not connected yet",
-    "connecting": "connecting…",
-    "connected": "connected",
-    "incomplete": "connected, but without its tools",
-    "lost": "connection lost",
-    "failed": "did not connect",
-    "closed": "disconnected",
-}
-TONES: dict[str, Tone] = {
-    "connected": "success",
-    "incomplete": "warning",
-    "connecting": "info",
-    "lost": "danger",
-    "failed": "danger",
-}
 _STDERR = 8  # lines shown after the connection broke
 _INSTRUCTIONS = 2_000  # characters
 
@@ -112,11 +97,6 @@ class ServerPane(Pane):
         super().close()
 
 
-def status_words(session: MCPServerSession) -> str:
-    """Return the state of a server in words."""
-    return WORDS.get(session.status, session.status)
-
-
 def _may_be_the_protocol(session: MCPServerSession) -> bool:
     """Return whether to show the button that reconnects with the other protocol.
 
@@ -138,7 +118,7 @@ def _about_html(session: MCPServerSession) -> Html:
     info = session.server_info
     title = str(info.get("title") or info.get("name") or "")
     version = str(info.get("version") or "")
-    state = badge(status_words(session), TONES.get(session.status, "neutral"))
+    state = status_badge(session.status)
     protocol = session.protocol_version
     marks = badge(f"protocol {protocol}") if protocol else ""
     rows = [f"{title} {version}".strip(), session.entry.target]
