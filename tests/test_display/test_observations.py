@@ -2,12 +2,19 @@
 
 import pandas as pd
 import pytest
+from rich.table import Table
 from rich.text import Text
 
 from test_display.inert import problems, text_of
 from toolbench import Action, ImageContent, Observation, TextContent
 from toolbench.core.coercion.coercion import ResultObservation
-from toolbench.display.observations import BOTH, MODEL, PERSON, result_html
+from toolbench.display.observations import (
+    BOTH,
+    MODEL,
+    PERSON,
+    observation_text,
+    result_html,
+)
 from toolbench.mcp.definition import MCPToolAction
 from toolbench.mcp.results import tool_observation
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
@@ -81,6 +88,72 @@ def test_what_differs_is_shown_to_each(observation):
     assert html.count("data-toolbench-card") == 2
     assert html.index(PERSON) < html.index(MODEL)
     assert BOTH not in html
+
+
+WORDS = (
+    "Unknown seeds: ['kale'], which no catalogue of this year or of the last one has."
+)
+
+
+class Listed(Painted, Terse):
+    """Neither view has the text."""
+
+
+class Careful(Terse):
+    @property
+    def visualize(self):
+        table = Table("why", "what", "where")
+        table.add_row(self.text, "x" * 40, "y" * 40)
+        return table
+
+    @property
+    def to_llm_content(self):
+        return Observation.to_llm_content.fget(self)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        (Careful, "This result is an error."),
+        (
+            Painted,
+            f"This result is an error, and `visualize` of Painted does not show its text: {WORDS}",
+        ),
+        (
+            Terse,
+            "This result is an error, and `to_llm_content` of Terse does not give the model its text.",
+        ),
+        (
+            Listed,
+            "This result is an error, and neither `visualize` nor `to_llm_content` of Listed has its text: "
+            f"{WORDS}",
+        ),
+    ],
+)
+def test_an_error_is_marked_whatever_the_class_shows(kind, sentence):
+    """Its text is shown too where a view leaves it out; a result without an error has no mark."""
+    error = kind.from_text(WORDS, is_error=True)
+    html, text = result_html(error), observation_text(error)
+    assert problems(html) == []
+    assert sentence in text_of(html)
+    assert sentence in " ".join(text.split())
+    assert WORDS in text_of(html)
+    good = kind.from_text(WORDS)
+    assert "is an error" not in text_of(result_html(good)) + observation_text(good)
+
+
+def test_an_error_whose_text_all_read_has_its_usual_mark_only():
+    error = Observation.from_text(WORDS, is_error=True)
+    assert "This result is an error" not in result_html(error) + observation_text(error)
+
+
+def test_what_only_the_model_was_written_for_is_shown_to_a_person():
+    """A class with `to_llm_content` and without content has one text for both."""
+    for result in (Terse(), Terse(is_error=True)):
+        html = result_html(result)
+        assert "no text content" not in html + observation_text(result)
+        assert "short" in text_of(html)
+    assert BOTH in result_html(Terse())
 
 
 def test_an_image_is_described_once():

@@ -344,8 +344,11 @@ class Observation(Schema):
 
     @property
     def _person_content(self) -> Sequence[Content]:
-        """The content for people: all content, unless the tool makes a part only for the model."""
-        return self.content
+        """The content for people: all content, unless the tool makes a part only for the model.
+
+        If there is no content and the class has its own `to_llm_content`, that.
+        """
+        return self.content or _own_content(self)
 
     @property
     def _asides(self) -> Sequence[str]:

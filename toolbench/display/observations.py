@@ -1,7 +1,9 @@
 """The view of an observation: a card for people and a card for the model, or one card for both."""
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from rich.console import RenderableType
@@ -29,6 +31,9 @@ LIMIT = 60_000
 
 _APART = '<div style="margin-top:8px">'
 _LONG = 2_000_000  # characters of a result
+_WORD = re.compile(r"\w+")
+_FIRST = 20  # words of the text of an error that a view must have
+_WIDE = 1_000  # columns, so that no table breaks a word
 _ASIDE = 1_000  # characters of remarks that a result may have in addition to its text
 
 
@@ -70,7 +75,9 @@ def result_html(
     """
     blocks = read_by_model(observation)
     call = _call(action) if action is not None else ""
-    looks = call + _view_html(observation, limit, later) + _unread(observation)
+    error = _error_text(observation, blocks)
+    head = call + (notice(error, "danger") if error else "")
+    looks = head + _view_html(observation, limit, later) + _unread(observation)
     read = _model_card(blocks, limit)
     if _reads_the_same(observation, blocks):
         exact = _APART + fold("As text, as the model reads it", read.content) + "</div>"
@@ -79,6 +86,44 @@ def result_html(
     returned = returned_frame(observation)
     size = "" if returned is None else shape_text(returned)
     return cards_html([Card(PERSON, Html(looks), size), read])
+
+
+def _error_text(observation: Observation, blocks: Sequence[Any]) -> str:
+    """Return a sentence that *observation* is an error, if its class has a view of its own.
+
+    The sentence also says where the class leaves out the text of the error; if no view has it, the
+    sentence does. It is empty if all is well, and for toolbench's own classes. The model reads *blocks*.
+    """
+    kind = type(observation)
+    if not observation.is_error or kind.__module__.startswith("toolbench."):
+        return ""
+    text = _joined(observation.content)
+    is_shown = _is_plain(observation) or _has_words(
+        safely(partial(to_text, width=_WIDE), visualized(observation)), text
+    )
+    is_read = _has_words(_joined(blocks), text)
+    if is_shown and is_read:
+        return "" if _is_plain(observation) else "This result is an error."
+    name = kind.__name__
+    if is_read:
+        which = f"`visualize` of {name} does not show its text: {text}"
+    elif is_shown:
+        which = f"`to_llm_content` of {name} does not give the model its text."
+    else:
+        which = (
+            f"neither `visualize` nor `to_llm_content` of {name} has its text: {text}"
+        )
+    return f"This result is an error, and {which}"
+
+
+def _joined(blocks: Sequence[Any]) -> str:
+    return "".join(block.text for block in blocks if isinstance(block, TextContent))
+
+
+def _has_words(view: str, text: str) -> bool:
+    """Tell whether *view* has the first words of *text*, also if cells of a table break its lines."""
+    words = {match.group() for match in islice(_WORD.finditer(text), _FIRST)}
+    return words <= set(_WORD.findall(view))
 
 
 def _unread(observation: Observation) -> str:
@@ -229,6 +274,9 @@ def observation_text(observation: Observation, *, limit: int = LIMIT) -> str:
     """Return a result as two texts, for a person and for the model, or as one text for both."""
     blocks = read_by_model(observation)
     person_text = safely(partial(to_text, limit=limit), _visualized(observation, limit))
+    error = _error_text(observation, blocks)
+    if error:
+        person_text = f"{to_text(error)}\n{person_text}"
     if _reads_the_same(observation, blocks) and not _images(observation):
         return f"{BOTH}:\n{person_text}"
     blocks_of = partial(blocks_text, verbatim=True, limit=limit)
