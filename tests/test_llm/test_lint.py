@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import toolbench
 from test_llm.samples import GREP, corpus, needs_corpus, published, taking
 from test_llm.test_lint_rules import KEPT_AND_BROKEN
 from test_llm.tools import argument, text, tool_named
@@ -116,11 +117,27 @@ class TestFindings:
             "weather_data.name: No word of 'weather_data' says what it does."
         )
 
+    def test_names_an_argument_once(self):
+        """The place is left out where the message names it."""
+
+        @toolbench.tool
+        def get_weather(location: str) -> str:
+            """Get the weather; the answer is a sentence."""
+            return ""
+
+        findings = lint_tool(get_weather)
+        (finding,) = (f for f in findings if f.where == "location")
+        assert str(finding) == (
+            "get_weather: The argument location has no description. Say the meaning, the unit "
+            "and the form. [argument-undescribed]"
+        )
+
     def test_rules(self):
-        """Every rule has a severity, a fix that is a sentence, and a source."""
+        """Every rule has a severity, a source, and two sentences: for the author, and for who uses it."""
         for rule in RULES.values():
             assert rule.severity in ("error", "warning", "hint")
             assert re.fullmatch(r"[A-Z].*\.", rule.fix)
+            assert re.fullmatch(r"\w.*\.", rule.effect)
             assert rule.source
 
     def test_all_tried(self):

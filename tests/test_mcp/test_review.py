@@ -1,6 +1,7 @@
 """Whether to use a server: what is said of its tools before a model gets them."""
 
 from dataclasses import replace
+from html import unescape
 from typing import Annotated
 
 import pytest
@@ -83,6 +84,16 @@ def test_counts_what_lint_says_once(session):
     assert html.count(f"{review.tools} tools, ") == 1
     for finding in review.findings:
         assert f">{finding.tool}</code>" in html and finding.rule in html
+
+
+def test_speaks_to_the_person_who_decides(session):
+    """What the author should do is of no use to somebody who cannot change the server."""
+    review = review_of(session)
+    assert review.findings
+    for text in (str(review), unescape(review.to_html())):
+        for finding in review.findings:
+            assert finding.effect in text
+            assert finding.fix not in text
 
 
 def reviewed(*tools):

@@ -139,9 +139,9 @@ class ServerReview:
             f"{self.server}: {self.counts}",
             verdict,
             *self.concerns,
-            *self.findings,
+            *map(_finding_text, self.findings),
         ]
-        return "\n".join(map(str, lines))
+        return "\n".join(lines)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": self.to_html()}
@@ -168,13 +168,18 @@ def _findings_html(findings: Sequence[Finding]) -> Html:
     )
 
 
+def _finding_text(finding: Finding) -> str:
+    subject = ".".join(filter(None, (finding.tool, finding.place)))
+    return f"{subject}: {finding.message} {finding.effect} [{finding.rule}]"
+
+
 def _finding_html(finding: Finding) -> str:
     """Return a line with the tool, the argument if the message does not name it, and the rule."""
-    is_clear = finding.where in _PARTS or finding.where in finding.message
-    place = "" if is_clear else f", {escape(finding.where)}"
+    place = finding.place if finding.where not in _PARTS else ""
+    part = f", {escape(place)}" if place else ""
     return (
-        f'<li style="margin:0 0 4px"><code style="{_NAME}">{escape(finding.tool)}</code>{place}: {escape(finding.message)} '
-        f'{escape(finding.fix)} <span style="{REMARK};white-space:nowrap">{escape(finding.rule)}</span></li>'
+        f'<li style="margin:0 0 4px"><code style="{_NAME}">{escape(finding.tool)}</code>{part}: {escape(finding.message)} '
+        f'{escape(finding.effect)} <span style="{REMARK};white-space:nowrap">{escape(finding.rule)}</span></li>'
     )
 
 

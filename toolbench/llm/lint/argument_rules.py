@@ -87,9 +87,10 @@ def undescribed(subject: Subject) -> Iterator[Finding]:
     ]
     if bare:
         names = ", ".join(bare[:_MAX_NAMES]) + (", …" if len(bare) > _MAX_NAMES else "")
-        some = "1 argument has" if len(bare) == 1 else f"{len(bare)} arguments have"
         where = bare[0] if len(bare) == 1 else "arguments"
-        message = f"{some} no description: {names}."
+        message = f"{len(bare)} arguments have no description: {names}."
+        if len(bare) == 1:
+            message = f"The argument {names} has no description."
         yield finding(subject.name, "argument-undescribed", where, message)
 
 
