@@ -8,6 +8,7 @@ const FIELD = ".tb-form .tb-field";
 const SWITCH = ".tb-switch";
 const GROUP = ".widget-radio-box";
 const SUBMIT = ".toolbench-submit";
+const LAST_DAY = "9999-12-31"; // without it, a calendar takes years of six digits, which Python has not
 const known = new WeakSet<Element>();
 
 export function enhanceButtons(root: ParentNode): void {
@@ -36,6 +37,7 @@ export function enhanceFields(page: ParentNode = document): void {
     if (known.has(field)) continue;
     known.add(field);
     if (field.matches(SWITCH)) nameGroup(field);
+    for (const day of field.querySelectorAll<HTMLInputElement>("input[type=date]")) day.max = LAST_DAY;
     field.focus = () => firstInput(field)?.focus();
   }
 }

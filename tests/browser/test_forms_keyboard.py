@@ -35,6 +35,13 @@ form = SchemaForm({"type": "object", "required": ["deep", "kind"], "properties":
 form.widget
 """
 
+DATE = """
+import json
+from toolbench.widgets.form import SchemaForm
+form = SchemaForm({"type": "object", "properties": {"day": {"type": "string", "format": "date"}}})
+form.widget
+"""
+
 
 def reach(at: FormPage, name: str) -> None:
     """Press Tab until what is called *name* has the cursor."""
@@ -132,3 +139,15 @@ def test_switches_by_keyboard(lab: NotebookPage, nbroot: Path):
     at.keys.press("Tab")
     at.keys.type("9")
     at.holds({"deep": False, "kind": {"tag": "cat", "lives": 9}})
+
+
+def test_a_calendar_shows_the_day_that_is_sent(lab: NotebookPage, nbroot: Path):
+    """Also if day, month and year are typed in the order of another country."""
+    at = FormPage(lab, nbroot / "day.ipynb", DATE, ASK)
+    at.notebook.wait_for_module()
+    day = at.field("day")
+    day.focus()
+    at.keys.type("24.12.2026")
+    at.keys.press("Tab")
+    at.holds({"day": day.input_value()})
+    assert day.input_value() == "2026-02-04"
