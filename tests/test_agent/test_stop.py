@@ -1,4 +1,6 @@
+import re
 import threading
+from typing import get_args
 
 import pytest
 
@@ -11,7 +13,9 @@ from toolbench.agent import (
     MessageEvent,
     NoticeEvent,
     ObservationEvent,
+    StopEvent,
 )
+from toolbench.agent.events import StopReason
 from toolbench.errors import ModelStoppedError
 from toolbench.llm.models import ScriptedModel
 from toolbench.llm.models.function import FunctionModel
@@ -180,6 +184,13 @@ def test_a_stop_of_the_outer_conversation_stops_a_task_that_has_not_begun():
     assert c.run() == "paused"
     assert not inner.requests
     check_answered(c)
+
+
+@pytest.mark.parametrize("reason", get_args(StopReason))
+def test_the_end_of_a_transcript_is_a_sentence(reason):
+    """`stopped, answered` was read as an error; the code itself is what `run` returns."""
+    text = str(StopEvent(reason=reason).visualize)
+    assert re.fullmatch(r"[A-Z][^_]*\.", text) and text != f"{reason}."
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -203,7 +203,7 @@ class TestChat:
         """The conversation stays, and can go on."""
         shell.run_cell("broken = ScriptedModel([])")
         text, _ = chat("--model broken")
-        assert "script" in text and "stopped, error" in text
+        assert "script" in text and "Stopped by an error" in text
 
 
 class TestInterrupt:
@@ -219,7 +219,7 @@ class TestInterrupt:
         assert isinstance(done.error_in_exec, KeyboardInterrupt)
         output = "".join(capsys.readouterr())
         assert "kept in talk: go on with %%chat talk, or with talk.run()" in output
-        assert "stopped, paused: interrupted" in output and "Traceback" not in output
+        assert "Paused: interrupted." in output and "Traceback" not in output
         talk = shell.user_ns["talk"]
         assert not talk.pending and talk.run() == "answered"
         assert talk.loop.final_text == "Gone on."

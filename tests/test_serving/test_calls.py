@@ -102,6 +102,20 @@ class TestConsent:
         assert caller.result().content[0].text == "disk is gone"
         assert history()[-1].decision.startswith("agreed to")
 
+    def test_that_comes_too_late_is_an_error(self, served):
+        """A person would else believe that it counted."""
+        caller = Caller(served, "erase", {"what": "disk"})
+        late = waiting(served)
+        late.refuse()
+        caller.result()
+        eventually(lambda: late.is_over)
+        for decide, word in ((late.accept, "accept"), (late.refuse, "refuse")):
+            with pytest.raises(ToolbenchError) as error:
+                decide()
+            assert str(error.value) == (
+                f"Call {late.id} of erase has ended (declined): there is nothing to {word}."
+            )
+
     def test_a_refusal_is_told_with_its_reason(self, served):
         """The model can do something else."""
         caller = Caller(served, "erase", {"what": "disk"})

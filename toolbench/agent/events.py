@@ -16,6 +16,7 @@ from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Action, Observation
 from toolbench.display.escape import visible
 from toolbench.display.observations import visualized, without_secrets
+from toolbench.errors import ended
 from toolbench.llm.calls.tool_call import CallMetadata, ToolCall
 from toolbench.plain import clip
 from toolbench.redaction.detection.secrecy import Secrecy, hide
@@ -33,6 +34,15 @@ StopReason = Literal[
 ]
 """Why `run` stopped."""
 
+_STOPS: Mapping[StopReason, str] = {
+    "answered": "The model has answered",
+    "finished": "The conversation is finished",
+    "max_steps": "Stopped at the limit of steps",
+    "repeated": "Stopped, because the model made the same call three times in a row",
+    "max_cost": "Stopped at the limit of cost",
+    "paused": "Paused",
+    "error": "Stopped by an error",
+}
 _MAX_ARGUMENTS_TEXT = 500  # characters of a call's arguments in a line
 _SPEAKERS: Mapping[Speaker, str] = {
     "user": "User: ",
@@ -309,7 +319,7 @@ class StopEvent(Event):
     def visualize(self) -> RenderableType:
         """The reason and its details."""
         detail = f": {_safe_text(self.detail)}" if self.detail else ""
-        return Text.assemble(("stopped, ", "dim"), (self.reason, "bold"), detail)
+        return Text(ended(_STOPS.get(self.reason, "Stopped") + detail), style="dim")
 
 
 def begins_answer(event: Event) -> bool:

@@ -218,16 +218,31 @@ class ServedCall:
         """Accept the oldest of `questions`, with *content* as the answer.
 
         Without *content*, the answer is yes: this lets a call run that waits for consent.
+
+        Raises:
+            ToolbenchError: If there is no question, also because the call has ended.
         """
-        self._reply(Answer("accept", {"answer": True} if content is None else content))
+        answer = Answer("accept", {"answer": True} if content is None else content)
+        if not self._reply(answer):
+            how = self._end_words or "asks nothing now"
+            msg = f"Call {self.id} of {self.tool} {how}: there is nothing to accept."
+            raise ToolbenchError(msg)
 
     def refuse(self, reason: str = "") -> None:
         """Decline the oldest of `questions`, with *reason*; without a question, stop the run.
 
         If the question was whether the call may run, the call does not run, and the agent gets
         *reason*.
+
+        Raises:
+            ToolbenchError: If the call has ended, or was answered by hand.
         """
         if not self._reply(Answer("decline", {"reason": reason})):
+            if how := self._end_words:
+                msg = (
+                    f"Call {self.id} of {self.tool} {how}: there is nothing to refuse."
+                )
+                raise ToolbenchError(msg)
             words = f": {reason}" if reason else ""
             self.stop(f"stopped by the person{words}")
 
@@ -242,12 +257,7 @@ class ServedCall:
                 observation is always accepted. Also if the call has ended, or was answered by hand
                 before: the agent takes one answer.
         """
-        if self.is_over or self.by_hand:
-            how = (
-                "was answered by hand"
-                if self.by_hand
-                else f"has ended ({state_words(self.state)})"
-            )
+        if how := self._end_words:
             msg = (
                 f"Call {self.id} of {self.tool} {how}. Its agent takes no other answer."
             )
@@ -274,6 +284,13 @@ class ServedCall:
         """Stop the run; *reason* says why, in the result of the run."""
         stop(self.run, reason)
 
+    @property
+    def _end_words(self) -> str:
+        """How the call ended, in words; empty if it has not ended."""
+        if self.by_hand:
+            return "was answered by hand"
+        return f"has ended ({state_words(self.state)})" if self.is_over else ""
+
     def _reply(self, answer: Answer) -> bool:
         """Give *answer* to the oldest of `questions`; return False if there is no question."""
         return any(settle(one.reply, answer) for one in list(self._open_questions))
@@ -294,7 +311,7 @@ class ServedCall:
         """Let the call run, if it waits for a person only for the reason *asks_because*."""
         if self.run.asks_because == asks_because:
             self.run.asks_because = ""
-            self.accept()
+            self._reply(Answer("accept", {"answer": True}))
 
     def _work(self, run: Run) -> Observation:
         if self._by_hand is None:
