@@ -3,7 +3,9 @@ from IPython.core.error import UsageError
 
 from toolbench.errors import BodyError
 from toolbench.jsonschema.view import read
+from toolbench.magics.arguments.call_arguments import FORMS as FORM_NAMES
 from toolbench.magics.arguments.call_arguments import from_text, from_words
+from toolbench.magics.tool_magics import TOOL
 
 
 class TestWords:
@@ -65,3 +67,39 @@ class TestPython:
         """An expression that is no dict would be lost."""
         with pytest.raises(BodyError, match="The body assigns nothing: write"):
             from_text(body, "py", {"n": 4}, {})
+
+
+FORMS = 'Write YAML (`total: 84`), JSON (`{"total": 84}`), or Python with `-f py` (`total = 84`).'
+PYTHON = "It is Python: add `-f py` to the line."
+
+
+class TestBodiesThatNameNothing:
+    @pytest.mark.parametrize(
+        ("body", "message"),
+        [
+            (
+                "since = date(2026, 9, 1)",
+                f"The body must name its arguments, and this is a str. {PYTHON}",
+            ),
+            ("a: int = 3\nb = [1]", PYTHON),
+            ("a = {'x': 1}\nb = ']'", PYTHON),
+            (
+                "just text",
+                f"The body must name its arguments, and this is a str. {FORMS}",
+            ),
+            ("- 1", f"The body must name its arguments, and this is a list. {FORMS}"),
+            ("a: b: c", FORMS),
+            ("a = (", FORMS),
+        ],
+    )
+    def test_are_told_the_forms(self, body, message):
+        """All three of them, or the one that the lines have."""
+        with pytest.raises(BodyError) as error:
+            from_text(body, None, {}, {})
+        assert str(error.value).endswith(message)
+
+    def test_help_has_each_form_and_the_default(self):
+        words = " ".join(TOOL.help_text().split())
+        for form in FORM_NAMES:
+            assert form in words.partition("format of the body:")[2][:200]
+        assert "a body that starts with { is JSON, and any other is YAML" in words

@@ -240,7 +240,7 @@ class TestMistakes:
             ("", '{"a": 1,', "The body is not JSON: Expecting"),
             ("-f yaml", "a: [1", "The body is not YAML:"),
             ("", "- 1\n- 2", "this is a list"),
-            ("-f json", "3", "this is a int"),
+            ("-f json", "3", "this is an int"),
             ("", "just text", "this is a str"),
             ("-f py", "a = (", "The body is not Python that runs: SyntaxError"),
             ("-f py", "a = 1 / 0", "ZeroDivisionError: division by zero"),

@@ -107,9 +107,7 @@ class TestMistakes:
         """In a sentence, without a picture of the line."""
         with pytest.raises(BodyError) as caught:
             read_yaml(text, {})
-        assert str(caught.value) == (
-            f"The body is not YAML: {reason}. JSON starts with {{."
-        )
+        assert str(caught.value) == f"The body is not YAML: {reason}."
 
     @pytest.mark.parametrize("text", ["[" * 5000, f"a: {'9' * 5000}"])
     def test_that_are_too_much_are_mistakes_too(self, text):

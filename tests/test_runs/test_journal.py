@@ -20,7 +20,7 @@ class TestOnDisk:
         again = RunHistory()
         again.persist(path)
         assert [(r.tool, r.arguments) for r in again] == [("add", {"a": 1})]
-        with pytest.raises(LookupError, match="no tool 'add' is registered"):
+        with pytest.raises(LookupError, match="there is no tool 'add' here"):
             again[0].rerun()
 
     def test_can_be_run_again(self, tmp_path):

@@ -98,7 +98,8 @@ def _tool_parser() -> LineParser:
         "-f",
         "--format",
         choices=FORMS,
-        help="format of the body; py: assignments, or a dict on the last line",
+        help="format of the body: json, yaml, or py (assignments, or a dict on the last line); "
+        "without -f, a body that starts with { is JSON, and any other is YAML",
     )
     parser.add_argument(
         "-o",

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from IPython.core.error import UsageError
 
-from toolbench.errors import BodyError, did_you_mean
+from toolbench.errors import BodyError, did_you_mean, indefinite
 from toolbench.jsonschema.normal import Node
 from toolbench.plain import each_once
 
@@ -17,6 +17,10 @@ Format = Literal["json", "yaml", "py"]
 FORMS: tuple[Format, ...] = get_args(Format)
 
 _NOTHING = object()
+_FORMS = (
+    'Write YAML (`total: 84`), JSON (`{"total": 84}`), or Python with `-f py` '
+    "(`total = 84`)"
+)
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -84,16 +88,38 @@ def from_text(
             read_yaml,
         )
 
-        arguments = read_yaml(text, schema)
+        try:
+            arguments = read_yaml(text, schema)
+        except BodyError as error:
+            msg = f"{error} {_way_out(text)}"
+            raise BodyError(msg) from None
     else:
         arguments = _python(text, namespace)
     if arguments is None:
         return {}
     if not isinstance(arguments, dict):
-        kind = type(arguments).__name__
-        msg = f"The arguments must be an object with named values; this is a {kind}."
+        kind = indefinite(type(arguments).__name__)
+        msg = f"The body must name its arguments, and this is {kind}. {_way_out(text)}"
         raise BodyError(msg)
     return arguments
+
+
+def _way_out(text: str) -> str:
+    """Return a sentence with the forms of a body; if *text* is Python that assigns, with its option."""
+    if _assigns(text):
+        return "It is Python: add `-f py` to the line."
+    return f"{_FORMS}."
+
+
+def _assigns(text: str) -> bool:
+    try:
+        statements = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(
+        isinstance(s, ast.Assign) or (isinstance(s, ast.AnnAssign) and s.value)
+        for s in statements
+    )
 
 
 def looks_like_json(text: str) -> bool:

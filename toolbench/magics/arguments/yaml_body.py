@@ -62,7 +62,7 @@ def read_yaml(text: str, schema: Any) -> Any:
         _keep_text(node, read(schema))
         return loader.construct_document(node)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        msg = f"The body is not YAML: {_reason(error)}. JSON starts with {{."
+        msg = f"The body is not YAML: {_reason(error)}."
         raise BodyError(msg) from None
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from toolbench.core.registry import default_registry, resolve_one
+from toolbench.core.registry import find_tool
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html
 from toolbench.display.objects import call_html, call_text
-from toolbench.errors import ToolbenchError
+from toolbench.errors import ToolbenchError, ToolNotFoundError
 from toolbench.plain import NOT_KEPT, as_sent, is_json, is_readable, plain, text_of
 from toolbench.redaction import MARK
 from toolbench.runs.history.recorded_observation import LIMIT, recorded, size_of
@@ -125,8 +125,8 @@ class RunRecord:
             **kwargs: More arguments to change.
 
         Raises:
-            LookupError: If the record was read from a file, and no tool of that name is
-                registered here.
+            ToolNotFoundError: If the record was read from a file, and there is no tool of that
+                name here.
             ToolbenchError: If a secret is missing, or an argument was too long to keep.
         """
         return reruns.perform(self.again("python", {**(arguments or {}), **kwargs}))
@@ -155,13 +155,14 @@ class RunRecord:
     def _tool(self) -> ToolDefinition[Any, Any]:
         if self.definition is not None:
             return self.definition.latest()
-        if self.tool in default_registry:
-            return resolve_one(self.tool)
-        msg = (
-            f"Run {self.id} was read from a file, and no tool {self.tool!r} is registered "
-            "here: define it first."
-        )
-        raise LookupError(msg)
+        try:
+            return find_tool(self.tool)
+        except ToolNotFoundError:
+            msg = (
+                f"Run {self.id} was read from a file, and there is no tool {self.tool!r} here: "
+                "run the cell that makes it, or connect its server."
+            )
+            raise ToolNotFoundError(msg) from None
 
     @property
     def time_taken(self) -> str:
