@@ -70,3 +70,8 @@ function wait(panel: HTMLElement, element: HTMLElement): void {
 function isFocusOn(...elements: Element[]): boolean {
   return elements.some((element) => element === document.activeElement);
 }
+
+/** Let the keyboard scroll the logs of servers: ipywidgets ignores `tabbable` of a box. */
+export function focusLogs(): void {
+  for (const log of document.querySelectorAll<HTMLElement>(".toolbench-feed")) log.tabIndex = 0;
+}

@@ -8,7 +8,7 @@ import { describeFields } from "./described";
 import { fadeEdges } from "./edges";
 import { enhanceEditors } from "./editor";
 import { enhanceButtons, enhanceFields, formsOf } from "./fields";
-import { focusRefusals, keepFocus, restoreFocus } from "./focus";
+import { focusLogs, focusRefusals, keepFocus, restoreFocus } from "./focus";
 import { nameImages, zoomImages } from "./fullview";
 import { keepKeys } from "./keys";
 import { isOurs } from "./ours";
@@ -41,6 +41,7 @@ function enhance(): void {
   enhanceTraffic();
   copyCalls();
   focusRefusals();
+  focusLogs();
 }
 
 /** Complete the results and the buttons in *root*. */

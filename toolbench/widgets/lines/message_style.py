@@ -6,17 +6,19 @@ from toolbench.display.html.css import CODE_FONT, LINE
 
 _DANGER = on_page((190, 50, 60))
 STYLE = Html(f"""<style>
-.toolbench-feed {{ display: flex; flex-flow: column-reverse; width: auto; max-height: 30em; overflow: auto;
+/* with .toolbench-box, whose rule comes again with each panel on the page */
+.toolbench-box.toolbench-feed {{ display: flex; flex-flow: column-reverse; width: auto; max-height: 30em; overflow: auto;
  margin: 4px 2px; border: {LINE}; border-radius: 4px; padding: 4px 8px; }}
-.toolbench-feed:not(:has(.toolbench-line)) {{ display: none; }}
-.toolbench-feed > .toolbench-text {{ margin: 0; flex: none; }}
+.toolbench-box.toolbench-feed:not(:has(.toolbench-line)) {{ display: none; }}
+.toolbench-feed > .toolbench-box {{ flex: none; }}
+.toolbench-feed .toolbench-text {{ margin: 0; flex: none; }}
 .toolbench-line {{ {CODE_FONT}; font-size: 12px; line-height: 1.5; white-space: pre-wrap; overflow-wrap: anywhere; }}
 .toolbench-long, .toolbench-long > summary {{ display: inline; }}
 .toolbench-long > summary {{ cursor: pointer; text-decoration: underline dotted; }}
 .toolbench-dim {{ color: {MUTED}; }}
-.toolbench-lines {{ flex-flow: column-reverse; width: auto; max-height: 30em; overflow: auto; margin: 4px 2px;
+.toolbench-box.toolbench-lines {{ flex-flow: column-reverse; width: auto; max-height: 30em; overflow: auto; margin: 4px 2px;
  border: {LINE}; border-radius: 4px; padding: 4px 0; }}
-.toolbench-lines:not(:has([data-toolbench-message])) {{ display: none; }}
+.toolbench-box.toolbench-lines:not(:has([data-toolbench-message])) {{ display: none; }}
 .toolbench-lines > .toolbench-text {{ margin: 0; flex: none; max-width: none; width: max-content; }}
 [data-toolbench-messages] {{ {CODE_FONT}; font-size: 12px; line-height: 1.6; white-space: pre; tab-size: 2; padding: 0 8px; }}
 [data-toolbench-failed] {{ color: {_DANGER}; }}

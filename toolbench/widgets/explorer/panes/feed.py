@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
-import ipywidgets as w
-
 from toolbench.display.escape import Html
 from toolbench.display.page import notice
 from toolbench.widgets.kit.parts import Parts
@@ -30,8 +28,17 @@ class Feed(Generic[T]):
         self._widgets: list[Any] = []
         self._dropped = 0
         self._head = parts.html(self._nothing)
-        self._box = parts.make(w.VBox, "toolbench-box", "toolbench-feed", tabbable=True)
-        self.widget = parts.column(self._head, self._box)
+        self._box = (
+            parts.column()
+        )  # inside another box: only that one counts from its end
+        self.widget = parts.column(
+            self._head, parts.column(self._box, kind="toolbench-feed")
+        )
+
+    def say_nothing(self, nothing: str) -> None:
+        """While there are no items, show the text *nothing* from now on."""
+        self._nothing = notice(nothing, "neutral")
+        self._say()
 
     def restart(self, items: Sequence[T]) -> None:
         """Replace all lines by *items*."""
@@ -62,9 +69,8 @@ class Feed(Generic[T]):
             self._dropped += sum(map(len, self._pieces[:extra]))
             old, self._widgets = self._widgets[:extra], self._widgets[extra:]
             self._pieces = self._pieces[extra:]
-        newest_first = tuple(reversed(self._widgets))
-        if self._box.children != newest_first:
-            self._box.children = newest_first
+        if self._box.children != tuple(self._widgets):
+            self._box.children = tuple(self._widgets)
         if extra > 0:
             self._parts.drop(old)
 

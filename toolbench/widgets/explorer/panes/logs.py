@@ -9,6 +9,7 @@ from toolbench.mcp.monitoring.logs import LEVELS, LogEntry
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.feed import Feed
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
+from toolbench.wording import counted
 
 _LONGEST = 2_000  # characters of one line
 _FOLDED = 300  # characters; a longer line shows only its beginning
@@ -20,6 +21,7 @@ _COLORS = {
     "alert": on_page((190, 50, 60)),
     "emergency": on_page((190, 50, 60)),
 }
+_NOTHING = "The server logged nothing."
 _NOISE = "lines on stdout that are not messages"
 
 
@@ -35,9 +37,7 @@ class LogPane(Pane):
         parts = self._parts
         self._seen_log = self._seen_stderr = 0
         self._level = parts.chooser("From level", list(LEVELS))
-        self._log: Feed[LogEntry] = Feed(
-            parts, _entry_html, nothing="The server logged nothing."
-        )
+        self._log: Feed[LogEntry] = Feed(parts, _entry_html, nothing=_NOTHING)
         self._stderr: Feed[str] = Feed(
             parts, _line_html, nothing="Nothing on the process's stderr."
         )
@@ -59,6 +59,7 @@ class LogPane(Pane):
         lasting = set(map(id, log.at_least(self._level.value)))
         entries = list(log)[-new:] if new else []
         self._log.add([entry for entry in entries if id(entry) in lasting])
+        self._say_nothing()
         lines = max(stderr.total - self._seen_stderr, 0)
         self._seen_stderr += lines
         self._stderr.add(list(stderr)[-lines:] if lines else [])
@@ -67,6 +68,15 @@ class LogPane(Pane):
     def _restart(self) -> None:
         self._seen_log = self.session.log.total
         self._log.restart(self.session.log.at_least(self._level.value))
+        self._say_nothing()
+
+    def _say_nothing(self) -> None:
+        """Say why the log is empty: nothing was logged, or nothing of the chosen level."""
+        below = len(self.session.log)
+        text = _NOTHING
+        if below:
+            text = f"Nothing at {self._level.value} or above; {counted(below, 'message')} below."
+        self._log.say_nothing(text)
 
     def _show_noise(self) -> None:
         noise = self.session.noise

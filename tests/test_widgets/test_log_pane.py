@@ -1,0 +1,61 @@
+"""The tab Log of a server: its lines in order, and why there are none."""
+
+from threading import RLock
+
+import pytest
+from test_mcp.peers import light
+
+from test_widgets.front import named, page, pick
+from toolbench.mcp import MCPClient
+from toolbench.widgets.explorer.panes.feed import PIECE
+from toolbench.widgets.explorer.panes.logs import LogPane
+
+
+@pytest.fixture
+def session():
+    """A server that logs only what a test notes."""
+    with MCPClient(timeout=20) as client:
+        yield client.connect("demo", light("demo", "x"))
+
+
+@pytest.fixture
+def log(session):
+    """The tab Log of that server."""
+    pane = LogPane(session, RLock())
+    yield pane
+    pane.close()
+
+
+def note(session, level, text):
+    """Let the server log *text*."""
+    session.log.add({"level": level, "data": text})
+
+
+def test_lines_stand_in_the_order_in_which_they_came(session, log):
+    """Also where they are more than one widget holds: a person may copy them, or hear them read."""
+    count = 3 * PIECE + 1
+    for number in range(count):
+        note(session, "info", f"line {number}.")
+        log.refresh()
+    text = page(log.widget)
+    places = [text.index(f"line {number}.") for number in range(count)]
+    assert places == sorted(places)
+
+
+def test_an_empty_log_says_whether_anything_was_logged(session, log):
+    """A level that hides every message is named, with how many messages it hides."""
+    assert "The server logged nothing." in page(log.widget)
+    pick(named(log.widget, "From level"), "warning")
+    assert "The server logged nothing." in page(log.widget)
+    for number in range(5):
+        note(session, "info", f"line {number}")
+        log.refresh()
+    assert "The server logged nothing" not in page(log.widget)
+    assert "Nothing at warning or above; 5 messages below." in page(log.widget)
+    note(session, "error", "smoke")
+    log.refresh()
+    assert "Nothing at warning" not in page(log.widget)
+    pick(named(log.widget, "From level"), "critical")
+    assert "Nothing at critical or above; 6 messages below." in page(log.widget)
+    pick(named(log.widget, "From level"), "debug")
+    assert "Nothing at" not in page(log.widget)
