@@ -104,7 +104,7 @@ class Schema(Displayed, BaseModel):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the object that `to_dict` wrote as *data*; the `kind` in *data* names its class.
+        """Return the object for *data*, a result of `to_dict`. The `kind` in *data* is its class.
 
         Pydantic does the same for fields that are declared as Action or Observation.
 

@@ -58,7 +58,7 @@ def status_words(status: str) -> str:
 
 
 def status_badge(status: str) -> Html:
-    """Return a badge with the words for *status*, in the colour of the state."""
+    """Return a badge that shows *status* in words, in the colour for this status."""
     return badge(status_words(status), _TONES.get(status, "neutral"))
 
 

@@ -40,7 +40,7 @@ class _Case:
 
 
 class Conditions:
-    """The cases of a schema for an object, also cases inside cases; at most 200."""
+    """The cases (`if`, `then`, `else`) in the schema of an object, also nested cases; at most 200."""
 
     def __init__(self, node: "Node") -> None:
         """Read the cases in the schema of *node*."""

@@ -60,7 +60,7 @@ def call_phrase(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) ->
 
 
 def _object_of(arguments: Mapping[str, Any]) -> list[str]:
-    """Return a list with the first argument as text, if it is short text or an integer; else empty."""
+    """Return a list with the first argument as text; an empty list if it is no short text or integer."""
     first = next(iter(arguments.values()), None)
     if isinstance(first, bool) or not isinstance(first, str | int):
         return []

@@ -297,8 +297,8 @@ def serve(
     Raises:
         MissingExtraError: If the extra `serve` is not installed.
         RegistrationError: If something is not a tool, or two tools have the same name.
-        ServerError: If the port is taken, or the name is not valid.
-        ToolbenchError: If another setting is not valid.
+        ServerError: If the port is taken, or the name of the server is not valid.
+        ToolbenchError: If one of the other settings is not valid.
         ToolNotFoundError: If there is no tool with one of the names.
     """
     return Served(

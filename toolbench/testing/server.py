@@ -91,7 +91,7 @@ class FakeMCPServer:
             server: The server in the recording; needed if there are several.
 
         Raises:
-            ServerError: If the file is not a recording, or does not contain *server*.
+            ServerError: If *path* is not a recording, or does not contain *server*.
         """
         recording = Recording.read(path)
         tape, offered = recording.tape(server), recording.snapshot(server).json

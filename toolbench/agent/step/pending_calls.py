@@ -115,19 +115,19 @@ class Pending:
         return chosen_of(self._loop.round, None)
 
     def edit(self, chosen: Chosen, arguments: Any) -> None:
-        """Change the arguments of the *chosen* call; see `Conversation.edit_pending`."""
+        """Change the arguments of the call *chosen*; see `Conversation.edit_pending`."""
         [call] = self._one(chosen)
         current = self._loop.round
         if current is not None:
             edit(self._loop, current, call, arguments)
 
     def answer(self, chosen: Chosen, result: Any) -> None:
-        """Answer the *chosen* call by hand; see `Conversation.answer_pending`."""
+        """Answer the call *chosen* by hand; see `Conversation.answer_pending`."""
         [call] = self._one(chosen)
         self._answer(answer_by_hand(call, result))
 
     def refuse(self, chosen: Chosen, reason: str) -> None:
-        """Refuse the *chosen* call (None: all waiting calls), with *reason* as the answer."""
+        """Refuse the call *chosen* (None: all waiting calls). The model reads *reason* as its result."""
         calls = chosen_of(self._loop.round, chosen)
         self._answer(*(refusal_of(call, reason) for call in calls))
 

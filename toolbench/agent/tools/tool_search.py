@@ -1,6 +1,6 @@
 """The tool that searches tools; it is offered when there are too many tools.
 
-Source: the layered tool sets of Manus, as OpenHands' function calling describes them.
+Source: the layered tool sets of Manus, as described in OpenHands' notes on function calling.
 """
 
 from collections.abc import Callable, Iterable, Sequence

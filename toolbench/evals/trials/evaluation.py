@@ -95,7 +95,7 @@ def evaluate(
             case, tools and prompt is not repeated: use the same file after an interrupt. A model is
             the same if it has the same name, and the same code, address, file or attributes. For a
             `ScriptedModel`, the name is enough.
-        max_cost: The limit in US dollars. The answers in *save* count too. A request that may
+        max_cost: The limit in US dollars. The cost of the answers in *save* is part of it. A request that may
             exceed the limit is not made, if its cost is known from the model's price or from
             the model's most expensive answer so far. Running requests are still paid for.
         system_prompt: The instructions for the models.

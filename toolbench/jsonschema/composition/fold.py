@@ -251,10 +251,10 @@ def _is_null(schema: Any) -> bool:
 
 
 def _one_choice(branches: tuple[Any, ...]) -> Json | None:
-    """Return one `enum`, with names, of all values that *branches* list.
+    """Return one `enum` of all values in the lists of *branches*, with their titles.
 
     Return None if a branch lists no values. The `enum` can have values that the whole schema
-    refuses: a node leaves them out.
+    refuses. Nodes, which are built later, do not have these values.
     """
     values: dict[Any, tuple[Any, Any]] = {}
     for branch in branches:

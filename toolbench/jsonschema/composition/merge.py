@@ -28,7 +28,8 @@ def merged(near: Schema, far: Schema) -> Json:
 
     The result has the stricter of two limits, and only the types and listed values that both
     schemas have. If one keyword cannot express both rules (properties of the same name, two
-    patterns), `allOf` is used. If the schemas contradict each other in another way, *near* counts.
+    patterns), `allOf` is used. If the schemas contradict each other in another way, the
+    rule of *near* is used.
     """
     near, far = with_limits_as_numbers(near), with_limits_as_numbers(far)
     both = {**far, **near}
@@ -60,7 +61,7 @@ def together(one: Schema, other: Schema) -> Json:
 
     The result has the properties and required names of both. It has the stricter of two limits, and
     only the types and listed values that both schemas have. If the schemas contradict each other in
-    another way, *other* counts.
+    another way, the rule of *other* is used.
     """
     both = {**one, **other}
     _narrow(both, other, one)

@@ -14,7 +14,7 @@ _SCHEMAS = ("parameters", "input_schema", "inputSchema")
 
 
 def call_secrets(messages: Iterable[Any], tools: OfferedTools) -> Iterator[str]:
-    """Yield the secrets in the arguments of the calls in *messages*, by the schemas of *tools*."""
+    """Yield the secret arguments of calls in *messages*. The schemas of *tools* say what is secret."""
     schemas = dict(map(_named_schema, tools))
     todo = list(messages)
     while todo:

@@ -39,10 +39,10 @@ class Recorder:
     """Writes one recording, for one or several servers. Any thread may write."""
 
     def __init__(self, path: str | Path) -> None:
-        """Begin the recording *path*; older recordings are kept as `path~`, `path~2`, ….
+        """Begin a new recording at *path*; older recordings are kept as `path~`, `path~2`, ….
 
         Raises:
-            ServerError: If the file is not a recording, or cannot be written.
+            ServerError: If the file at *path* is something else than a recording, or cannot be written.
         """
         self.path = Path(path).expanduser().absolute()
         self._lock = RLock()
@@ -224,7 +224,7 @@ def _put_aside(path: Path) -> None:
     """Rename the recording at *path*, so that a new recording can be written.
 
     Raises:
-        ServerError: If the file is not a recording.
+        ServerError: If the file at *path* is something else than a recording.
     """
     if not path.exists() or not path.stat().st_size:
         return

@@ -36,7 +36,7 @@ class CheckedCalls(Sequence[RefusedCall]):
     """The calls that would be refused now, and the number of checked calls."""
 
     def __init__(self, refused: Sequence[RefusedCall], checked: int) -> None:
-        """Take the *refused* calls and the number of *checked* calls."""
+        """Store the calls *refused*, and *checked*: the number of all calls that were checked."""
         self._refused = tuple(refused)
         self.checked = checked
         """The number of checked calls."""

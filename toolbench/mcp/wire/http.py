@@ -36,7 +36,7 @@ _KEPT_BODY = 500  # characters kept of a body that is not a message
 
 @dataclass
 class HttpTransport(ClientTransport):
-    """A transport over streamable HTTP to the server of one entry, for one session."""
+    """A transport over streamable HTTP, for one session with the server of a configuration entry."""
 
     entry: ServerEntry
     inbox: Inbox

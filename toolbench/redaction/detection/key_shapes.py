@@ -1,4 +1,4 @@
-"""Find keys and tokens by their known shapes, whatever the name of the text is."""
+"""Find keys and tokens by their known shapes. The name of the field they are in does not matter."""
 
 import re
 from collections.abc import Iterator

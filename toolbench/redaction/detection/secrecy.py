@@ -239,7 +239,7 @@ def _may_hold(text: str) -> bool:
 
 
 def _name_beside(pair: dict[Any, Any]) -> str:
-    """Return the name of a secret in *pair*, as in `{"name": "token", "value": ...}`; else empty."""
+    """Return the name of a secret in *pair*, as in `{"name": "token", "value": ...}`; "" if there is none."""
     if "value" not in pair or len(pair) > _PAIR:
         return ""
     names = (pair.get(key) for key in ("name", "key", "header"))

@@ -1,4 +1,4 @@
-"""Send what code prints and displays to its sink, and hide the secrets of its runs.
+"""Send the output of code (what it prints, what it displays) to the code's sink; hide secrets in it.
 
 Each function here wraps an original function. The module `redirect` installs the wrapped functions.
 """

@@ -23,8 +23,8 @@ def check_settings(
     """Check the settings of `serve`; return the allowed hosts.
 
     Raises:
-        ServerError: If the name is not valid.
-        ToolbenchError: If another setting is not valid.
+        ServerError: If the name of the server is not valid.
+        ToolbenchError: If one of the other settings is not valid.
     """
     check_name(name)
     if not _is_whole(port) or not 0 <= port <= _LARGEST_PORT:

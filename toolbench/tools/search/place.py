@@ -63,7 +63,7 @@ def resolved(path: Path) -> Path:
 
 
 def check_working_dir(working_dir: Path) -> None:
-    """Check that *working_dir*, in which calls without a path search, is a directory.
+    """Check that *working_dir* is a directory. A call that gives no path searches there.
 
     Raises:
         ValueError: If it is not a directory. The OpenHands SDK raises the same error.

@@ -113,7 +113,7 @@ class Editor(ABC):
 
     @property
     def static(self) -> str:
-        """The value in words, if only one value is possible and needs no widget; else empty."""
+        """The value in words if only one value is possible, so that no widget is needed; else ""."""
         return ""
 
     @property

@@ -54,11 +54,11 @@ class SavedOutput:
         publisher.publish(_content(still, ()), transient={"display_id": self._name})
 
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:
-        """Show *still* in the output, and below it the runs in *records* that `show` did not get.
+        """Show the HTML *still* in the output, and below it those of *records* that `show` did not get.
 
-        Any thread may call this. Do nothing without new records, without a kernel, or
-        if no page was open when the panel was shown: a notebook that runs without a
-        page must not change.
+        Any thread may call this. Nothing happens if there are no new records, if there is no
+        kernel, or if no page was open when the panel was shown: a notebook that runs without
+        a page must not change.
         """
         publisher = _publisher()
         news = [record for record in records if record.id not in self._last_ids]
@@ -67,7 +67,7 @@ class SavedOutput:
         self._update(publisher, _content(still, news))
 
     def renew(self, still: str) -> None:
-        """Replace the output by *still*. Do nothing without a kernel, or if no page was open."""
+        """Replace the output by the HTML *still*, if there is a kernel and a page was open."""
         publisher = _publisher()
         if publisher is not None and self._cell:
             self._update(publisher, _content(still, ()))

@@ -21,9 +21,9 @@ class PanelTabs:
     def __init__(
         self, panel: Panel, parts: Parts, lock: AbstractContextManager[Any]
     ) -> None:
-        """Make the tabs of *panel*. Only the form is in its tab; other contents are made later.
+        """Make the tabs of *panel*. At first only the tab of the form has contents.
 
-        *lock* is held while they are made.
+        The contents of the other tabs are made later; *lock* is held while they are made.
         """
         self._panel, self._lock = panel, lock
         self._views: dict[str, View] = {}

@@ -226,7 +226,7 @@ class HistoryView(View):
         self.refresh()
 
     def refresh(self) -> None:
-        """Read the history again, and show the newest run, which comes first."""
+        """Read the history again, and show the newest run, at the top of the list."""
         self._fill_list(None)
         self._show()
 

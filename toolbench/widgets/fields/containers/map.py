@@ -32,7 +32,7 @@ class Map(Listing):
 
     @property
     def trouble(self) -> str:
-        """An error if two lines have the same key; else empty."""
+        """An error if two lines have the same key; "" if there is no error."""
         keys = [row.key for row in self.rows]
         twice = next((key for key in keys if keys.count(key) > 1), None)
         return "" if twice is None else f"The key {notes.option(twice)} is there twice."

@@ -136,7 +136,7 @@ class Positions(Container):
 
     @property
     def trouble(self) -> str:
-        """An error if a position has no value and a later position has one; else empty.
+        """An error if a position has no value and a later one has a value; "" if there is no error.
 
         Without the error, the later values would move to other positions.
         """
