@@ -7,6 +7,7 @@ import threading
 from dataclasses import replace
 from datetime import date
 from html import unescape
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -209,10 +210,20 @@ class TestHistoryView:
             pick(named(view, "Copy as"), label)
             assert in_text(named(view, "Code").value) == {"value": form}
 
+    @EVERY_KIND
+    def test_a_panel_opened_with_objects_has_what_a_call_sends(self, kind, value, form):
+        """A field can show and change it; of an object it could show only that there is one."""
+        take, _ = tool_of(kind)
+        panel = ToolPanel(take, {"value": value})
+        as_it_is = kind is Any  # the tool would get another value
+        assert panel.form.value == {"value": value if as_it_is else form}
+        assert not panel.form.errors
+
     def test_a_copy_has_the_objects_of_a_form_as_they_are_sent(self):
         """A person's code may put a date into the form."""
         take, _ = tool_of(date)
-        panel = ToolPanel(take, {"value": date(2026, 12, 25)})
+        panel = ToolPanel(take)
+        panel.form.value = {"value": date(2026, 12, 25)}
         view = opened(panel, "Code")
         for label, in_text in READERS.items():
             pick(named(view, "Copy as"), label)

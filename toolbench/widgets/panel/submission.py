@@ -10,7 +10,8 @@ from toolbench.core.definition.misuse import misfits
 from toolbench.core.schema import Action
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
-from toolbench.plain import same_json
+from toolbench.plain import is_json, is_readable, same_json
+from toolbench.runs.history.argument_forms import form_by_type, forms_by_action
 from toolbench.runs.questions import Asker
 from toolbench.runs.run import Run
 from toolbench.widgets.fields import notes
@@ -32,13 +33,14 @@ class Submission:
 
         Args:
             tool: The tool.
-            arguments: The values at the start; None for an untouched form.
+            arguments: The values at the start; None for an untouched form. Python objects, such as
+                dates and models, are shown as JSON if the tool makes the same action of it.
             action: The action, if it was built from *arguments* already. The first run uses it
                 if the form still has these values.
             controls: The buttons of the panel, which show why there is no run.
         """
         self.tool = tool
-        value = None if arguments is None else dict(arguments)
+        value = None if arguments is None else _as_json(tool, arguments)
         self.form = SchemaForm(tool.input_schema, value, validate=tool.problems)
         self.form.observe(lambda _: self._edited())
         self._built = None if action is None else (value or {}, action)
@@ -114,3 +116,43 @@ class Submission:
             self._refuse()
         else:
             self._controls.accept()
+
+
+def _as_json(
+    tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return *arguments* with JSON in place of objects, as far as *tool* makes the same action of it.
+
+    A form has fields for JSON only: it can neither show nor change another object.
+    """
+    values = dict(arguments)
+    objects = [name for name, value in values.items() if not is_json(value)]
+    if not objects or not is_readable(values):  # only the executor reads an iterator
+        return values
+    action = _action_of(tool, values)
+    if action is None:
+        forms = {name: form_by_type(values[name]) for name in objects}
+    else:
+        forms = forms_by_action(action, values)
+    for name, form in forms.items():
+        changed = {**values, name: form}
+        if is_json(form) and _is_same(_action_of(tool, changed), action):
+            values = changed
+    return values
+
+
+def _action_of(
+    tool: ToolDefinition[Any, Any], arguments: dict[str, Any]
+) -> Action | None:
+    try:
+        action: Action = tool.action_of(dict(arguments))
+    except Exception:  # noqa: BLE001 - the form shows the problems; a validator may raise any error
+        return None
+    return action
+
+
+def _is_same(action: Action | None, other: Action | None) -> bool:
+    try:
+        return bool(action == other)
+    except Exception:  # noqa: BLE001 - a table or an array does not compare
+        return False
