@@ -69,13 +69,13 @@ def sentence(error: BaseException) -> str:
 def clip(value: Any, limit: int = 60) -> str:
     """Return *value* as JSON, cut to at most *limit* characters."""
     try:
-        text = dumps(value, ensure_ascii=False, default=json_form)
+        text = dumps(value, ensure_ascii=False, default=json_default)
     except (TypeError, ValueError, RecursionError):
         text = text_of(value)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def json_form(value: Any, otherwise: Callable[[Any], str] = text_of) -> Any:
+def json_default(value: Any, otherwise: Callable[[Any], str] = text_of) -> Any:
     """Return *value*, an object that `json.dumps` cannot write, as a tool's arguments in JSON have it.
 
     A member of an enum becomes its value, and a date, a path or the like its text. Any other object
@@ -90,7 +90,7 @@ def json_form(value: Any, otherwise: Callable[[Any], str] = text_of) -> Any:
 def as_sent(value: Any) -> Any:
     """Return *value*, an argument of a call in Python, as a model or a form sends it.
 
-    See `json_form` for members of enums, dates and the like. Tuples and sets become lists, and
+    See `json_default` for members of enums, dates and the like. Tuples and sets become lists, and
     bytes in UTF-8 become text. Other objects stay as they are.
     """
     try:

@@ -28,7 +28,7 @@ from toolbench.magics import mcp_listing
 from toolbench.mcp.elicitation import Answer, answering
 from toolbench.runs.engine import perform
 from toolbench.runs.questions import answering as in_advance
-from toolbench.runs.run import run_here
+from toolbench.runs.run_here import run_here
 
 OPEN_FILES = Path("/proc/self/fd")
 

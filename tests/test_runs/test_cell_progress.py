@@ -12,7 +12,7 @@ from toolbench.runs.engine import perform
 from toolbench.runs.progress import cell_progress
 from toolbench.runs.progress.cell_progress import CellProgress
 from toolbench.runs.progress.progress import Progress
-from toolbench.runs.run import run_here
+from toolbench.runs.run_here import run_here
 
 IN_A_KERNEL = """
 %load_ext toolbench

@@ -13,7 +13,8 @@ from toolbench.errors import ToolbenchError
 from toolbench.runs.engine import perform, start
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer, Question, answering, preset
-from toolbench.runs.run import Run, run_here
+from toolbench.runs.run import Run
+from toolbench.runs.run_here import run_here
 
 WAYS_OUT = "Type /decline to say no, or /cancel to leave the question unanswered."
 NODE = {

@@ -23,7 +23,7 @@ from toolbench.redaction.redactor import Redactor, Results, results
 from toolbench.runs.engine import perform
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.questions import answering
-from toolbench.runs.run import run_here
+from toolbench.runs.run_here import run_here
 
 _SECRET = "hunter2-the-secret"
 _LONG = "sk-live-0123456789abcdefghijKLMNOPQRSTUVWXYZ-9876543210-zyxwvutsrqponm"

@@ -8,7 +8,7 @@ from toolbench.display.ansi.colors import MUTED, on_page
 from toolbench.display.caps import cap, left_out
 from toolbench.display.escape import NO_MATHS, Html, escape, visible
 from toolbench.display.html.css import CODE_FONT, TEXT_COLOR
-from toolbench.plain import each_once, json_form, key_text, plain
+from toolbench.plain import each_once, json_default, key_text, plain
 
 LIMIT = 100_000
 """The number of characters of keys and values to show, by default."""
@@ -157,4 +157,4 @@ def _dumps(value: Any, indent: int | None = None) -> str:
 
 
 def _leaf_form(value: Any) -> Any:
-    return json_form(value, str)
+    return json_default(value, str)

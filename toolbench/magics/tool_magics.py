@@ -41,7 +41,7 @@ from toolbench.plain import plain
 from toolbench.runs.engine import perform
 from toolbench.runs.history.history import history
 from toolbench.runs.history.state_words import state_words
-from toolbench.runs.run import run_here
+from toolbench.runs.run_here import run_here
 from toolbench.wording import counted
 
 if TYPE_CHECKING:

@@ -37,7 +37,8 @@ from toolbench.runs.output.exception_text import (
 from toolbench.runs.output.redirect import hide_secrets, redirect_to
 from toolbench.runs.output.sinks import sink_here
 from toolbench.runs.policy import policy
-from toolbench.runs.run import Run, RunCancelled, run_here
+from toolbench.runs.run import Run, RunCancelled
+from toolbench.runs.run_here import run_here
 from toolbench.threads import have_threads
 
 watch = InterruptWatch(active)

@@ -21,7 +21,8 @@ from toolbench.runs.cancellation.cancellation import INTERRUPTED
 from toolbench.runs.engine import call_of, execute, perform
 from toolbench.runs.progress.cell_progress import EVERY
 from toolbench.runs.questions import Answer, Asker, Question
-from toolbench.runs.run import Run, run_here
+from toolbench.runs.run import Run
+from toolbench.runs.run_here import run_here
 from toolbench.threads import have_threads
 
 Call = tuple[ToolDefinition[Any, Any] | Tool | str, Mapping[str, Any] | Action]

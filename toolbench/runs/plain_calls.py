@@ -11,7 +11,8 @@ from toolbench.runs.cancellation.cancellation import cancel
 from toolbench.runs.engine import execute, perform, stop
 from toolbench.runs.kernel_loop.loop_runs import outcome_of
 from toolbench.runs.progress.cell_progress import EVERY
-from toolbench.runs.run import Run, RunCancelled, run_here
+from toolbench.runs.run import Run, RunCancelled
+from toolbench.runs.run_here import run_here
 from toolbench.threads import have_threads
 
 

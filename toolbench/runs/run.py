@@ -23,10 +23,8 @@ from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.redaction.known import KnownSecrets, OutputFilter
 from toolbench.runs.cancellation.cancel_token import CancelToken, Interruptible
 from toolbench.runs.cancellation.child_processes import Children
-from toolbench.runs.current_run import active_run
-from toolbench.runs.history.argument_forms import argument_forms
+from toolbench.runs.history.argument_forms import forms_by_action
 from toolbench.runs.history.numbering import numbers
-from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.output.output import Output
 from toolbench.runs.progress.cell_progress import CellProgress
 from toolbench.runs.progress.progress import Progress
@@ -96,7 +94,8 @@ class Run:
         self.problems: tuple[Problem, ...] = ()
         """The problems of the arguments, if the run failed because of them."""
         self.unchecked = False  # also send arguments that the server has to check
-        self.traceback = self.decision = ""
+        self.traceback = ""
+        self.decision = ""
         self.asks_because = ""  # the reason to ask, although the policy allows it
         self.error_kind: ErrorKind | None = None  # of the error that the tool raised
         self.progress_state = Progress()
@@ -106,11 +105,13 @@ class Run:
         self.done = Event()
         self.is_stuck = False  # was stopped, but its call goes on
         self.version = 0  # counts the changes; a view compares it to notice one
-        self.work, self._clock = Interruptible(RunCancelled), monotonic()
+        self.work = Interruptible(RunCancelled)
+        self._clock = monotonic()
         self._seconds: float | None = None
         self.waited = 0.0  # the seconds in which the run waited for a person
         self.answers: list[Answer] = []  # to its questions, and those of its children
-        self._cancel_token, self._lock = CancelToken(), RLock()
+        self._cancel_token = CancelToken()
+        self._lock = RLock()
         self._filter: OutputFilter | None = None
         self._output: Output | None = None
         self._children: Children | None = None
@@ -164,7 +165,7 @@ class Run:
                 self._misfit = masked_error(error, self.conversation)
             else:
                 self.action = action
-                self.forms = argument_forms(action, self.arguments)
+                self.forms = forms_by_action(action, self.arguments)
                 defaults = len(type(action).model_fields) - len(action.model_fields_set)
                 if self.secrets.own.secrets or defaults:
                     self.secrets.learn(action)
@@ -360,40 +361,6 @@ def _arguments_of(call: Any) -> dict[str, Any]:
         if isinstance(value := getattr(call, name, None), SecretStr | SecretBytes)
     }
     return arguments | {k: v for k, v in secrets.items() if k in arguments}
-
-
-def run_here(
-    tool: ToolDefinition[Any, Any],
-    call: Any,
-    source: Source = "python",
-    conversation: Any = None,
-    *,
-    action: Action | None = None,
-    risk: SecurityRisk | None = None,
-    is_plain: bool = False,
-) -> Run:
-    """Return a run of *tool* for `perform` in this thread; the current run becomes its parent, if any.
-
-    Its questions are asked like those of its parent; without a parent, by `input()` in the cell.
-
-    Args:
-        tool: The tool.
-        call: An action of the tool, or the arguments for it.
-        source: Where the run is started.
-        conversation: The second argument of the executor.
-        action: The action, if it was made from *call* already.
-        risk: The rating of the call, if any.
-        is_plain: Whether this is a direct call `tool(call)`; see `Run`.
-    """
-    options: dict[str, Any] = {"conversation": conversation, "is_plain": is_plain}
-    options |= {"action": action, "risk": risk, "asker": ask_in_cell}
-    run = Run(tool, call, source=source, **options)
-    run.is_of_a_cell = True
-    parent = active_run()
-    if isinstance(parent, Run):
-        run.parent, run.asker, run.desk = parent, parent.asker, parent.desk
-        run.secrets.inherit(parent.secrets)
-    return run
 
 
 class RunCancelled(BaseException):

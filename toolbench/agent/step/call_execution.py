@@ -40,7 +40,8 @@ from toolbench.runs.output.exception_text import sentence_of
 from toolbench.runs.output.redirect import redirect_to
 from toolbench.runs.parallel import perform_together
 from toolbench.runs.questions import Asker
-from toolbench.runs.run import Run, run_here
+from toolbench.runs.run import Run
+from toolbench.runs.run_here import run_here
 
 _LIMIT = 3
 

@@ -9,7 +9,7 @@ from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall
 from toolbench.runs.engine import perform
 from toolbench.runs.policy import policy
-from toolbench.runs.run import run_here
+from toolbench.runs.run_here import run_here
 
 _TEXT = 2_000  # characters of a tool's result
 _TOO_MANY = "not run: more calls than agreed"

@@ -17,7 +17,8 @@ from toolbench.llm.providers import Provider
 from toolbench.plain import clip
 from toolbench.redaction.detection.secrecy import hide
 from toolbench.runs.engine import perform
-from toolbench.runs.run import Source, run_here
+from toolbench.runs.run import Source
+from toolbench.runs.run_here import run_here
 
 CallError = FunctionCallValidationError | FunctionCallNotExistsError
 

@@ -1,15 +1,20 @@
-"""The JSON form of arguments that were sent as Python objects, such as a date, as a model sends them."""
+"""The JSON form of arguments that were sent as Python objects, such as a date, as a model sends them.
+
+The action of the call knows this form best; without an action, it is made by the types of the values.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
 from toolbench.core.schema import Action, Schema
-from toolbench.plain import is_json, is_readable
+from toolbench.plain import as_sent, is_json, is_readable
 from toolbench.redaction.detection.secrecy import argument_name
 
 
-def argument_forms(action: Action, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def forms_by_action(action: Action, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON form of each of *arguments* that holds Python objects, as *action* dumps it.
 
     An argument is left out if *action* cannot dump it as JSON, or if it is an iterator, which only
@@ -33,3 +38,12 @@ def argument_forms(action: Action, arguments: Mapping[str, Any]) -> dict[str, An
                 )
                 [forms[name]] = dump.values()
     return forms
+
+
+def form_by_type(value: Any) -> Any:
+    """Return the JSON form of *value* by its own types, without an action; *value* itself if it has none."""
+    form = as_sent(value)
+    with suppress(Exception):  # an object without a JSON form, or a user's code
+        if not is_json(form) and is_readable(form):
+            return to_jsonable_python(form)
+    return form

@@ -1,12 +1,9 @@
 """The record of a run: enough to read, compare and repeat it, without secrets."""
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
-
-from pydantic_core import to_jsonable_python
 
 from toolbench.core.registry import find_tool
 from toolbench.core.schema import Observation
@@ -14,12 +11,14 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html
 from toolbench.display.objects import call_html, call_text
 from toolbench.errors import ToolbenchError, ToolNotFoundError
-from toolbench.plain import NOT_KEPT, as_sent, is_json, is_readable, plain, text_of
+from toolbench.plain import NOT_KEPT, is_json, plain, text_of
 from toolbench.redaction import MARK
+from toolbench.runs.history.argument_forms import form_by_type
 from toolbench.runs.history.recorded_observation import LIMIT, recorded, size_of
 from toolbench.runs.history.state_words import state_words
 from toolbench.runs.questions import Answer
-from toolbench.runs.run import Run, Source, run_here
+from toolbench.runs.run import Run, Source
+from toolbench.runs.run_here import run_here
 from toolbench.runs.shell import running_shell
 from toolbench.wording import time_taken
 
@@ -240,7 +239,7 @@ def _forms(run: Run, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
     *arguments* are those of *run* with their secrets hidden. One with a secret keeps its marks.
     """
-    forms = {k: _form(v) for k, v in arguments.items() if not is_json(v)}
+    forms = {k: form_by_type(v) for k, v in arguments.items() if not is_json(v)}
     if not forms:
         return forms
     checked = {
@@ -248,15 +247,6 @@ def _forms(run: Run, arguments: Mapping[str, Any]) -> dict[str, Any]:
     }
     merged: dict[str, Any] = _shortened({**forms, **run.secrets.hide(checked)})
     return merged
-
-
-def _form(value: Any) -> Any:
-    """Return the JSON form of *value* by its own types, for a call that has no action."""
-    form = as_sent(value)
-    with suppress(Exception):  # an object without a JSON form, or a user's code
-        if not is_json(form) and is_readable(form):
-            return to_jsonable_python(form)
-    return form
 
 
 def _without_secrets(answer: Answer, run: Run) -> Answer:
