@@ -26,6 +26,7 @@ from test_widgets.tooling import (
 from toolbench import current_run, history, run_tool, tool
 from toolbench.llm.calls import parse_tool_calls
 from toolbench.llm.providers import PROVIDER_TITLES
+from toolbench.runs.questions import answering
 from toolbench.widgets.panel import ToolPanel
 from toolbench.widgets.panel.runs_table import runs_table
 from toolbench.widgets.panel.tabs import TABS
@@ -194,6 +195,29 @@ class TestHistoryView:
         click(buttons(view)["Load into form"])
         assert panel.form.value == {"a": 5, "b": 6}
         assert tabs(panel).selected_index == 0
+
+    def test_shows_what_was_asked_and_answered(self):
+        """So does the saved panel; no is an answer, and so is nobody."""
+
+        @tool
+        def lend() -> str:
+            """Lend a book."""
+            for question in ("Lend <it>?", "Really?", "For good?"):
+                current_run().ask(question)
+            return "kept"
+
+        panel = ToolPanel(lend)
+        with answering(True, False):
+            panel.run()
+            finish(panel)
+        for html in (
+            shown(opened(panel, "History")),
+            panel._repr_mimebundle_()["text/html"],
+        ):
+            text = text_of(html)
+            assert "Lend <it>? → yes" in text
+            assert "Really? → no" in text
+            assert "For good? → declined: no person could be asked" in text
 
     @EVERY_KIND
     def test_fills_the_form_with_what_a_call_sends(self, kind, value, form):

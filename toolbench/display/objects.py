@@ -1,6 +1,6 @@
 """The views of tools, calls and results without widgets: text, and HTML that needs no kernel."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -24,10 +24,11 @@ from toolbench.display.observations import (
     safely,
     visualized,
 )
-from toolbench.display.page import Tone, badge, key_values, notice, short
+from toolbench.display.page import Tone, badge, key_values, notice, section, short
 from toolbench.display.render import to_html, to_text
 from toolbench.jsonschema.describe import about
 from toolbench.redaction.redactor import Redactor
+from toolbench.wording import counted
 
 _ABOUT = 2_000  # characters to show about one parameter
 _MOST = 100  # parameters
@@ -182,6 +183,7 @@ def call_html(
     observation: Observation,
     *,
     remark: str = "",
+    answers: Sequence[tuple[str, str]] = (),
     limit: int = LIMIT,
 ) -> Html:
     """Return the HTML of a call that has ended, which needs no kernel: tool, arguments, result.
@@ -191,6 +193,7 @@ def call_html(
         arguments: The arguments of the call.
         observation: The result of the call.
         remark: A text beside the name of the tool.
+        answers: The questions that the call asked, and their answers, in turn.
         limit: The number of characters of the result to show in each card.
     """
     name = tool if isinstance(tool, str) else tool.title
@@ -200,8 +203,24 @@ def call_html(
     table = _arguments_html(tool, arguments)
     return Html(
         f'<div {NO_MATHS} style="{TEXT_FONT};{TEXT_COLOR}"><div>{head}</div>'
-        f'<div style="margin:4px 0 8px">{table}</div>'
+        f'<div style="margin:4px 0 8px">{table}</div>{_answers_html(answers)}'
         f"{result_html(observation, limit=limit)}</div>"
+    )
+
+
+def _answers_html(answers: Sequence[tuple[str, str]]) -> Html:
+    """Return each question with its answer below it; empty if nothing was asked."""
+    if not answers:
+        return Html("")
+    rows = "".join(
+        f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{short(question, _ABOUT)}'
+        f' <span style="{REMARK}">→</span> <b>{short(answer, _ABOUT)}</b></div>'
+        for question, answer in answers[:_MOST]
+    )
+    if (rest := len(answers) - _MOST) > 0:
+        rows += f"<div>{left_out(rest, 'question')}</div>"
+    return section(
+        f"Asked during the run: {counted(len(answers), 'question')}", Html(rows)
     )
 
 
@@ -230,11 +249,16 @@ def _defaults(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
 
 
 def call_text(
-    arguments: Mapping[str, Any], observation: Observation, *, limit: int = LIMIT
+    arguments: Mapping[str, Any],
+    observation: Observation,
+    *,
+    answers: Sequence[tuple[str, str]] = (),
+    limit: int = LIMIT,
 ) -> str:
-    """Return the arguments and the result of a call that has ended, as text."""
-    arguments_text = json_text(dict(arguments))
-    return f"arguments: {arguments_text}\n{observation_text(observation, limit=limit)}"
+    """Return the arguments, the questions with their *answers*, and the result of a call, as text."""
+    lines = [f"arguments: {json_text(dict(arguments))}"]
+    lines += [to_text(f"asked: {_one_line(q)} -> {_one_line(a)}") for q, a in answers]
+    return "\n".join([*lines, observation_text(observation, limit=limit)])
 
 
 def action_bundle(action: Action) -> dict[str, str]:

@@ -1,13 +1,15 @@
 """The questions that tools, servers and the policy ask during a run, and how they are answered."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 from toolbench.errors import ToolbenchError
 from toolbench.jsonschema.validation.validator import validator_of
 from toolbench.jsonschema.view import read
+from toolbench.plain import plain
 from toolbench.redaction.detection.secrecy import Secrecy
 
 Reply = Literal["accept", "decline", "cancel"]
@@ -99,6 +101,8 @@ class Answer:
     """Whether a person gave the answer; False if no person could answer."""
     absence: str = field(default="no person could be asked", compare=False)
     """The reason why no person answered; it counts only if `by_somebody` is false."""
+    question: str = field(default="", compare=False, repr=False)
+    """The question, in a record; empty otherwise."""
 
     def __bool__(self) -> bool:
         return self.action == "accept"
@@ -113,6 +117,29 @@ class Answer:
         The answer to a question for a single value is in this field.
         """
         return (self.content or {}).get("answer")
+
+    def to(self, question: Question) -> Self:
+        """Return this answer with the text of *question*, for a record."""
+        return replace(self, question=question.message)
+
+    @property
+    def words(self) -> str:
+        """The answer as a person reads it: `yes`, a value, the fields of a form, or `declined`."""
+        if self.action != "accept":
+            word = "declined" if self.action == "decline" else "cancelled"
+            return word if self.by_somebody else f"{word}: {self.absence}"
+        if not self.content:
+            return "accepted"
+        is_bare = self.content.keys() == {"answer"}
+        fields = {"": self.value} if is_bare else self.content
+        texts = (f"{name}: {_word(value)}" for name, value in fields.items())
+        return ", ".join(texts).removeprefix(": ")
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else json.dumps(plain(value))
 
 
 Asker = Callable[[Question], Answer]

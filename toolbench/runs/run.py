@@ -253,7 +253,7 @@ class Run:
         run: Run | None = self
         while run is not None and question.consent is None:
             run.secrets.learn(answer.content or {}, Secrecy(question.schema))
-            run.answers.append(answer)
+            run.answers.append(answer.to(question))
             run = run.parent
         return question.meaning_of(answer)
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from toolbench.core.coercion.coercion import ResultObservation
@@ -130,7 +130,8 @@ def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
         "is_error": observation.is_error,
     }
     if record.answers:
-        call["answers"] = plain([asdict(answer) for answer in record.answers])
+        answers = [asdict(replace(a, question="")) for a in record.answers]
+        call["answers"] = plain(answers)
     if not isinstance(observation, ResultObservation):
         fields = plain(dict(observation))
         call["fields"] = {k: v for k, v in fields.items() if k not in _OWN}

@@ -80,8 +80,8 @@ class RunRecord:
     forms: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """The JSON form of each argument that was sent as Python objects; see `json_arguments`."""
     answers: tuple[Answer, ...] = field(default=(), compare=False)
-    """The answers to the questions that were asked during the work, in turn, without secrets.
-    `with answering(*record.answers):` gives them again."""
+    """The answers to the questions that were asked during the work, in turn, without secrets; the
+    `question` of each is the text that was asked. `with answering(*record.answers):` gives them again."""
     size: int = field(default=0, compare=False)
     """About how many bytes the record takes in memory."""
 
@@ -92,7 +92,7 @@ class RunRecord:
         forms = _forms(run, arguments)
         observation = recorded(run.outcome, run.secrets.redactor)
         answers = tuple(_without_secrets(answer, run) for answer in run.answers)
-        contents = [answer.content for answer in answers]
+        contents = [(answer.question, answer.content) for answer in answers]
         return cls(
             id=run.id,
             tool=run.tool.name,
@@ -216,12 +216,20 @@ class RunRecord:
             self.json_arguments,
             self.observation,
             remark=", ".join(filter(None, (self._remark, self.decision))),
+            answers=self.dialogue,
             limit=limit,
         )
 
     def to_text(self, *, limit: int = MAX_RESULT) -> str:
         """Return the call and its result as plain text; *limit* is as in `to_html`."""
-        return call_text(self.json_arguments, self.observation, limit=limit)
+        return call_text(
+            self.json_arguments, self.observation, answers=self.dialogue, limit=limit
+        )
+
+    @property
+    def dialogue(self) -> list[tuple[str, str]]:
+        """The questions that were asked during the work, each with its answer in words."""
+        return [(answer.question, answer.words) for answer in self.answers]
 
     @property
     def _remark(self) -> str:
@@ -250,10 +258,12 @@ def _forms(run: Run, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_secrets(answer: Answer, run: Run) -> Answer:
-    if answer.content is None:
-        return answer
-    content = run.secrets.redactor.value(dict(answer.content))
-    return replace(answer, content=_shortened(content))
+    redactor = run.secrets.redactor
+    question = _shortened(redactor.text(answer.question))
+    content = None
+    if answer.content is not None:
+        content = _shortened(redactor.value(dict(answer.content)))
+    return replace(answer, question=question, content=content)
 
 
 def _shortened(value: Any) -> Any:

@@ -271,7 +271,11 @@ class HistoryView(View):
         when = f"{record.started.astimezone():%H:%M:%S}"
         remark = " · ".join(filter(None, (when, record.source, record.decision)))
         self._html.value = call_html(
-            record.tool, record.json_arguments, record.observation, remark=remark
+            record.tool,
+            record.json_arguments,
+            record.observation,
+            remark=remark,
+            answers=record.dialogue,
         )
 
     def _fill(self) -> None:
