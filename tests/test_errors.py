@@ -82,3 +82,17 @@ def test_a_sentence_ends_once(text):
     """A full stop is added where nothing else ends it."""
     assert ended(text) == text
     assert ended("So it is") == "So it is."
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ((), ""),
+        (("a", "b.c"), "a.b.c"),
+        (("orders", 2, "buyer", "name"), "orders, item 3, buyer.name"),
+        ((0, 1), "item 1, item 2"),
+    ],
+)
+def test_a_form_counts_items_from_one(path, place):
+    """A person counts so; code and models keep the positions of Python and JSON."""
+    assert Problem(path, "is required").place == place

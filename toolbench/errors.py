@@ -31,6 +31,7 @@ Only a magic turns this observation into an error, to mark its cell as failed.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import groupby
 from typing import Any, Self
 
 from toolbench.install_commands import how_to_install_extra
@@ -51,6 +52,17 @@ class Problem:
         """The path as a person writes it: `items[2].name`; empty if the whole value is wrong."""
         dotted = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in self.path)
         return dotted.removeprefix(".")
+
+    @property
+    def place(self) -> str:
+        """The path as a form writes it, with items counted from 1: `orders, item 3, buyer.name`."""
+        words: list[str] = []
+        for is_item, steps in groupby(self.path, lambda step: isinstance(step, int)):
+            if is_item:
+                words += [f"item {int(step) + 1}" for step in steps]
+            else:
+                words.append(".".join(map(str, steps)))
+        return ", ".join(words)
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}" if self.path else self.message

@@ -128,7 +128,7 @@ def work_on_rows(at: FormPage) -> None:
 
 
 def row_button(at: FormPage, action: str, row: int) -> Locator:
-    return at.form.locator(f"button[title='{action} lines[{row}]']")
+    return at.form.locator(f"button[title='{action} lines, item {row + 1}']")
 
 
 def change_branches(at: FormPage) -> None:

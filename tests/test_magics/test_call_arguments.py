@@ -41,6 +41,15 @@ class TestWords:
             from_words(["w=Austen,Melville"], accepted)
         with pytest.raises(UsageError, match=r"n takes a list: write n=\[1, 2\]"):
             from_words(["n=1,2"], accepted)
+        days = {"type": "array", "items": {"type": "string", "format": "date"}}
+        sizes = {"type": "array", "items": {"enum": ["small", "large", "huge"]}}
+        others = read({"properties": {"days": days, "sizes": sizes, "secrets": words}})
+        for word, example in (
+            ("days=31.1.2024", r'days=\["2024-01-31", "2024-02-29"\]'),
+            ("sizes=small", r'sizes=\["small", "large"\]'),
+        ):
+            with pytest.raises(UsageError, match=f"takes a list: write {example}\\."):
+                from_words([word], others)
         right = ['w=["Austen"]', "n=${numbers}"]
         assert from_words(right, accepted) == {"w": ["Austen"], "n": "${numbers}"}
 

@@ -112,21 +112,21 @@ class TestFolding:
         assert form.value == value
         assert wire.opened() <= 200
         before = [x for x in walk(form.widget) if type(x) is w.Text]
-        click(named(form.widget, "Show r[15]"))
+        click(named(form.widget, "Show r, item 16"))
         after = [x for x in walk(form.widget) if type(x) is w.Text]
         assert len(after) == len(before) + 6
         type_into(after[-1], "typed")
         assert form.value["r"][15]["p5"] == "typed"
         click(named(form.widget, "Show all 300"))
-        assert named(form.widget, "Show r[299]")
+        assert named(form.widget, "Show r, item 300")
 
     def test_an_error_unfolds_its_field(self):
         """What is wrong is never behind a button."""
         rows = {"type": "array", "items": {**self._ITEM, "required": ["gone"]}}
         value = {"r": [{"p0": "x"} for _ in range(20)]}
         form = _form(value, r=rows)
-        assert named(form.widget, "Show r[19]")
+        assert named(form.widget, "Show r, item 20")
         form.reveal_errors()
         labels_shown = [getattr(x, "description", "") for x in walk(form.widget)]
-        assert "Show r[19]" not in labels_shown
+        assert "Show r, item 20" not in labels_shown
         assert labels_shown.count("gone") == 20

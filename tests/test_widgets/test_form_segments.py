@@ -63,7 +63,7 @@ def test_an_item_of_a_list_has_no_button_for_no_value():
     item = {"anyOf": [{"type": "integer"}, {"type": "array"}]}
     form = _form(r={"type": "array", "items": item})
     form.value = {"r": [4]}
-    kinds = named(form.widget, "r[0]", w.RadioButtons)
+    kinds = named(form.widget, "r, item 1", w.RadioButtons)
     assert _labels(kinds) == ["integer", "list"] and kinds.label == "integer"
 
 

@@ -10,7 +10,6 @@ from test_widgets.front import (
     click,
     labels,
     named,
-    only,
     page,
     pick,
     receive,
@@ -267,7 +266,7 @@ class TestShortLists:
         form = _form(
             {"t": ["", "a\nb"]}, t={"type": "array", "items": {"type": "string"}}
         )
-        assert [type(named(form.widget, f"t[{i}]")) for i in (0, 1)] == [
+        assert [type(named(form.widget, f"t, item {n}")) for n in (1, 2)] == [
             w.Text,
             w.Textarea,
         ]
@@ -311,66 +310,6 @@ class TestNull:
         assert box.placeholder == "null is sent"
         type_into(box, "4")
         assert form.value == {"n": 4}
-
-
-class TestDatesAndFiles:
-    def test_a_day_is_picked(self):
-        """The calendar gives a date; the value is its ISO text."""
-        form = _form(day={"type": "string", "format": "date"})
-        picker = named(form.widget, "day", w.DatePicker)
-        receive(picker, value={"year": 2026, "month": 10, "date": 21})
-        assert form.value == {"day": "2026-11-21"}
-        form.value = {"day": "2026-02-30"}
-        assert named(form.widget, "day").value == "2026-02-30"
-
-    @pytest.mark.parametrize(
-        ("kind", "button", "name"),
-        [("uuid", "New", "a UUID"), ("date-time", "Now", "a date and time")],
-    )
-    def test_a_button_makes_up_a_value(self, kind, button, name):
-        """A fresh one each time, and one that the format accepts."""
-        form = _form(x={"type": "string", "format": kind})
-        click(named(form.widget, button))
-        assert f">{name[0].upper()}{name[1:]}.<" in page(form.widget)
-        type_into(named(form.widget, "x"), "nonsense")
-        assert f"does not look like {name}." in page(form.widget)
-        assert form.errors == []
-
-    def test_a_file_becomes_base64(self):
-        """The picture is shown; the value is text, as every server wants it."""
-        schema = {
-            "type": "string",
-            "contentEncoding": "base64",
-            "contentMediaType": "image/png",
-        }
-        form = _form(x=schema)
-        upload = only(form.widget, w.FileUpload)
-        png = b"\x89PNG\r\n\x1a\n" + b"0" * 10
-        receive(
-            upload,
-            value=[
-                {
-                    "name": "a.png",
-                    "type": "image/png",
-                    "size": len(png),
-                    "last_modified": 0,
-                    "content": memoryview(png),
-                }
-            ],
-        )
-        assert form.value["x"].startswith("iVBORw0KGgo")
-        assert upload.value == ()
-        assert "data:image/png;base64,iVBORw0KGgo" in page(form.widget)
-
-    def test_a_big_file_is_described_not_shown(self, wire):
-        """Its text would only stand in the way."""
-        form = _form(x={"type": "string", "format": "byte"})
-        form.widget  # noqa: B018
-        wire.messages.clear()
-        form.value = {"x": "QUJD" * 5000}
-        assert form.value == {"x": "QUJD" * 5000}
-        assert "15,000 bytes" in only(form.widget, w.Text).placeholder
-        assert len(wire.text()) < 5000
 
 
 class TestThreads:

@@ -80,7 +80,7 @@ class TestClose:
         form.widget  # noqa: B018
         form.json_widget  # noqa: B018
         click(named(form.widget, "Advanced input"))
-        pick(named(form.widget, "Field"), "kids[0].name")
+        pick(named(form.widget, "Field"), "kids, item 1, name")
         pick(named(form.widget, "Send"), "JSON text")
         form.value = {"kids": [{"name": "a\nb"}], "either": {"name": "x"}, "zz": 1}
         form.value = {"kids": 3, "either": []}

@@ -10,6 +10,7 @@ from typing import Any
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.evals.cases.case import PROPOSAL, Case
+from toolbench.jsonschema.example_values import FORMAT_EXAMPLES
 from toolbench.jsonschema.normal import Node
 from toolbench.plain import clip, plain
 from toolbench.redaction.detection.secrecy import hide
@@ -17,17 +18,6 @@ from toolbench.wording import words_of
 
 _TEXTS = ("alpha", "the second example", "München")
 _NUMBERS = (3, 7, 42)
-_FORMATS: Mapping[str, str] = {
-    "date": "2026-11-21",
-    "date-time": "2026-11-21T10:30:00Z",
-    "email": "ann@example.org",
-    "hostname": "example.org",
-    "ipv4": "192.0.2.7",
-    "ipv6": "2001:db8::7",
-    "time": "10:30:00Z",
-    "uri": "https://example.org/page",
-    "uuid": "123e4567-e89b-42d3-a456-426614174000",
-}
 _DEEPEST = 6
 _TRIES = 8
 
@@ -155,7 +145,7 @@ def _number(node: Node, random: Random) -> float:
 
 
 def _text(node: Node, random: Random) -> str:
-    text = _FORMATS.get(node.format) or random.choice(_TEXTS)
+    text = random.choice(FORMAT_EXAMPLES.get(node.format, _TEXTS))
     longest = node.limit("maxLength")
     shortest = int(node.limit("minLength") or 0)
     text = text.ljust(shortest, "x")

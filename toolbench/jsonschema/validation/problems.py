@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import Path, Problem, did_you_mean
+from toolbench.jsonschema.example_values import FORMAT_EXAMPLES
 from toolbench.jsonschema.words import NOUNS, demand
 from toolbench.plain import clip, sentence
 
@@ -188,6 +189,11 @@ def _tag_problem(line: dict[str, Any], path: Path) -> Problem:
     return Problem((*path, match[1]), f"should be {tags}, not {clip(got)}")
 
 
+def _example(name: str) -> str:
+    """Return an example of the format *name*, without a time zone, which pydantic does not ask for."""
+    return FORMAT_EXAMPLES[name][0].removesuffix("Z")
+
+
 _EXPECTED: Mapping[str, str] = {
     "int": NOUNS["integer"],
     "float": NOUNS["number"],
@@ -199,10 +205,10 @@ _EXPECTED: Mapping[str, str] = {
     **dict.fromkeys(
         ("dict", "mapping", "model", "model_attributes", "dataclass"), NOUNS["object"]
     ),
-    "date": "a date such as 2024-01-31",
-    "datetime": "a date and time such as 2024-01-31T09:30:00",
-    "time": "a time such as 09:30:00",
-    "time_delta": "a duration such as PT1H30M",
+    "date": f"a date such as {_example('date')}",
+    "datetime": f"a date and time such as {_example('date-time')}",
+    "time": f"a time such as {_example('time')}",
+    "time_delta": f"a duration such as {_example('duration')}",
     "uuid": "a UUID",
     "url": "a URL",
 }

@@ -10,12 +10,15 @@ from typing import Any, Literal, get_args
 from IPython.core.error import UsageError
 
 from toolbench.errors import BodyError, did_you_mean, indefinite
+from toolbench.jsonschema.example_values import TEXTS, example_values
 from toolbench.jsonschema.normal import Node
-from toolbench.plain import each_once
+from toolbench.plain import clip, each_once
+from toolbench.redaction.detection.locations import is_secret
 
 Format = Literal["json", "yaml", "py"]
 FORMS: tuple[Format, ...] = get_args(Format)
 
+_EXAMPLE = 200  # characters
 _NOTHING = object()
 _FORMS = (
     'Write YAML (`total: 84`), JSON (`{"total": 84}`), or Python with `-f py` '
@@ -46,14 +49,15 @@ def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
         arguments[name] = value = _value(text, node)
         is_text = value is text and not _VARIABLE.fullmatch(text)
         if is_text and node.type == "array":
-            items = "[1, 2]" if _takes_numbers(node) else '["one", "two"]'
-            msg = f"{name} takes a list: write {name}={items}."
+            msg = f"{name} takes a list: write {name}={_example(name, node)}."
             raise UsageError(msg)
     return arguments
 
 
-def _takes_numbers(node: Node) -> bool:
-    return node.items is not None and node.items.type in ("integer", "number")
+def _example(name: str, node: Node) -> str:
+    """Return a list for the argument *name* as JSON, with items as *node* has them."""
+    is_hidden = is_secret(name, node.schema)
+    return clip(list(TEXTS) if is_hidden else example_values(node)[0], _EXAMPLE)
 
 
 def _value(text: str, node: Node) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from toolbench.display.escape import Html, escape, visible
-from toolbench.errors import ended
+from toolbench.errors import Problem, ended
 from toolbench.jsonschema.words import limits
 from toolbench.plain import clip
 from toolbench.widgets.fields.position import Position
@@ -62,6 +62,11 @@ def label(text: Any) -> str:
     """Return *text* as the label of a widget. The front end does not typeset it as mathematics."""
     text_line = line(text).replace("\\", "\u2216")  # looks like a backslash
     return text_line.replace("$", "\\$") if text_line.count("$") > 1 else text_line
+
+
+def item_label(label: str, place: int) -> str:
+    """Return the label of the item number *place*, counted from 0, of the list with the label *label*."""
+    return f"{label}, {Problem((place,), '').place}"
 
 
 def to_fix(count: int) -> str:

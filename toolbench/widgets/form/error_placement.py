@@ -100,7 +100,7 @@ def _plain(place: Place, problem: Problem) -> tuple[Slot, Problem]:
     if place.rest == (_KEY,):
         return place.slot, Problem(place.path[:-1], f"the key {problem.message}")
     if place.rest and place.other is None:
-        sentence = str(Problem(place.rest, problem.message))
+        sentence = f"{Problem(place.rest, '').place}: {problem.message}"
         return place.slot, Problem(place.path, sentence)
     return place.slot, Problem(place.path, problem.message)
 

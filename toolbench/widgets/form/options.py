@@ -96,7 +96,7 @@ def _has_options(slot: Slot) -> bool:
 
 
 def _name(slot: Slot) -> str:
-    return notes.line(Problem(slot.path, "").where) if slot.path else "(everything)"
+    return notes.line(Problem(slot.path, "").place) if slot.path else "(everything)"
 
 
 def ways_of(slot: Slot) -> list[str]:

@@ -151,7 +151,7 @@ def _refused_html(form: SchemaForm) -> Html:
     problems = [Problem(path, message) for path, message in form.errors]
     if not problems:
         return Html("")
-    fields = list(dict.fromkeys(problem.where for problem in problems if problem.path))
+    fields = list(dict.fromkeys(problem.place for problem in problems if problem.path))
     more = len(fields) - _FIELDS
     rest = [f"and {more} more"] if more > 0 else []
     names = ", ".join([*fields[:_FIELDS], *rest])

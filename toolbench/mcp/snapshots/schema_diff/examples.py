@@ -6,6 +6,7 @@ from itertools import chain, islice
 from typing import Any
 
 from toolbench.errors import SchemaError
+from toolbench.jsonschema.example_values import FORMAT_EXAMPLES
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.validation.validator import validator_of
 from toolbench.mcp.snapshots.schema_diff.difference import keyword_value
@@ -15,24 +16,12 @@ from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
 
 _LONGEST = 10_000  # characters or items of an example
 _DEPTH = 6  # levels of an example
-_OF_FORMAT = {
-    "date": "2024-01-31",
-    "date-time": "2024-01-31T12:00:00Z",
-    "time": "12:00:00Z",
-    "duration": "PT1H",
-    "email": "ada@example.com",
-    "uri": "https://example.com/",
-    "url": "https://example.com/",
-    "uuid": "123e4567-e89b-12d3-a456-426614174000",
-    "ipv4": "192.0.2.1",
-    "hostname": "example.com",
-}
 _TEXTS = (
     *("a", "abc", "A", "ABC", "1", "123", "a1", "a-b", "a_b", "a.b", "a b", "", "é"),
     *("/a", "a/b", "./a", "a.txt", "A-1", "ABC-123", "#a", "#aabbcc", "@a", "+1234567"),
     *("1.0.0", "v1.0.0", "12:00", "00", "0000", "00000", "AAPL", "en", "en-US", "USD"),
     *("0x1a", "abcdef0123456789", "a" * 32, "0" * 40, "a" * 64, "x://a", "a:b", "10%"),
-    *_OF_FORMAT.values(),
+    *(text for text, _ in FORMAT_EXAMPLES.values()),
 )
 
 
@@ -94,8 +83,7 @@ def texts_of(node: Node) -> Iterator[str]:
 
 
 def _texts_between(node: Node, least: int, most: int) -> Iterator[str]:
-    if node.format in _OF_FORMAT:
-        yield _OF_FORMAT[node.format]
+    yield from FORMAT_EXAMPLES.get(node.format, ())
     yield from _TEXTS
     for size in dict.fromkeys((least, most, least + 1, most - 1)):
         if 0 < size < _LONGEST:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from ipywidgets import SelectMultiple, Textarea, Widget
 
 from toolbench.errors import did_you_mean
+from toolbench.jsonschema.words import limits
 from toolbench.plain import same_json
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.choice import labels_of, values_of
@@ -16,6 +17,11 @@ from toolbench.widgets.fields.text.text_box import (
     is_showable,
     read_number,
     write_number,
+)
+from toolbench.widgets.fields.text.text_formats import (
+    FORMATS,
+    example_of,
+    is_known_format,
 )
 from toolbench.widgets.fields.unset import UNSET
 from toolbench.wording import counted
@@ -52,7 +58,6 @@ class Items(TextBox):
     classes = ("tb-field", "tb-items")
     wider: ClassVar[type[Editor] | None] = Rows
     emptied = "an empty list is sent"
-    nothing = _ONE_PER_LINE
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
@@ -63,10 +68,23 @@ class Items(TextBox):
     def ghost(self) -> str:
         """The placeholder: how to type values, with the default or an example."""
         if self.slot.default == [] and not self._on_purpose:
-            return f"{_ONE_PER_LINE} · optional"
+            return f"{self.nothing} · optional"
         ghost = super().ghost
         is_explained = ghost.startswith(("default: ", "e.g. "))
         return f"{_ONE_PER_LINE} · {ghost}" if is_explained else ghost
+
+    @property
+    def nothing(self) -> str:  # type: ignore[override]
+        """The placeholder: how to type values, with an example if they have a known format."""
+        if self._format is None:
+            return _ONE_PER_LINE
+        return f"{_ONE_PER_LINE}, e.g. {example_of(self._format)}"
+
+    @property
+    def _format(self) -> str | None:
+        """The name of the format of the items; None if they have no known format."""
+        item = self.node.items
+        return item.format if item is not None and is_known_format(item) else None
 
     # --- several values on one line -------------------------------------------------
 
@@ -81,11 +99,21 @@ class Items(TextBox):
 
     @property
     def hint(self) -> str:
-        """A note about the first line that seems to have several values; empty if no line does."""
-        line = next(filter(_parts, self.text.split("\n")), "").strip()
+        """What each item has to be; or a note about the first line that seems to have several values."""
         if self._apart is None:
-            return ""
+            return self._each
+        line = next(filter(_parts, self.text.split("\n")), "").strip()
         return f"“{line[:_HINT]}” is one value; for several, type one per line"
+
+    @property
+    def _each(self) -> str:
+        """The format and the limits of each item, in words; empty if there are none."""
+        item = self.node.items
+        if item is None or self._known:
+            return ""
+        words = [] if self._format is None else [FORMATS[self._format].words]
+        words += limits(item.schema)
+        return f"each: {', '.join(words)}" if words else ""
 
     @property
     def _apart(self) -> list[str] | None:

@@ -49,7 +49,7 @@ class Rows(Listing):
             self.node.items or self.node.view.anything,
             len(self.rows),
             parent=self,
-            label=f"{self.slot.label}[{len(self.rows)}]",
+            label=notes.item_label(self.slot.label, len(self.rows)),
             settled=True,
         )
 
@@ -89,7 +89,7 @@ class Rows(Listing):
         elif action is not None:
             self._move(row, max(place - 1, 0) if action == _UP else place + 1)
         for place, slot in enumerate(self.rows):
-            slot.rename(place, f"{self.slot.label}[{place}]")
+            slot.rename(place, notes.item_label(self.slot.label, place))
         self.slot.open()
 
     def _move(self, row: Slot, place: int) -> None:
@@ -123,7 +123,7 @@ class Positions(Container):
                 node,
                 place,
                 parent=self,
-                label=node.own_title or f"{slot.label}[{place}]",
+                label=node.own_title or notes.item_label(slot.label, place),
                 required=True,
             )
             for place, node in enumerate(self.node.prefix_items)

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from ipywidgets import Widget
 
+from toolbench.jsonschema.example_values import FORMAT_EXAMPLES
 from toolbench.jsonschema.normal import Node
 from toolbench.widgets.fields.text.text_box import Line
 
@@ -16,13 +17,25 @@ _ZONE = r"([zZ]|[+-]\d{2}:\d{2})"
 
 
 class Format(NamedTuple):
-    """A format: its name, a pattern, an example, and a function that makes a new value."""
+    """A format: its name, a pattern, its shape if it has one, and a function that makes a new value."""
 
     name: str
     pattern: str
-    example: str
+    shape: str = ""
     button: str = ""
     fresh: Callable[[], str] | None = None
+
+    @property
+    def words(self) -> str:
+        """The name and the shape, such as `a date (YYYY-MM-DD)`."""
+        return f"{self.name} ({self.shape})" if self.shape else self.name
+
+
+def example_of(name: str) -> str:
+    """Return a text in the format *name*. It has a time zone only if the shape of the format has one."""
+    example, _ = FORMAT_EXAMPLES[name]
+    shape = FORMATS[name].shape
+    return example[: len(shape)] if shape else example
 
 
 def _now() -> str:
@@ -30,24 +43,23 @@ def _now() -> str:
 
 
 FORMATS = {
-    "date": Format("a date", r"\d{4}-\d{2}-\d{2}", "2026-11-21"),
+    "date": Format("a date", r"\d{4}-\d{2}-\d{2}", "YYYY-MM-DD"),
     "date-time": Format(
         "a date and time",
         rf"\d{{4}}-\d{{2}}-\d{{2}}[tT ]{_TIME}{_ZONE}?",
-        "2026-11-21T10:30:00Z",
+        "YYYY-MM-DDThh:mm:ssZ",
         "Now",
         _now,
     ),
     "duration": Format(
         "a duration",
         r"-?P(?=.)(\d+[YMWD])*(T(\d+(\.\d+)?[HMS])+)?",
-        "P1DT2H",
     ),
-    "email": Format("an email address", r"[^@\s]+@[^@\s]+", "ada@example.org"),
-    "ipv4": Format("an IPv4 address", r"(\d{1,3}\.){3}\d{1,3}", "192.0.2.1"),
-    "ipv6": Format("an IPv6 address", r"[0-9a-fA-F:.]*:[0-9a-fA-F:.]*", "2001:db8::1"),
-    "time": Format("a time of day", rf"{_TIME}{_ZONE}?", "10:30:00"),
-    "uri": Format("a URL", r"[a-zA-Z][a-zA-Z0-9+.-]*:\S+", "https://example.org"),
+    "email": Format("an email address", r"[^@\s]+@[^@\s]+"),
+    "ipv4": Format("an IPv4 address", r"(\d{1,3}\.){3}\d{1,3}"),
+    "ipv6": Format("an IPv6 address", r"[0-9a-fA-F:.]*:[0-9a-fA-F:.]*"),
+    "time": Format("a time of day", rf"{_TIME}{_ZONE}?", "hh:mm:ss"),
+    "uri": Format("a URL", r"[a-zA-Z][a-zA-Z0-9+.-]*:\S+"),
     "uuid": Format(
         "a UUID",
         r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
@@ -79,17 +91,16 @@ class Formatted(Line):
 
     @property
     def nothing(self) -> str:  # type: ignore[override]
-        """The placeholder: an example, or the name of the format."""
-        example = self._format.example
-        return f"e.g. {example}" if example else self._format.name
+        """The placeholder: an example."""
+        return f"e.g. {example_of(self._format_name)}"
 
     @property
     def hint(self) -> str:
-        """The name of the format, or a note that the text does not look like this format."""
-        name = self._format.name
+        """The name and shape of the format, or a note that the text does not look like this format."""
+        words = self._format.words
         if self.text and not re.fullmatch(self._format.pattern, self.text):
-            return f"this does not look like {name}"
-        return name
+            return f"this does not look like {words}"
+        return words
 
     @property
     def cells(self) -> tuple[Widget, ...]:
