@@ -31,6 +31,14 @@ button.toolbench-more { display: block; width: 100%; min-height: 26px; font: inh
   border-top: 1px solid ${LINE}; border-radius: 0 0 6px 6px; }
 button:is(.toolbench-tool, .toolbench-more):focus-visible,
 [data-toolbench-body] img[role="button"]:focus-visible { outline: 2px solid ${BRAND}; outline-offset: 1px; }
+@supports (grid-template-rows: subgrid) { /* the bars, the contents and the buttons of two cards are as high as each other */
+  div:has(> [data-toolbench-card] + [data-toolbench-card]) { display: grid !important; row-gap: 0 !important;
+    grid-template-columns: repeat(auto-fit, minmax(min(20em, 100%), 1fr)); }
+  [data-toolbench-card]:has(+ [data-toolbench-card]), [data-toolbench-card] + [data-toolbench-card] {
+    display: grid !important; grid-row: span 3; grid-template-rows: subgrid; margin-bottom: 10px; }
+  [data-toolbench-bar] { align-content: flex-start; }
+  :not(.toolbench-more):last-child[data-toolbench-body] { grid-row: 2 / -1; }
+}
 .toolbench-limited { overflow: auto hidden !important; }
 .toolbench-limited pre { overflow: visible !important; }
 .toolbench-limited.toolbench-whole, .toolbench-full { max-height: none !important; overflow: auto !important; }

@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, expect
 
 from browser.axe import THEMES, use_theme, violations
 from browser.lab import NotebookPage, write_notebook
+from browser.polling import poll
 
 TOOLS = """
 %load_ext toolbench
@@ -108,6 +109,42 @@ def test_a_result_has_an_end_and_can_be_taken_away(lab: NotebookPage, nbroot: Pa
     wrap.click()
     expect(body).not_to_have_attribute("tabindex", "0")
     assert lab.tab.console_errors == []
+
+
+PARTS = """card => [...card.children].map(part => {
+  const box = part.getBoundingClientRect();
+  return [Math.round(box.top), Math.round(box.bottom)];
+})"""
+
+
+def test_two_cards_begin_and_end_together(lab: NotebookPage, nbroot: Path):
+    """Their bars, contents and buttons are level, also where the title of one takes two lines."""
+    table = """\
+from toolbench import run_tool, tool
+import pandas as pd
+
+@tool
+def numbers() -> pd.DataFrame:
+    \"\"\"Count.\"\"\"
+    return pd.DataFrame({"n": range(90), "text": ["x" * 20] * 90})
+
+run_tool(numbers)"""
+    write_notebook(nbroot / "level.ipynb", "%load_ext toolbench", table, "numbers")
+    lab.open("level.ipynb")
+    lab.run_all()
+    assert lab.errors() == []
+    buttons = lab.output(1).get_by_role("button", name="Show all")
+    expect(buttons).to_have_count(2)
+    person, model = lab.output(1).locator("[data-toolbench-card]").all()
+    sidebar = "window.jupyterapp.commands.execute('application:toggle-left-area')"
+    lab.tab.page.evaluate(sidebar)
+    for width in (1280, 700):
+        lab.tab.page.set_viewport_size({"width": width, "height": 960})
+        poll(
+            lambda: person.evaluate(PARTS) == model.evaluate(PARTS),
+            until=f"the cards are level at {width} pixels",
+            seconds=10,
+        )
 
 
 def test_a_full_view_shows_it_and_gives_it_back(lab: NotebookPage, nbroot: Path):
