@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+CROSS = "\N{MULTIPLICATION SIGN}"
+"""The mark of a failure. Every font has this character; many have no emoji."""
 _ANSWER = 0.1  # seconds; an answer that comes sooner was given in advance
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 

@@ -190,7 +190,9 @@ class TestMisfits:
         assert failed.text == sentence
         (block,) = failed.to_llm_content[1:]
         assert block.text == sentence
-        assert str(failed.visualize).endswith(f"{sentence}\n⚠ {failed.warnings[0]}")
+        assert str(failed.visualize).endswith(
+            f"{sentence}\nWarning: {failed.warnings[0]}"
+        )
         assert (
             str(ToolFailedError("t", failed)) == f"t: {sentence}\n{failed.warnings[0]}"
         )

@@ -20,6 +20,7 @@ from toolbench.runs.questions import answering
 from toolbench.runs.run import Run
 from toolbench.testing import FakeMCPServer
 from toolbench.widgets.panel import ToolPanel
+from toolbench.wording import CROSS
 
 CRASH = "error occurred"
 
@@ -131,7 +132,7 @@ class TestNoCrash:
         text = read(run.observation)
         assert run.state in ("denied", "cancelled")
         assert CRASH not in text
-        assert "❌" not in text
+        assert CROSS not in text
         words = (run.reason or "cancelled", "not run", "stopped early")
         assert any(word in text for word in words)
 

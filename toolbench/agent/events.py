@@ -24,7 +24,7 @@ from toolbench.redaction.redactor import results
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 from toolbench.runs.history.state_words import STATE_WORDS
-from toolbench.wording import counted
+from toolbench.wording import CROSS, counted
 
 Speaker = Literal["user", "agent", "environment"]
 """The sender of a message; "environment" is the workbench itself."""
@@ -250,7 +250,7 @@ class AgentErrorEvent(AnswerEvent):
     @property
     def visualize(self) -> RenderableType:
         """The error sentence."""
-        return Text.assemble(("❌ ", "bold red"), _safe_text(self.error))
+        return Text.assemble((f"{CROSS} ", "bold red"), _safe_text(self.error))
 
 
 @dataclass(frozen=True, repr=False)

@@ -26,6 +26,7 @@ from toolbench.redaction.detection.secrecy import Secrecy, argument_name
 from toolbench.redaction.redactor import results
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.redaction.result_views import KIND_OF_REPR, hiding_repr
+from toolbench.wording import CROSS
 
 _kinds: Kinds[type["Schema"]] = Kinds("schema")
 _OWN = "mcp_arg_"  # prefix of a field called `kind`: saved objects use `kind` for their class
@@ -335,11 +336,11 @@ class Observation(Schema):
         """The view of the result for people; any Rich renderable."""
         view, hide = Text(), results.redactor_of(self).text
         if self.is_error:
-            view.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")
+            view.append(f"{CROSS} {self.ERROR_MESSAGE_HEADER}", style="bold red")
         texts = [c.text for c in self._person_content if isinstance(c, TextContent)]
         view.append(hide("\n".join(texts)) or "[no text content]")
         for aside in self._asides:
-            view.append(f"\n⚠ {hide(aside)}", style="yellow")
+            view.append(f"\nWarning: {hide(aside)}", style="yellow")
         return view
 
     @property

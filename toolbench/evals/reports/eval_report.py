@@ -23,7 +23,7 @@ from toolbench.evals.trials.estimate import Estimate
 from toolbench.evals.trials.trial import Trial
 from toolbench.llm.lint import Finding, lint_tools
 from toolbench.plain import clip
-from toolbench.wording import counted
+from toolbench.wording import CROSS, counted
 
 _MAX_LINES = 10  # failures in the text of a report
 _WIDTH = 110
@@ -173,7 +173,9 @@ class EvalReport(ReportEntries[Trial]):
             lines.append(text_line(f"{pair}: {count:,}"))
         for trial in self.failures[:_MAX_LINES]:
             problem = "; ".join(trial.problems) or trial.problem
-            lines.append(text_line(f"✗ {trial.model}: {clip(trial.title)}: {problem}"))
+            lines.append(
+                text_line(f"{CROSS} {trial.model}: {clip(trial.title)}: {problem}")
+            )
         if len(self.failures) > _MAX_LINES:
             lines.append(f"… {len(self.failures) - _MAX_LINES:,} more failures")
         lines += [

@@ -20,6 +20,7 @@ from toolbench.core.schema import Action, Observation
 from toolbench.core.state import secrets_of
 from toolbench.core.tool import ToolDefinition
 from toolbench.threads import NO_THREADS, have_threads
+from toolbench.wording import CROSS
 
 SILENCE = 30.0  # seconds without output after which a call returns
 RUNNING = -1  # exit code of a command that has not ended
@@ -132,7 +133,7 @@ class TerminalObservation(Observation):
         """The output, and below it how the command ended, as plain text without markup."""
         view = Text()
         if self.is_error:
-            view.append("❌ " + self.ERROR_MESSAGE_HEADER, style="bold red")
+            view.append(f"{CROSS} {self.ERROR_MESSAGE_HEADER}", style="bold red")
         if self.metadata.prefix:
             view.append(self.metadata.prefix + "\n", style="bright_black")
         view.append(self.text)
