@@ -44,6 +44,17 @@ export class ListBox {
     this.#mark();
   }
 
+  /** Whether a person has scrolled away from the chosen entry. */
+  get isLeft(): boolean {
+    return this.#keys.includes(this.#chosen ?? "") && !this.#list.isInSight(this.#chosen ?? "");
+  }
+
+  /** Scroll until the chosen entry is in sight; if it is not, to the middle of the list. */
+  revealChosen(): void {
+    if (this.isLeft) this.#list.center(this.#chosen ?? "");
+    this.#mark();
+  }
+
   #paint(element: HTMLElement, row: Entry): void {
     if (row.isHeading) {
       element.setAttribute("role", "presentation");

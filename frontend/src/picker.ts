@@ -55,7 +55,9 @@ class Picker {
     const { classList } = this.#list.element; // a list without any marks keeps no room for them
     classList.toggle("toolbench-with-marks", items.some((item) => item[3] !== ""));
     classList.toggle("toolbench-with-icons", icons.length > 0);
+    const isLeft = this.#list.isLeft; // who has scrolled away from the picked item stays there
     this.#list.show(entriesOf(matches.flatMap(([a, b]) => items.slice(a, b + 1)), icons, states), picked);
+    if (!isLeft) this.#list.revealChosen();
   }
 }
 

@@ -59,14 +59,35 @@ export class VirtualList {
 
   /** Scroll until the row called *key* is in sight; return its element. */
   reveal(key: string): HTMLElement | undefined {
-    const index = this.#rows.findIndex((row) => row.key === key);
-    if (index < 0) return undefined;
-    const [top, end] = [this.#tops[index] ?? 0, this.#tops[index + 1] ?? 0];
+    const edges = this.#edges(key);
+    if (!edges) return undefined;
+    const [top, end] = edges;
     const { scrollTop, clientHeight } = this.#scroller;
     if (top < scrollTop) this.#scroller.scrollTop = top;
     else if (end > scrollTop + clientHeight) this.#scroller.scrollTop = end - clientHeight;
     this.#draw();
     return this.element(key);
+  }
+
+  /** Scroll until the row called *key* is in the middle. */
+  center(key: string): void {
+    const edges = this.#edges(key);
+    if (!edges) return;
+    this.#scroller.scrollTop = (edges[0] + edges[1] - this.#scroller.clientHeight) / 2;
+    this.#draw();
+  }
+
+  /** Whether the whole row called *key* is in sight. */
+  isInSight(key: string): boolean {
+    const edges = this.#edges(key);
+    const { scrollTop, clientHeight } = this.#scroller;
+    return edges !== undefined && scrollTop <= edges[0] && edges[1] <= scrollTop + clientHeight;
+  }
+
+  /** The top and the end of the row called *key*, in pixels from the top of the list. */
+  #edges(key: string): [number, number] | undefined {
+    const index = this.#rows.findIndex((row) => row.key === key);
+    return index < 0 ? undefined : [this.#tops[index] ?? 0, this.#tops[index + 1] ?? 0];
   }
 
   /** The element of the row called *key*, if it is drawn. */

@@ -77,6 +77,37 @@ def test_nothing_opens_empty(lab: NotebookPage, nbroot: Path):
     expect(erase.get_by_role("img", name="destructive")).to_be_visible()
 
 
+IN_SIGHT = """list => {
+  const picked = list.querySelector("[aria-selected=true]");
+  if (!picked) return false;
+  const [outer, inner] = [list, picked].map(part => part.getBoundingClientRect());
+  return outer.top <= inner.top && inner.bottom <= outer.bottom;
+}"""
+
+
+def test_the_picked_tool_stays_in_sight(lab: NotebookPage, nbroot: Path):
+    """While the filter changes and is cleared; who has scrolled away from it stays there."""
+    output = opened(lab, nbroot / "in-sight.ipynb")
+    tools = output.get_by_role("listbox", name="Tools")
+    options, search = tools.get_by_role("option"), output.get_by_label("Search")
+
+    def filter_by(words: str, size: int) -> None:
+        search.fill(words)
+        expect(options.first).to_have_attribute("aria-setsize", str(size))
+
+    filter_by("tool_555", 1)
+    options.click()
+    lab.wait_for_text("Does thing 555.", within=main_of(output))
+    for words, size in (("", 1002), ("find", 1), ("", 1002), ("55", 19), ("", 1002)):
+        filter_by(words, size)
+        if words != "find":  # which finds another tool
+            until = f"the picked tool is in sight at {words!r}"
+            poll(lambda: tools.evaluate(IN_SIGHT), until=until, seconds=10)
+    tools.evaluate("list => list.scrollTop = 0")
+    filter_by("tool", 1000)
+    assert tools.evaluate("list => list.scrollTop") < 100
+
+
 def test_arrows_and_enter_pick(lab: NotebookPage, nbroot: Path):
     """Arrows go from line to line, End to the last, and Enter opens; the search narrows the list."""
     output = opened(lab, nbroot / "arrows-list.ipynb")
