@@ -138,7 +138,7 @@ run_tool(numbers)"""
     person, model = lab.output(1).locator("[data-toolbench-card]").all()
     sidebar = "window.jupyterapp.commands.execute('application:toggle-left-area')"
     lab.tab.page.evaluate(sidebar)
-    for width in (1280, 700):
+    for width in (1280, 800):
         lab.tab.page.set_viewport_size({"width": width, "height": 960})
         poll(
             lambda: person.evaluate(PARTS) == model.evaluate(PARTS),
