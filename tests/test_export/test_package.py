@@ -262,7 +262,7 @@ class TestLines:
         monkeypatch.chdir(tmp_path)
         magic("tool", "add --export p")
         sentence = capsys.readouterr().out
-        assert sentence.startswith("p: add. ")
+        assert sentence.startswith("Wrote the package p with add. ")
         assert re.search(
             r"pip install (--python \S+ )?\./p`( installs it)?\.$", sentence
         )

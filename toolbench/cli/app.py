@@ -147,7 +147,7 @@ def export(
     except ToolbenchError as error:
         return _refuse(error)
     console.print(
-        f"{package.folder}: {', '.join(tool.name for tool in sources)}. "
+        f"Wrote the package {package.folder} with {', '.join(tool.name for tool in sources)}. "
         f"{how_to_install(package.folder, python=_typed('python'))}"
         f"{package.to_look_at()}",
         markup=False,

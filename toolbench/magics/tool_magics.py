@@ -348,7 +348,8 @@ def _export(tool: ToolDefinition[Any, Any], options: Namespace) -> None:
         tool, options.export, openhands=options.openhands, overwrite=options.yes
     )
     how = how_to_install_from_a_cell(package.folder)
-    print(f"{package.folder}: {tool.name}. {how}{package.to_look_at()}")  # noqa: T201 - in the cell that asked
+    text = f"Wrote the package {package.folder} with {tool.name}. {how}{package.to_look_at()}"
+    print(text)  # noqa: T201 - in the cell that asked
 
 
 def _takes_nothing(options: Namespace) -> bool:
