@@ -15,6 +15,7 @@ from toolbench.display.observations import observation_text
 from toolbench.extension import load_ipython_extension, unload_ipython_extension
 from toolbench.mcp import create_mcp_tools
 from toolbench.mcp.connected_servers import connected
+from toolbench.testing import FakeMCPServer
 from toolbench.tools.file_editor import FileEditorTool
 from toolbench.widgets.panel.snippets import as_cell, as_pytest, as_python
 
@@ -178,6 +179,35 @@ class TestInTheNotebook:
         notebook.run_cell(DEFINE.replace("{name}", "add")).raise_error()
         code = as_python(notebook.user_ns["add"], {"a": 1, "token": "<secret-hidden>"})
         assert "# <secret-hidden> stands for a secret" in code
+
+
+class TestOfServersWithAToolOfOneName:
+    @pytest.mark.parametrize("write", [as_python, as_cell])
+    def test_calls_the_tool_of_its_panel(self, notebook, write):
+        """Copied before or after the other server came, and by a tool that was renamed since."""
+        for server in ("git", "desk"):
+            notebook.user_ns[server] = FakeMCPServer(server)
+            notebook.user_ns[server].answer("status", server)
+        notebook.run_line_magic("mcp", "connect git git")
+        alone = connected.tool("git", "status")
+        before = write(alone, {})
+        notebook.run_line_magic("mcp", "connect desk desk")
+        assert run(notebook, before).observation.text == "git"
+        assert run(notebook, write(alone, {})).observation.text == "git"
+        code = write(connected.tool("desk", "status"), {})
+        assert run(notebook, code).observation.text == "desk"
+
+    def test_calls_the_tool_of_a_client_in_a_variable(self, notebook):
+        """By the name that the client has for it now."""
+        servers = {name: FakeMCPServer(name) for name in ("git", "desk")}
+        for name, server in servers.items():
+            server.answer("status", name)
+        with create_mcp_tools({"mcpServers": servers}) as client:
+            notebook.user_ns["client"] = client
+            for name in servers:
+                code = as_python(connected.tool(name, "status"), {})
+                assert f"client['{name}_status']" in code
+                assert run(notebook, code).observation.text == name
 
 
 class TestInAFile:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import warn
 
 from toolbench.core.classes.tool_class import ToolClass, remake_advice
+from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.definition.tool_kinds import kind_of
 from toolbench.core.registry import Registered, ToolRegistry, default_registry
 from toolbench.core.state import ConversationState
@@ -197,9 +198,7 @@ class Catalog:
         in_variables = _tools_in(list(self._namespace.items()))
         tools: Iterable[Any] = (*(self._client() or ()), *in_variables)
         for tool in tools:
-            if not tool.source.startswith("mcp:"):
-                continue
-            if name == f"{tool.server}_{tool.remote_name}":
+            if name == ToolAddress.of(tool).full_name:
                 return _entry(tool, tool.source)
         return None
 

@@ -39,7 +39,7 @@ from toolbench.magics.table import Listing
 from toolbench.magics.written_files import WrittenFiles
 from toolbench.plain import plain
 from toolbench.runs.engine import perform
-from toolbench.runs.history.history import history
+from toolbench.runs.history.history import history, tool_names
 from toolbench.runs.history.state_words import state_words
 from toolbench.runs.run_here import run_here
 from toolbench.wording import counted
@@ -245,13 +245,13 @@ class ToolMagics(Magics):
             [
                 (
                     r.id,
-                    r.tool,
+                    name,
                     state_words(r.state),
                     f"{r.seconds:.3f}",
                     r.source,
                     plain(r.json_arguments),
                 )
-                for r in last
+                for r, name in zip(last, tool_names(last), strict=True)
             ],
             f"None of {counted(len(history()), 'run')}."
             if history()

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from toolbench.core.background_loop import portal
+from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.display.servers import status_words
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.client_features import ClientFeatures, root_url
@@ -110,7 +111,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         """
         tools = {tool.name: tool for tool in self.tools}
         if name not in tools:
-            full_names = {f"{t.server}_{t.remote_name}": t for t in tools.values()}
+            full_names = {ToolAddress.of(t).full_name: t for t in tools.values()}
             if name in full_names:
                 return full_names[name]
             way = way_to_tool(self.former, name) or did_you_mean(name, tools)

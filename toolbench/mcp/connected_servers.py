@@ -5,7 +5,9 @@ from itertools import count
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
+from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.errors import ToolNotFoundError, did_you_mean
+from toolbench.runs.history.record import reruns
 
 _THERE = ("connected", "incomplete", "lost")
 
@@ -74,6 +76,18 @@ class ConnectedServers:
 
 connected = ConnectedServers()
 """The servers of this process."""
+
+
+def _tool_again(address: ToolAddress, tool: Any) -> Any:
+    """Return *tool*; if its session is over, the tool at *address* of the present session."""
+    if tool is not None:
+        caller = getattr(tool.executor, "caller", None)
+        if caller in connected.sessions or connected.session(address.server) is None:
+            return tool
+    return connected.tool(*address)
+
+
+reruns.tool_of = _tool_again
 
 
 async def all_closed(sessions: Iterable[Session]) -> None:

@@ -80,7 +80,7 @@ def calls_of(
     states = ("ok",) if openhands else ("ok", "error")
     for part in parts:
         name, conditions = part.tool.name, conditions_of(part)
-        own = [r for r in records if r.tool == name and r.state in states]
+        own = [r for r in records if r.is_of(part.tool) and r.state in states]
         own = [r for r in own if r.definition in (part.tool, None)]
         current = [r for r in own if r.cell is None or r.cell >= conditions.last_change]
         if early := len(own) - len(current):

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
+from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.errors import Problem, SchemaError, did_you_mean
 from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
-from toolbench.mcp.definition import MCPToolDefinition
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.plain import NOT_KEPT, clip
 from toolbench.redaction import MARK
@@ -145,11 +145,11 @@ def _read(call: Any, server: str | None) -> tuple[str | None, Mapping[str, Any]]
             call.get("server"),
         )
     else:
-        definition = getattr(call, "definition", None)
+        address = getattr(call, "address", None)
         name = getattr(call, "tool", None) or getattr(call, "name", None)
         of = getattr(call, "server", None)
-        if isinstance(definition, MCPToolDefinition):
-            name, of = definition.remote_name, definition.server
+        if isinstance(address, ToolAddress):
+            name, of = address.name, address.server
         arguments = getattr(call, "arguments", None)
     if server is not None and of != server:
         return None, {}

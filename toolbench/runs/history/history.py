@@ -13,6 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbench.core.coercion.dataframe import data_frame_class
+from toolbench.core.definition.tool_address import ToolAddress
+from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import shorten
 from toolbench.display.render import bundle
 from toolbench.plain import plain, text_of
@@ -24,6 +26,7 @@ from toolbench.runs.history.state_words import state_words
 if TYPE_CHECKING:
     import pandas as pd
 
+AnyTool = ToolDefinition[Any, Any]
 MAX_RECORDS = 1_000  # records
 ROOM = 50_000_000  # bytes of all records together
 _MAX_LINES = 20
@@ -40,7 +43,7 @@ class RunHistory(Sequence[RunRecord]):
         self._size = 0
         self._lock = RLock()
         self._journal: Journal | None = None
-        self._observers: dict[int, tuple[str, Callable[[], object]]] = {}
+        self._observers: dict[int, tuple[AnyTool, Callable[[], object]]] = {}
         self._numbers = count()
 
     def add(self, record: RunRecord) -> None:
@@ -50,10 +53,10 @@ class RunHistory(Sequence[RunRecord]):
             journal = self._journal
         if journal is not None:
             journal.write(record)
-        self._tell(record.tool)
+        self._tell(record)
 
-    def observe(self, tool: str, react: Callable[[], object]) -> Callable[[], None]:
-        """Call *react* after a change of the runs of the tool named *tool*, in the thread of the change.
+    def observe(self, tool: AnyTool, react: Callable[[], object]) -> Callable[[], None]:
+        """Call *react* after a change of the runs of *tool*, in the thread of the change.
 
         Returns:
             A function that stops the calls.
@@ -68,12 +71,12 @@ class RunHistory(Sequence[RunRecord]):
 
         return stop
 
-    def _tell(self, tool: str | None = None) -> None:
-        """Call the observers of *tool*, or all observers if *tool* is None."""
+    def _tell(self, record: RunRecord | None = None) -> None:
+        """Call the observers of the tool of *record*, or all observers if *record* is None."""
         with self._lock:
             observers = list(self._observers.values())
-        for name, react in observers:
-            if tool in (name, None):
+        for tool, react in observers:
+            if record is None or record.is_of(tool):
                 react()
 
     def _append(self, record: RunRecord) -> None:
@@ -118,6 +121,13 @@ class RunHistory(Sequence[RunRecord]):
         """Return the newest record of the run with this *number*; None if there is no such record."""
         with self._lock:
             return next((r for r in reversed(self._records) if r.id == number), None)
+
+    def of(self, tool: AnyTool) -> list[RunRecord]:
+        """Return the records of the runs of *tool*, newest last.
+
+        A tool is known by its server and its name there: other servers may use the same name.
+        """
+        return [record for record in self if record.is_of(tool)]
 
     def to_json(self) -> str:
         """Return all records as a JSON array."""
@@ -177,13 +187,29 @@ class RunHistory(Sequence[RunRecord]):
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
         for column in ("run", "tool", "state", "seconds", "from", "arguments"):
             table.add_column(column, no_wrap=column != "arguments")
-        for r in records:
-            cells = (r.id, r.tool, state_words(r.state), f"{r.seconds:.3f}", r.source)
+        for r, name in zip(records, tool_names(records), strict=True):
+            cells = (r.id, name, state_words(r.state), f"{r.seconds:.3f}", r.source)
             texts = (*map(str, cells), text_of(plain(r.json_arguments)))
             table.add_row(*(Text(shorten(text, _WIDEST)) for text in texts))
         if len(self) > _MAX_LINES:
             table.caption = f"the last {_MAX_LINES} of {len(self):,}"
         return dict(bundle(table))
+
+
+def tool_names(records: Sequence[RunRecord]) -> list[str]:
+    """Return the name of the tool of each of *records*, for people.
+
+    If tools of several servers had the same name, the name of the server is put in front.
+    """
+    addresses: dict[str, set[ToolAddress | None]] = {}
+    for record in records:
+        addresses.setdefault(record.tool, set()).add(record.address)
+    return [
+        record.address.full_name
+        if record.address is not None and len(addresses[record.tool]) > 1
+        else record.tool
+        for record in records
+    ]
 
 
 _history = RunHistory()

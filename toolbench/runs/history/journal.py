@@ -10,7 +10,7 @@ from typing import Any
 from warnings import warn
 
 from toolbench.errors import ToolbenchError
-from toolbench.runs.history.record import RunRecord
+from toolbench.runs.history.record import RunRecord, address_in
 from toolbench.runs.history.recorded_observation import recorded_in
 from toolbench.runs.questions import Answer
 
@@ -104,6 +104,7 @@ def _record(line: bytes) -> RunRecord | None:
             waited=float(data.get("waited", 0)),
             decision=str(data.get("decision", "")),
             version=str(data.get("version", "")),
+            address=address_in(data),
             answers=tuple(Answer(**answer) for answer in data.get("answers", ())),
             size=len(line),
         )

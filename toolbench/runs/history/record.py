@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.registry import find_tool
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
@@ -22,6 +23,7 @@ from toolbench.runs.run_here import run_here
 from toolbench.runs.shell import running_shell
 from toolbench.wording import time_taken
 
+AnyTool = ToolDefinition[Any, Any]
 MAX_RESULT = (
     20_000  # characters of a result: displays of records are saved in notebooks
 )
@@ -39,12 +41,26 @@ def _no_engine(run: Run) -> Observation:
     raise ToolbenchError(msg)
 
 
+def _same(address: ToolAddress, tool: AnyTool | None) -> AnyTool:
+    if tool is not None:
+        return tool
+    msg = (
+        f"Tool {address.name!r} belongs to server {address.server!r}, which is not connected. "
+        f"Connect it first: %mcp connect {address.server} ..."
+    )
+    raise ToolNotFoundError(msg)
+
+
 class Reruns:
-    """Holds the function that runs a recorded call again; the engine sets this function."""
+    """Holds the functions that a recorded call needs to run again; other packages set them."""
 
     def __init__(self) -> None:
-        """Set a function that only raises an error."""
+        """Set functions for a program in which no server was ever connected."""
         self.perform: Callable[[Run], Observation] = _no_engine
+        """Runs the call again. The engine sets this function."""
+        self.tool_of: Callable[[ToolAddress, AnyTool | None], AnyTool] = _same
+        """Returns the tool at an address of a server now. The second argument is the tool that ran,
+        if it is known. `toolbench.mcp` sets this function."""
 
 
 reruns = Reruns()
@@ -72,13 +88,16 @@ class RunRecord:
     traceback: str = ""
     version: str = ""
     """The version label of the tool, if it has one."""
-    definition: ToolDefinition[Any, Any] | None = field(default=None, compare=False)
+    definition: AnyTool | None = field(default=None, compare=False)
     conversation: Any = field(default=None, compare=False)
     """The conversation that the executor got."""
     cell: int | None = field(default=None, compare=False)
     """The number of the newest cell that had begun when the run ended; None outside a notebook."""
     forms: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """The JSON form of each argument that was sent as Python objects; see `json_arguments`."""
+    address: ToolAddress | None = None
+    """The server of the tool and the name of the tool there; None in a file of an older version.
+    Names can change: if another server has a tool of the same name, `tool` gets a longer name."""
     answers: tuple[Answer, ...] = field(default=(), compare=False)
     """The answers to the questions that were asked during the work, in turn, without secrets; the
     `question` of each is the text that was asked. `with answering(*record.answers):` gives them again."""
@@ -109,6 +128,7 @@ class RunRecord:
             definition=run.tool,
             conversation=run.conversation,
             cell=_newest_cell(),
+            address=ToolAddress.of(run.tool),
             forms=forms,
             answers=answers,
             size=sum(map(size_of, (arguments, forms, observation, contents))),
@@ -125,7 +145,7 @@ class RunRecord:
 
         Raises:
             ToolNotFoundError: If the record was read from a file, and there is no tool of that
-                name here.
+                name here, or the server of the tool is not connected.
             ToolbenchError: If a secret is missing, or an argument was too long to keep.
         """
         return reruns.perform(self.again("python", {**(arguments or {}), **kwargs}))
@@ -151,7 +171,9 @@ class RunRecord:
         tool.as_executable()
         return run_here(tool, merged, source, self.conversation)
 
-    def _tool(self) -> ToolDefinition[Any, Any]:
+    def _tool(self) -> AnyTool:
+        if self.address is not None and self.address.server:
+            return reruns.tool_of(self.address, self.definition)
         if self.definition is not None:
             return self.definition.latest()
         try:
@@ -162,6 +184,13 @@ class RunRecord:
                 "run the cell that makes it, or connect its server."
             )
             raise ToolNotFoundError(msg) from None
+
+    def is_of(self, tool: AnyTool) -> bool:
+        """Tell whether this was a run of *tool*, whatever name the tool had then and has now."""
+        address = ToolAddress.of(tool)
+        if self.address is None:
+            return self.tool in (tool.name, address.full_name)
+        return self.address == address
 
     @property
     def time_taken(self) -> str:
@@ -187,6 +216,7 @@ class RunRecord:
         return {
             "id": self.id,
             "tool": self.tool,
+            **_written(self.address),
             "arguments": plain(self.json_arguments),
             "observation": plain(self.observation.to_dict()),
             "state": self.state,
@@ -255,6 +285,21 @@ def _forms(run: Run, arguments: Mapping[str, Any]) -> dict[str, Any]:
     }
     merged: dict[str, Any] = _shortened({**forms, **run.secrets.hide(checked)})
     return merged
+
+
+def _written(address: ToolAddress | None) -> dict[str, str]:
+    """Return the part of a record in JSON that `address_in` reads."""
+    if address is None:
+        return {}
+    remote_name = {"remote_name": address.name} if address.server else {}
+    return {"server": address.server, **remote_name}
+
+
+def address_in(data: Mapping[str, Any]) -> ToolAddress | None:
+    """Return the address of the tool in *data*, a record in JSON; None if *data* has none."""
+    if "server" not in data:
+        return None
+    return ToolAddress(str(data["server"]), str(data.get("remote_name", data["tool"])))
 
 
 def _without_secrets(answer: Answer, run: Run) -> Answer:

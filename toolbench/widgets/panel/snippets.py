@@ -10,6 +10,7 @@ from json import dumps
 from pprint import pformat
 from typing import Any
 
+from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.registry import default_registry
 from toolbench.core.tool import ToolDefinition
 from toolbench.export.code.needed_statements import code_of
@@ -36,10 +37,14 @@ class Handle:
 
 
 def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
-    """Return a call of *tool* with *arguments* as Python, for the notebook that shows the tool."""
+    """Return a call of *tool* with *arguments* as Python, for the notebook that shows the tool.
+
+    A server's tool is called by its full name: its name may be the name of another tool by now.
+    """
     handle = _in_this_notebook(tool)
     if handle is None:
-        line = f"{shlex.quote(tool.name)} {dumps(dict(arguments))}"
+        name = ToolAddress.of(tool).full_name
+        line = f"{shlex.quote(name)} {dumps(dict(arguments))}"
         call = f"get_ipython().run_line_magic('tool', {line!r})"
         return f"{_note(arguments)}observation = {call}\nobservation"
     call = f"run_tool({handle.expression}, {_literal(arguments)})"
@@ -53,9 +58,12 @@ def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
 
 
 def as_cell(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
-    """Return a call of *tool* with *arguments* as a cell with the magic `%%tool`."""
+    """Return a call of *tool* with *arguments* as a cell with the magic `%%tool`.
+
+    A server's tool has its full name there, as in `as_python`.
+    """
     body = dumps(dict(arguments), indent=2, ensure_ascii=False)
-    return f"%%tool {shlex.quote(tool.name)}\n{body}"
+    return f"%%tool {shlex.quote(ToolAddress.of(tool).full_name)}\n{body}"
 
 
 def as_pytest(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
@@ -102,9 +110,18 @@ def _in_this_notebook(tool: AnyTool) -> Handle | None:
     for name, value in _variables(_MAIN):
         if value is tool:
             return Handle(name)
-        if type(value).__name__ == "MCPClient" and tool in list(value):
-            return Handle(f"{name}[{tool.name!r}]")
+        if type(value).__name__ == "MCPClient" and (known := _name_in(value, tool)):
+            return Handle(f"{name}[{known!r}]")
     return _from_a_module(tool) or _from_the_registry(tool)
+
+
+def _name_in(client: Any, tool: AnyTool) -> str:
+    """Return the present name of *tool* in *client*; empty if the client does not have the tool."""
+    caller, address = getattr(tool.executor, "caller", None), ToolAddress.of(tool)
+    if caller is None or client.servers.get(address.server) is not caller:
+        return ""
+    names = (one.name for one in client if ToolAddress.of(one) == address)
+    return next(names, "")
 
 
 def _in_a_file(tool: AnyTool) -> Handle:

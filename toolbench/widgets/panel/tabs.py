@@ -54,8 +54,7 @@ class PanelTabs:
 
     def _titles(self) -> tuple[str, ...]:
         """Return the titles, with the number of runs in the title of History."""
-        name = self._panel.tool.name
-        runs = sum(record.tool == name for record in history())
+        runs = len(history().of(self._panel.tool))
         return tuple(
             f"{title} ({runs:,})" if title == "History" and runs else title
             for title in TABS
@@ -77,7 +76,7 @@ class PanelTabs:
         """Update *view*, which is the open tab History, after each run of the tool."""
         updates = PacedUpdate(partial(self._show_runs, view))
         self._following.callback(updates.close)
-        stop = history().observe(self._panel.tool.name, updates.change)
+        stop = history().observe(self._panel.tool, updates.change)
         self._following.callback(stop)
 
     def _show_runs(self, view: View) -> None:

@@ -237,8 +237,7 @@ class HistoryView(View):
 
     def _fill_list(self, chosen: int | None) -> None:
         """List the runs, and choose the run with the number *chosen*; without it, the newest run."""
-        name = self._panel.tool.name
-        records = [r for r in reversed(list(history())) if r.tool == name][:_MAX_RUNS]
+        records = history().of(self._panel.tool)[-_MAX_RUNS:][::-1]
         options = [(_label(record), record.id) for record in records]
         numbers = [record.id for record in records]
         place = numbers.index(chosen) if chosen in numbers else 0

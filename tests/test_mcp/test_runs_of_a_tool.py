@@ -1,0 +1,112 @@
+"""A run belongs to the tool of its server, whatever other servers call their tools."""
+
+import json
+
+import pytest
+
+from toolbench import history, run_tool, tool
+from toolbench.errors import ToolNotFoundError
+from toolbench.runs.history.history import RunHistory, tool_names
+from toolbench.testing import FakeMCPServer
+
+
+@pytest.fixture(autouse=True)
+def _clean():
+    history().clear()
+    yield
+    history().clear()
+
+
+def server(name):
+    """A server with the tool `status`, which answers with *name*."""
+    fake = FakeMCPServer(name)
+    fake.answer("status", name)
+    return fake
+
+
+def texts(records):
+    return [record.observation.text for record in records]
+
+
+class TestHistory:
+    def test_has_the_runs_of_the_tool_only(self, client):
+        """A run before the other server came is there too, though the tool has a new name."""
+        client.connect("git", server("git"))
+        alone = client["status"]
+        run_tool(alone)
+        client.connect("desk", server("desk"))
+        for name in ("git_status", "desk_status", "git_status"):
+            run_tool(client[name])
+        assert texts(history().of(alone)) == ["git"] * 3
+        assert texts(history().of(client["git_status"])) == ["git"] * 3
+        assert texts(history().of(client.servers["desk"].tools["status"])) == ["desk"]
+
+    def test_has_no_runs_of_a_function_of_the_name(self, client):
+        """Nor the function those of the server's tool."""
+
+        @tool
+        def status() -> str:
+            """Tell the status."""
+            return "function"
+
+        client.connect("git", server("git"))
+        run_tool(status)
+        run_tool(client["status"])
+        assert texts(history().of(status)) == ["function"]
+        assert texts(history().of(client["status"])) == ["git"]
+
+    def test_tells_the_tools_apart(self, client):
+        """Where two tools of one name ran, each has its server in front."""
+        for name in ("git", "desk"):
+            client.connect(name, server(name))
+            run_tool(client.servers[name].tools["status"])
+        assert tool_names(history()) == ["git_status", "desk_status"]
+        assert "desk_status" in repr(history())
+        assert tool_names(history()[:1]) == ["status"]
+
+
+class TestSavedRuns:
+    def test_are_those_of_the_same_tool(self, client, tmp_path):
+        """In the next session too; and they run again at their own server."""
+        path = tmp_path / "history.ndjson"
+        history().persist(path)
+        for name in ("git", "desk"):
+            client.connect(name, server(name))
+            run_tool(client.servers[name].tools["status"])
+        later = RunHistory()
+        later.persist(path)
+        assert texts(later.of(client["git_status"])) == ["git"]
+        assert texts(later.of(client["desk_status"])) == ["desk"]
+        assert [record.rerun().text for record in later] == ["git", "desk"]
+        client.disconnect("desk")
+        with pytest.raises(ToolNotFoundError, match="'desk', which is not connected"):
+            later[1].rerun()
+
+    def test_of_an_older_version_belong_to_the_tool_of_their_name(
+        self, client, tmp_path
+    ):
+        """They do not say of which server the tool was."""
+        path = tmp_path / "history.ndjson"
+        history().persist(path)
+        client.connect("git", server("git"))
+        run_tool(client["status"])
+        line = json.loads(path.read_text())
+        del line["server"], line["remote_name"]
+        older = [line, line | {"tool": "desk_status"}]
+        path.write_text("".join(json.dumps(one) + "\n" for one in older))
+        later = RunHistory()
+        later.persist(path)
+        assert [r.tool for r in later] == ["status", "desk_status"]
+        assert [r.tool for r in later.of(client["status"])] == ["status"]
+        client.disconnect("git")
+        client.connect("desk", server("desk"))
+        assert len(later.of(client["status"])) == 2
+
+
+class TestRunAgain:
+    def test_is_at_the_server_that_was_connected_anew(self, client):
+        """As after a change of its code, when the session of the run is over."""
+        client.connect("git", server("old"))
+        run_tool(client["status"])
+        client.connect("git", server("new"))
+        assert history()[0].rerun().text == "new"
