@@ -86,6 +86,30 @@ def test_counts_what_lint_says_once(session):
         assert f">{finding.tool}</code>" in html and finding.rule in html
 
 
+@pytest.mark.parametrize("tools", [14, 300])
+def test_shows_all_that_lint_says(tools):
+    """After a click on "more"; of very many the last are left out, and a command lists them."""
+    names = [f"tool_{number:03}" for number in range(tools)]
+    server = FastMCP("one")
+    for name in names:
+        server.tool(lambda: "x", name=name, description="Short.")
+    with MCPClient(timeout=20) as client:
+        client.connect("one", server)
+        review = review_of(client.servers["one"])
+    html = review.to_html()
+    count = len(review.findings)
+    assert count >= tools
+    first, _, folded = html.partition("<details>")
+    folded, _, _ = folded.partition("</details>")
+    assert first.count("<li") == 8
+    assert f">and {count - 8} more</summary>" in folded
+    assert folded.count("<li") == min(count - 8, 200)
+    command = "%tools --source mcp:one --lint"
+    assert (command in html) == (count > 208)
+    if count > 208:
+        assert f"and {count - 208} more" in folded
+
+
 def test_speaks_to_the_person_who_decides(session):
     """What the author should do is of no use to somebody who cannot change the server."""
     review = review_of(session)

@@ -17,7 +17,8 @@ _NAME = "font-size:13px;background:transparent;padding:0"
 _PARTS = {"name", "description", "annotations", "arguments"}
 """The parts of a tool that a finding may be about, as its message says."""
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
-_LISTED_FINDINGS = 8  # findings shown
+_LISTED_FINDINGS = 8  # findings shown at once
+_FOLDED_FINDINGS = 200  # findings shown after a click
 _LISTED_TOOLS = 12  # tools named in one sentence
 _EXPENSIVE = 5_000  # tokens in every request
 
@@ -129,7 +130,7 @@ class ServerReview:
         tone, sentence = self.verdict
         parts = [notice(sentence, tone)]
         parts += [notice(concern, "warning") for concern in self.concerns]
-        parts.append(_findings_html(self.findings))
+        parts.append(_findings_html(self.findings, self.server))
         title = f"Should I use {self.server}?"
         return cards_html([Card(title, Html("".join(parts)), self.counts)])
 
@@ -154,18 +155,27 @@ def _counts(**numbers: int) -> str:
     )
 
 
-def _findings_html(findings: Sequence[Finding]) -> Html:
-    """Return the first *findings* as a list."""
+def _findings_html(findings: Sequence[Finding], server: str) -> Html:
+    """Return the *findings* as a list. A click shows those after the first."""
     if not findings:
         return Html("<p>Lint: nothing to remark.</p>")
-    first = findings[:_LISTED_FINDINGS]
-    lines = "".join(map(_finding_html, first))
-    rest = len(findings) - len(first)
-    more = f"<li>and {rest} more</li>" if rest else ""
-    return Html(
-        f'<div style="{REMARK}">What lint says</div>'
-        f'<ul style="overflow-wrap:anywhere;margin:2px 0;padding-left:1.4em">{lines}{more}</ul>'
-    )
+    rest = findings[_LISTED_FINDINGS:]
+    folded = ""
+    if rest:
+        beyond = len(rest) - _FOLDED_FINDINGS
+        command = f"<code>%tools --source mcp:{escape(server)} --lint</code>"
+        last = f"<p>and {beyond:,} more: {command} lists them all.</p>"
+        folded = (
+            f'<details><summary style="cursor:pointer">and {len(rest):,} more</summary>'
+            f"{_list_html(rest[:_FOLDED_FINDINGS])}{last * (beyond > 0)}</details>"
+        )
+    first = _list_html(findings[:_LISTED_FINDINGS])
+    return Html(f'<div style="{REMARK}">What lint says</div>{first}{folded}')
+
+
+def _list_html(findings: Sequence[Finding]) -> str:
+    lines = "".join(map(_finding_html, findings))
+    return f'<ul style="overflow-wrap:anywhere;margin:2px 0;padding-left:1.4em">{lines}</ul>'
 
 
 def _finding_text(finding: Finding) -> str:
