@@ -4,6 +4,7 @@
 import { type Row, VirtualList } from "./virtual";
 
 const PAGE = 8; // rows that Page Up and Page Down pass
+const STEADY = 5; // pixels that the mouse may move during a click
 let count = 0;
 
 export interface Entry extends Row {
@@ -19,6 +20,7 @@ export class ListBox {
   #keys: string[] = [];
   #chosen: string | null = null;
   #active: string | null = null;
+  #isPressed = false;
 
   /** Make a list called *label*. The chosen key is written into the field of *owner*. */
   constructor(owner: HTMLElement, label: string) {
@@ -29,6 +31,7 @@ export class ListBox {
     this.element.setAttribute("aria-label", label);
     this.#list = new VirtualList(this.element, (element, row) => this.#paint(element, row));
     this.element.addEventListener("keydown", (event) => this.#onKey(event));
+    this.element.addEventListener("mousedown", (event) => this.#onPress(event));
     this.element.addEventListener("click", (event) => this.#onClick(event));
   }
 
@@ -108,10 +111,25 @@ export class ListBox {
     event.preventDefault();
   }
 
-  #onClick(event: MouseEvent): void {
-    const target = event.target instanceof Element ? event.target : null;
-    const option = target?.closest<HTMLElement>("[role=option]");
-    if (option) this.#choose(option.dataset.key ?? null);
+  /**
+   * Choose the row at which the button of the mouse goes down, once it is up again in the same place.
+   * Between the two the list may change, and then the browser sends no click, or one to another row.
+   */
+  #onPress(press: MouseEvent): void {
+    const key = keyAt(press);
+    if (press.button !== 0 || key === null) return;
+    this.#isPressed = true;
+    const choose = (release: MouseEvent): void => {
+      const way = Math.hypot(release.clientX - press.clientX, release.clientY - press.clientY);
+      if (way <= STEADY) this.#choose(key);
+      setTimeout(() => (this.#isPressed = false)); // after the click, if there is one
+    };
+    addEventListener("mouseup", choose, { capture: true, once: true });
+  }
+
+  /** Choose a row that was clicked without a mouse, as screen readers do. */
+  #onClick(click: MouseEvent): void {
+    if (!this.#isPressed) this.#choose(keyAt(click));
   }
 
   #choose(key: string | null): void {
@@ -122,6 +140,12 @@ export class ListBox {
     field.value = key;
     field.dispatchEvent(new Event("change", { bubbles: true }));
   }
+}
+
+/** The key of the row in which *event* happened; null outside the rows. */
+function keyAt(event: MouseEvent): string | null {
+  const target = event.target instanceof Element ? event.target : null;
+  return target?.closest<HTMLElement>("[role=option]")?.dataset.key ?? null;
 }
 
 /** A part of a row that shows *text*. */

@@ -121,7 +121,7 @@ class TestExplorer:
         explorer.see("Sent: request")
         explorer.see("Received: response")
         explorer.look("explorer-traffic")
-        explorer.click("All as text")
+        explorer.click("List as text")
         text = explorer.box.get_by_label("Messages as text")
         expect(text).to_contain_text("hired")
         style = "e => getComputedStyle(e).overflowY"

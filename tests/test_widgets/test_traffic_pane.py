@@ -10,7 +10,7 @@ import pytest
 from payloads import PAYLOADS
 from test_display.inert import problems
 
-from test_widgets.front import click, is_of, named, page, receive, walk
+from test_widgets.front import click, is_of, named, page, receive, type_into, walk
 from test_widgets.tooling import buttons, until
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
@@ -63,6 +63,20 @@ def open_line(traffic, subject):
     receive(named(traffic.widget, "Open message"), value=number)
 
 
+def type_letter(field, letter):
+    """Add a letter to the text of *field*."""
+    receive(field, value=field.value + letter)
+
+
+def customs(wire):
+    """What was sent that is no state: comm and content."""
+    return [
+        (comm_id, data["content"])
+        for comm_id, kind, data in wire.messages
+        if kind == "comm_msg" and data.get("method") == "custom"
+    ]
+
+
 def calls(session):
     """The calls of tools that were sent."""
     return session.traffic.find(method="tools/call", kind="request")
@@ -98,6 +112,30 @@ class TestLines:
         receive(named(traffic.widget, "Show"), index=2)
         assert lines(traffic) == []
         assert "No message matches" in page(traffic.widget)
+
+    def test_follow_each_letter_of_the_filter(self, explorer, traffic):
+        """An emptied filter hides nothing; a letter that changes no line sends no line."""
+        explorer.page.session.call("basket", {"item": "pear"})
+        until(lambda: any("tools/call basket" in line for line in lines(traffic)))
+        everything = lines(traffic)
+        type_into(named(traffic.widget, "Containing"), "in the bask")
+        assert [line[3] for line in lines(traffic)] == ["tools/call basket"]
+        before = pieces(traffic)
+        type_letter(named(traffic.widget, "Containing"), "e")
+        assert pieces(traffic) == before
+        type_into(named(traffic.widget, "Containing"), "")
+        assert lines(traffic) == everything
+
+    def test_as_text_are_those_of_the_filter(self, explorer, traffic):
+        """And the text says how many others there are."""
+        explorer.page.session.call("basket", {"item": "pear"})
+        until(lambda: any("tools/call basket" in line for line in lines(traffic)))
+        total = len(explorer.page.session.traffic)
+        click(buttons(traffic.widget)["List as text"])
+        assert f"{total} messages<" in page(traffic.widget)
+        type_into(named(traffic.widget, "Containing"), "in the basket")
+        click(buttons(traffic.widget)["List as text"])
+        assert f" of {total}, as the list is filtered" in page(traffic.widget)
 
     def test_of_10_000_messages_are_all_there(self, explorer, traffic):
         """And what was sent once is not sent again: a new message is one piece."""
@@ -195,7 +233,7 @@ class TestOpenMessage:
         until(lambda: "Answered" in page(traffic.widget))
         assert session.traffic.find("shop://stock/pear", direction="sent")
 
-    def test_of_a_call_goes_through_the_panel(self, explorer, traffic):
+    def test_of_a_call_goes_through_the_panel(self, explorer, traffic, wire):
         """Repeating runs the tool there, where it may be asked about; editing fills the form."""
         session = explorer.page.session
         session.call("basket", {"item": "pear"})
@@ -206,6 +244,10 @@ class TestOpenMessage:
         assert isinstance(pane, ToolsPane)
         panel = pane._open["basket"].panel
         assert panel.form.value == {"item": "pear"}
+        assert "The form of basket now holds these arguments" in page(traffic.widget)
+        item = named(panel.form.widget, "item")
+        content = {"do": "focus"}  # so that a person sees where to go on
+        assert (item.comm.comm_id, content) in customs(wire)
         assert len(calls(session)) == 1
         click(buttons(traffic.widget)["Repeat"])
         until(lambda: len(calls(session)) == 2 and panel.record is not None)

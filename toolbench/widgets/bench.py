@@ -161,9 +161,11 @@ class Bench(w.VBox):
                 and getattr(tool, "remote_name", tool.name) == name
             ):
                 self._list.pick(str(number))
-                self.panel.put_back(arguments)
                 if is_run:
+                    self.panel.put_back(arguments)
                     self.panel.run()
+                else:
+                    self.panel.edit(arguments)
                 return True
         return False
 

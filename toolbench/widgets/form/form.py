@@ -182,6 +182,10 @@ class SchemaForm:
             (slot.display.body for slot in self.slot.walk() if slot.display.errors), ()
         )
 
+    def focus(self) -> None:
+        """Put the cursor into the first field, if there is one."""
+        self._focus(self.slot)
+
     def wrong_fields(self) -> list[WrongField]:
         """Return the fields that show an error, in the order of the form."""
         with self.frame.lock:

@@ -62,6 +62,11 @@ class MessageLines(Generic[T]):
         self.widgets = [self._head, self._box]
         """The widgets to show, one below the other."""
 
+    def shows(self, items: Sequence[T]) -> bool:
+        """Return whether *items* are all the items of the list, in this order."""
+        numbers = (item.id for piece in self._pieces for item in piece)
+        return not self._dropped and [item.id for item in items] == list(numbers)
+
     def restart(self, items: Iterable[T]) -> None:
         """Replace all earlier items by *items*."""
         old = self._widgets

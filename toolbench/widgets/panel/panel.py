@@ -178,6 +178,11 @@ class ToolPanel(w.VBox):
         self.form.value = dict(arguments)
         self._tabs.to_form()
 
+    def edit(self, arguments: Mapping[str, Any]) -> None:
+        """Fill the form with *arguments*, and put the cursor into its first field."""
+        self.put_back(arguments)
+        self.form.focus()
+
     def run(
         self,
         *,

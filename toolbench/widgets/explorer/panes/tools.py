@@ -89,9 +89,11 @@ class ToolsPane(ListPane):
         if not self._list.pick(name):
             return False
         panel = self._open[name].panel
-        panel.put_back(arguments)
         if is_run:
+            panel.put_back(arguments)
             panel.run()
+        else:
+            panel.edit(arguments)
         return True
 
     @staticmethod

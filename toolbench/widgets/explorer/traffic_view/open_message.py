@@ -59,7 +59,10 @@ class OpenMessage:
         self._exchange: Exchange | None = None
         self._head = parts.html()
         self.repeat = parts.button("Repeat", tip="Send the same request again")
-        self.edit = parts.button("Edit and send", tip="Change its parameters first")
+        self.edit = parts.button(
+            "Edit and send",
+            tip="Change its parameters first; a call of a tool is changed in its form",
+        )
         self.send = parts.button("Send", look="primary")
         self.close = parts.button("Close")
         self._area = parts.make(w.Textarea, "toolbench-code", description="Parameters")
@@ -163,6 +166,9 @@ class OpenMessage:
         if not self._use_tool(str(name), arguments, is_run=is_run):
             text = f"The server does not list the tool {name!r}."
             put(self._message, notice(text, "warning"))
+        elif not is_run:
+            text = f"The form of {name} now holds these arguments: change them there, then click Run."
+            put(self._message, notice(text, "neutral"))
 
     def _request(self, method: str, params: dict[str, Any]) -> None:
         params = {name: value for name, value in params.items() if name != "_meta"}

@@ -52,7 +52,6 @@ class TrafficPane(Pane):
             "toolbench-field",
             description="Containing",
             placeholder="Filter messages",
-            continuous_update=False,
         )
         self._lines = traffic_lines(parts)
         self._number = parts.make(
@@ -64,7 +63,8 @@ class TrafficPane(Pane):
         )
         self._opened = OpenMessage(parts, session, lock, use_tool)
         self._as_text = parts.button(
-            "All as text", tip="The listed messages, to copy or save"
+            "List as text",
+            tip="The messages that the list shows, as text to copy or save",
         )
         self._whole = parts.html()
         self.on(self._kind, self._restart)
@@ -115,7 +115,9 @@ class TrafficPane(Pane):
         return f" ({len(session.traffic):,})" if session.traffic else ""
 
     def _restart(self) -> None:
-        self._lines.restart(self._matching())
+        matching = self._matching()
+        if not self._lines.shows(matching):  # one more letter often changes nothing
+            self._lines.restart(matching)
 
     def _matching(self) -> list[Exchange]:
         return [exchange for exchange in self._all.values() if self._fits(exchange)]
@@ -148,7 +150,11 @@ class TrafficPane(Pane):
         texts = [m.text for m in sorted(messages, key=lambda m: m.id)]
         text = str(cap("\n".join(texts), _COPIED))
         content = Html(f'<pre style="{PRE};white-space:pre-wrap">{escape(text)}</pre>')
-        card = Card("Messages as text", content, counted(len(texts), "message"))
+        total = sum(1 if e.answer is None else 2 for e in self._all.values())
+        size = counted(len(texts), "message")
+        if len(texts) < total:
+            size = f"{size} of {total:,}, as the list is filtered"
+        card = Card("Messages as text", content, size)
         put(self._whole, cards_html([card]))
 
     def close(self) -> None:
