@@ -256,13 +256,17 @@ def test_a_definition_is_read_wherever_it_is_referred_to(name, words):
 @pytest.mark.parametrize(
     ("items", "text"),
     [
-        ({"type": "string", "format": "date"}, "array of string (each: format date)"),
+        ({"type": "string", "format": "date"}, "array of string of format date"),
         ({"type": "integer", "minimum": 1}, "array of integer (each: at least 1)"),
         (
             {"type": "array", "items": {"type": "string", "maxLength": 2}},
             "array of array of string (each: each of these: at most 2 characters)",
         ),
         ({"type": "string", "default": "a"}, "array of string"),
+        (
+            {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]},
+            "array of string of format date",
+        ),
         ({"$ref": "#"}, "array of array of array of array"),
     ],
 )

@@ -33,7 +33,7 @@ def kind(node: Node) -> str:
 def facts(node: Node) -> list[str]:
     """List the limits, the format and the default of the value, each as a phrase.
 
-    The limits and the format of a list's items are one phrase, as in `each: format date`.
+    The limits of a list's items are one phrase, as in `each: at least 1`.
     """
     phrases = limits(node.schema)
     if node.format:
@@ -46,13 +46,11 @@ def facts(node: Node) -> list[str]:
 
 
 def _of_each_item(node: Node, fuel: int) -> list[str]:
-    """List the limits and the format of the items of *node*, or of the items of these."""
+    """List the limits of the items of *node*, and of the items of these."""
     if node.items is None or not fuel:
         return []
-    form = [f"format {node.items.format}"] if node.items.format else []
     inner = _of_each_item(node.items, fuel - 1)
     return [
-        *form,
         *limits(node.items.schema),
         *([f"each of these: {', '.join(inner)}"] if inner else []),
     ]
@@ -74,7 +72,7 @@ def _kind(node: Node, fuel: int) -> str:
         return f"one of {_list_of(node.values)}"
     if node.branches:
         some = islice(node.alternatives, _MAX_VALUES)
-        return " or ".join(dict.fromkeys(_kind(branch, fuel) for branch in some))
+        return " or ".join(dict.fromkeys(_part(branch, fuel) for branch in some))
     if node.type == "array" and fuel:
         return _array(node, fuel - 1)
     if node.type == "object" and node.properties:
@@ -85,10 +83,16 @@ def _kind(node: Node, fuel: int) -> str:
 def _array(node: Node, fuel: int) -> str:
     if node.prefix_items:
         some = islice(node.prefix_items, _MAX_VALUES)
-        return f"array of ({', '.join(_kind(item, fuel) for item in some)})"
+        return f"array of ({', '.join(_part(item, fuel) for item in some)})"
     if node.items is None or not (node.items.types or node.items.values):
         return "array"
-    return f"array of {_kind(node.items, fuel)}"
+    return f"array of {_part(node.items, fuel)}"
+
+
+def _part(node: Node, fuel: int) -> str:
+    """Return the type of *node*, a part of another type, with its format."""
+    form = "" if node.values or not node.format else f" of format {word(node.format)}"
+    return f"{_kind(node, fuel)}{form}"
 
 
 def _list_of(values: Iterable[Any]) -> str:
