@@ -11,7 +11,7 @@ from toolbench.display.escape import Html
 from toolbench.display.page import notice
 from toolbench.mcp.features.listing import ToolsDiff
 from toolbench.mcp.session import MCPServerSession
-from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.kit.parts import Parts, put
 from toolbench.wording import listed
 
 MOST = 6
@@ -94,3 +94,46 @@ def changes_html(change: ToolsDiff | None) -> Html:
     }
     texts = [f"{verb} {listed(n, MOST)}" for verb, n in parts.items() if n]
     return notice(f"The list changed: {'; '.join(texts)}.", "info")
+
+
+class ListNotes:
+    """Two notes: one above the list, and one in place of the picked item while no item is picked."""
+
+    def __init__(self, parts: Parts, session: MCPServerSession, plural: str) -> None:
+        """Say that the list comes. *plural* is the word for its items, such as "resources"."""
+        self._session, self._plural = session, plural
+        self._items: Mapping[str, Any] | None = None
+        self._has_trouble = False
+        self.above = parts.html(notice("Listing…", "neutral"))
+        """The note above the list."""
+        self.empty = parts.html()
+        """The note in place of the picked item."""
+
+    def can_list(self) -> bool:
+        """Return whether the server can be asked for the list. If it cannot, say so."""
+        if self._session.status in ("connected", "incomplete", "lost"):
+            return True
+        self._has_trouble = True
+        if self._session.status == "connecting":
+            put(self.above, notice("Connecting…", "neutral"))
+            put(self.empty, Html(""))
+        else:
+            text = f"Its {self._plural} can be read when the server is connected. The tab Server connects it."
+            put(self.above, notice("Not connected.", "neutral"))
+            put(self.empty, notice(text, "neutral"))
+        return False
+
+    def say_failure(self, text: str) -> None:
+        """Say *text*, the reason why the list did not come."""
+        self._has_trouble = True
+        put(self.above, notice(text, "danger"))
+        put(self.empty, Html(""))
+
+    def say_changes(self, items: Mapping[str, Any]) -> None:
+        """Say what has changed in the list since the last call; *items* are its items by their keys."""
+        before, self._items = self._items, items
+        change = between(before, items) if before is not None else None
+        if change or before is None or self._has_trouble:
+            put(self.above, changes_html(change))
+        self._has_trouble = False
+        put(self.empty, notice(f"This server offers no {self._plural}.", "neutral"))

@@ -15,10 +15,9 @@ from toolbench.mcp.results import describe
 from toolbench.mcp.session import MCPServerSession
 from toolbench.redaction.redactor import results
 from toolbench.widgets.explorer.panes.pane import (
+    ListNotes,
     ListPane,
     Lock,
-    between,
-    changes_html,
 )
 from toolbench.widgets.explorer.panes.request_form import RequestForm, proposals
 from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
@@ -39,44 +38,38 @@ class PromptsPane(ListPane):
         """Ask the server for its prompts, in the background."""
         super().__init__(session, lock)
         parts = self._parts
-        self._prompts: dict[str, Prompt] | None = None
+        self._prompts: dict[str, Prompt] = {}
         self._lists: ServerRequest[list[Prompt]] = ServerRequest(self._lock)
         self._writing: ServerRequest[MCPPromptObservation] = ServerRequest(self._lock)
         self._form: RequestForm | None = None
-        self._notes = parts.html(notice("Listing…", "neutral"))
+        self._notes = ListNotes(parts, session, "prompts")
         self._list = PickList(parts, "Prompts", self._pick, lock)
         self._about = parts.html()
         self._write = parts.button("Get messages", look="primary")
         self._questions = ServerQuestions(parts)
         self._result = parts.html()
         self._links = LinkedResources(parts, lock)
-        self._empty = parts.html(notice("This server offers no prompts.", "neutral"))
-        self.detail = parts.column(self._empty, kind="toolbench-page")
+        self.detail = parts.column(self._notes.empty, kind="toolbench-page")
         self.on(self._write, self._ask)
-        self.widget = parts.column(self._notes, self._list.widget)
+        self.widget = parts.column(self._notes.above, self._list.widget)
         self.refresh()
 
     def refresh(self) -> None:
         """Show the latest prompts. The session asks the server for its prompts only if this is necessary."""
-        if self.session.status in ("connected", "incomplete", "lost"):
+        if self._notes.can_list():
             self._lists.start(lambda: list(self.session.prompts), self._show_list)
-        else:
-            self._notes.value = notice("Not connected.", "neutral")
 
     def _show_list(self, result: list[Prompt] | Failure) -> None:
         if isinstance(result, Failure):
-            self._notes.value = notice(result.text, "danger")
+            self._notes.say_failure(result.text)
             return
-        before, prompts = self._prompts, {prompt.name: prompt for prompt in result}
-        change = between(before, prompts) if before is not None else None
-        if change or before is None:
-            self._notes.value = changes_html(change)
-        self._prompts = prompts
+        self._prompts = {prompt.name: prompt for prompt in result}
+        self._notes.say_changes(self._prompts)
         self._list.offer([_item(prompt) for prompt in result], "No prompts.")
         self._list.pick_first()
 
     def _pick(self, name: str) -> None:
-        prompt = (self._prompts or {})[name]
+        prompt = self._prompts[name]
         self._drop_form()
         self._result.value = Html("")
         self._links.clear()
@@ -106,7 +99,7 @@ class PromptsPane(ListPane):
         if isinstance(result, Failure):
             self._result.value = notice(result.text, "danger")
         else:
-            prompt = (self._prompts or {}).get(self._list.picked or "")
+            prompt = self._prompts.get(self._list.picked or "")
             known = "" if prompt is None else prompt.description
             self._result.value = _messages_html(result, known)
             self._links.offer(self.session, result, results.redactor_of(result))

@@ -18,10 +18,9 @@ from toolbench.mcp.features.resources import (
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import (
     MOST,
+    ListNotes,
     ListPane,
     Lock,
-    between,
-    changes_html,
 )
 from toolbench.widgets.explorer.panes.request_form import RequestForm, proposals
 from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
@@ -44,7 +43,7 @@ class ResourcesPane(ListPane):
         """Ask the server for its resources and templates, in the background."""
         super().__init__(session, lock)
         parts = self._parts
-        self._offers: dict[str, Offer] | None = None
+        self._offers: dict[str, Offer] = {}
         self._lists: ServerRequest[list[Offer]] = ServerRequest(self._lock)
         self._reading: ServerRequest[MCPResourceObservation] = ServerRequest(self._lock)
         self._following: ServerRequest[None] = ServerRequest(self._lock)
@@ -52,7 +51,7 @@ class ResourcesPane(ListPane):
         self._uri = ""
         self._subscribed: set[str] = set()
         self._last_update = _last_message(session)
-        self._notes = parts.html(notice("Listing…", "neutral"))
+        self._notes = ListNotes(parts, session, "resources")
         self._list = PickList(parts, "Resources", self._pick, lock)
         self._about = parts.html()
         self._read = parts.button("Read", look="primary")
@@ -61,11 +60,10 @@ class ResourcesPane(ListPane):
         self._questions = ServerQuestions(parts)
         self._updates = parts.html()
         self._result = parts.html()
-        self._empty = parts.html(notice("This server offers no resources.", "neutral"))
-        self.detail = parts.column(self._empty, kind="toolbench-page")
+        self.detail = parts.column(self._notes.empty, kind="toolbench-page")
         self.on(self._read, partial(self._when_quiet, self._ask))
         self.on(self._follow, partial(self._when_quiet, self._subscribe))
-        self.widget = parts.column(self._notes, self._list.widget)
+        self.widget = parts.column(self._notes.above, self._list.widget)
         self.refresh()
 
     # --- the list -----------------------------------------------------------------
@@ -73,30 +71,25 @@ class ResourcesPane(ListPane):
     def refresh(self) -> None:
         """Show the latest resources. The session asks the server for them only if this is necessary."""
         self._tell_updates()
-        if self.session.status in ("connected", "incomplete", "lost"):
+        if self._notes.can_list():
             self._lists.start(self._listed, self._show_list)
-        else:
-            self._notes.value = notice("Not connected.", "neutral")
 
     def _listed(self) -> list[Offer]:
         return [*self.session.resources, *self.session.resources.templates]
 
     def _show_list(self, result: list[Offer] | Failure) -> None:
         if isinstance(result, Failure):
-            self._notes.value = notice(result.text, "danger")
+            self._notes.say_failure(result.text)
             return
-        before, offers = self._offers, {_key(offer): offer for offer in result}
-        change = between(before, offers) if before is not None else None
-        if change or before is None:
-            self._notes.value = changes_html(change)
-        self._offers = offers
-        self._list.offer([_item(o) for o in offers.values()], "No resources.")
+        self._offers = {_key(offer): offer for offer in result}
+        self._notes.say_changes(self._offers)
+        self._list.offer([_item(o) for o in self._offers.values()], "No resources.")
         self._list.pick_first()
 
     # --- the picked item -------------------------------------------------------------
 
     def _pick(self, key: str) -> None:
-        offer = (self._offers or {})[key]
+        offer = self._offers[key]
         self._reading.forget()
         self._questions.leave()
         self._drop_form()
@@ -122,7 +115,7 @@ class ResourcesPane(ListPane):
         """
         if self._form is None:
             return self._uri
-        template = (self._offers or {}).get(self._list.picked or "")
+        template = self._offers.get(self._list.picked or "")
         if not isinstance(template, ResourceTemplate) or not self._form.is_ready:
             return None
         self._uri = template.expand(**self._form.values)

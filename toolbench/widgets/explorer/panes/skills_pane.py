@@ -12,10 +12,9 @@ from toolbench.mcp.features.resources import MCPResourceObservation
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.skills.skill import Skill
 from toolbench.widgets.explorer.panes.pane import (
+    ListNotes,
     ListPane,
     Lock,
-    between,
-    changes_html,
 )
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.parts import show_if
@@ -36,44 +35,38 @@ class SkillsPane(ListPane):
         """Ask the server for its skills, in the background."""
         super().__init__(session, lock)
         parts = self._parts
-        self._skills: dict[str, Skill] | None = None
+        self._skills: dict[str, Skill] = {}
         self._lists: ServerRequest[list[Skill]] = ServerRequest(self._lock)
         self._reading: ServerRequest[MCPResourceObservation] = ServerRequest(self._lock)
-        self._notes = parts.html(notice("Listing…", "neutral"))
+        self._notes = ListNotes(parts, session, "skills")
         self._list = PickList(parts, "Skills", self._pick, lock)
         self._about = parts.html()
         self._file = parts.chooser("File", [_MAIN])
         self._read = parts.button("Read", look="primary")
         self._result = parts.html()
-        self._empty = parts.html(notice("This server offers no skills.", "neutral"))
         self._choice = parts.row(self._file, self._read)
-        self.detail = parts.column(self._empty, kind="toolbench-page")
+        self.detail = parts.column(self._notes.empty, kind="toolbench-page")
         self.on(self._read, self._ask)
-        self.widget = parts.column(self._notes, self._list.widget)
+        self.widget = parts.column(self._notes.above, self._list.widget)
         self.refresh()
 
     def refresh(self) -> None:
         """Show the latest skills. The session asks the server for its skills only if this is necessary."""
-        if self.session.status in ("connected", "incomplete", "lost"):
+        if self._notes.can_list():
             self._lists.start(lambda: list(self.session.skills), self._show_list)
-        else:
-            self._notes.value = notice("Not connected.", "neutral")
 
     def _show_list(self, result: list[Skill] | Failure) -> None:
         if isinstance(result, Failure):
-            self._notes.value = notice(result.text, "danger")
+            self._notes.say_failure(result.text)
             return
-        before, skills = self._skills, {skill.uri: skill for skill in result}
-        change = between(before, skills) if before is not None else None
-        if change or before is None:
-            self._notes.value = changes_html(change)
-        self._skills = skills
+        self._skills = {skill.uri: skill for skill in result}
+        self._notes.say_changes(self._skills)
         items = [Item(s.uri, s.name, s.description, title=s.name) for s in result]
         self._list.offer(items, "No skills.")
         self._list.pick_first()
 
     def _pick(self, uri: str) -> None:
-        skill = (self._skills or {})[uri]
+        skill = self._skills[uri]
         self._reading.forget()
         self._about.value = _about_html(skill)
         self._result.value = Html("")
@@ -84,7 +77,7 @@ class SkillsPane(ListPane):
         self.detail.children = [self._about, self._choice, self._result]
 
     def _ask(self) -> None:
-        uri, skills = self._list.picked, self._skills or {}
+        uri, skills = self._list.picked, self._skills
         if uri in skills:
             self._result.value = notice("Reading …", "neutral")
             read = partial(self.session.skills.read, skills[uri], self._file.value)

@@ -1,0 +1,68 @@
+"""What a tab says of its list while the server is away, and when it is back."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from test_mcp.peers import light
+
+from test_widgets.front import click, page
+from test_widgets.panes import go, listed
+from test_widgets.tooling import buttons, until, wait_for_ticker
+from toolbench.mcp import MCPClient
+from toolbench.widgets.explorer import Explorer
+
+SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
+
+
+@pytest.fixture
+def client():
+    """A client whose servers end with the test."""
+    with MCPClient(timeout=20) as client:
+        yield client
+
+
+@pytest.fixture
+def shop(client):
+    """A server with resources and prompts, of which the connection is closed."""
+    shop = client.connect("shop", {"command": sys.executable, "args": [str(SHOP)]})
+    shop.close()
+    return shop
+
+
+@pytest.mark.parametrize("tab", ["Resources", "Prompts"])
+def test_a_server_that_is_away_is_not_one_that_offers_nothing(client, shop, tab):
+    """Nobody knows what it offers until it is back, and then it is listed."""
+    explorer = Explorer(client)
+    pane = go(explorer, tab)
+    assert "Not connected." in page(pane.widget)
+    assert f"Its {tab.lower()} can be read when the server is connected" in page(
+        pane.detail
+    )
+    assert "offers no" not in page(pane.detail)
+    click(buttons(explorer)["Connect"])
+    assert listed(pane)
+    assert "Not connected." not in page(pane.widget)
+    wait_for_ticker()
+
+
+@pytest.mark.parametrize("tab", ["Resources", "Prompts"])
+def test_a_list_that_is_back_is_called_connected(client, shop, tab):
+    """Also if it is the same list as before."""
+    explorer = Explorer(client)
+    click(buttons(explorer)["Connect"])
+    pane = go(explorer, tab)
+    assert listed(pane)
+    click(buttons(explorer)["Disconnect"])
+    until(lambda: "Not connected." in page(pane.widget))
+    until(lambda: "Connect" in buttons(explorer))
+    click(buttons(explorer)["Connect"])
+    until(lambda: shop.is_connected and "connected." not in page(pane.widget).lower())
+    wait_for_ticker()
+
+
+def test_a_server_without_prompts_offers_none(client):
+    """When it was asked, and not before."""
+    client.connect("one", light("one", "x"))
+    pane = go(Explorer(client), "Prompts")
+    until(lambda: "This server offers no prompts." in page(pane.detail))
