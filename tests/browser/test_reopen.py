@@ -17,6 +17,7 @@ CELLS = (
     "%tool backwards",
 )
 DISPLAY, CALLED, RUN = 1, 2, 3
+HINT = "Run the cell to use the form."
 DEAD = ("model not found", "could not be displayed")
 
 
@@ -28,6 +29,7 @@ def runs(page: NotebookPage | ClassicPage, panel: Locator) -> None:
     expect(
         panel.get_by_text("Say it backwards.").locator("visible=true")
     ).to_have_count(1)
+    expect(panel.get_by_text(HINT).locator("visible=true")).to_have_count(0)
     copy = panel.locator(".toolbench-kept").get_by_text("reviled")
     copy.first.wait_for(state="attached")
     expect(copy.locator("visible=true")).to_have_count(0)
@@ -42,6 +44,7 @@ def is_read(panel_output: Locator, called: Locator, run: Locator) -> None:
         text = panel.inner_text()
         assert text.count("Say it backwards.") == 1
         assert text.count("What to say.") == 1
+        assert text.count(HINT) == 1
         assert not any(words in text for words in DEAD)
     assert "deliver" in run.inner_text()
 

@@ -105,7 +105,7 @@ class Bench(w.VBox):
         self._items = _items(self.tools)
         self._list = PickList(parts, "Tools", self._pick, self._lock, rows=12)
         self._list.offer(self._items, "")
-        self._saved_output = SavedOutput()
+        self._saved_output = SavedOutput("the tools")
         self._panes = Panes(parts)
         self._panes.fill(lists=(self._list.widget,))
         super().__init__(

@@ -56,7 +56,7 @@ class CallsView(w.VBox):
             else parts.html(call_head(call) + call_answer(call))
             for call in self.calls
         ]
-        self._saved_output = SavedOutput()
+        self._saved_output = SavedOutput("the form")
         for panel in self.panels:
             panel.when_over = self._keep
         nothing = [] if self.calls else [parts.html(notice(NO_CALL, "neutral"))]

@@ -45,7 +45,7 @@ class CaseForm(w.VBox):
         self._tools = {tool.name: tool for tool in tools}
         self._lock = RLock()
         self._debounce = Debounce()
-        self._saved_output = SavedOutput()
+        self._saved_output = SavedOutput("the form")
         self._parts = parts = Parts()
         self._drafts: dict[str, CaseFields] = {}
         self._open_key = _NEW

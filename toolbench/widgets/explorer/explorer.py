@@ -188,7 +188,7 @@ class Explorer(w.VBox):
     def _repr_mimebundle_(self, **options: Any) -> Any:
         static = client_bundle(self)
         if "text/html" in static:
-            SavedOutput().show(static["text/html"])
+            SavedOutput("the explorer").show(static["text/html"])
         view = super()._repr_mimebundle_(**options)
         return {**(view or {}), **static}
 

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 from toolbench.display.escape import Html
+from toolbench.display.html.css import REMARK, TEXT_FONT
 from toolbench.runs.history.record import RunRecord
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.shell import running_shell
@@ -30,8 +31,14 @@ _CELL_OF_PAGE = {"msg_type": "execute_request"}
 class SavedOutput:
     """The output with the HTML of one panel, in the cell that shows the panel."""
 
-    def __init__(self) -> None:
-        """Make no output yet; `show` does."""
+    def __init__(self, use: str = "") -> None:
+        """Make no output yet; `show` does.
+
+        Args:
+            use: What a person can use again after the cell has run, such as "the form". A line
+                below the HTML of the panel says so; without *use* there is no such line.
+        """
+        self._use = use
         self._cell: Mapping[str, Any] | None = None
         self._name = ""
         self._last_ids: frozenset[int] = frozenset()
@@ -51,7 +58,8 @@ class SavedOutput:
         # set last: another thread may call `keep` as soon as there is a cell
         cell = getattr(publisher, "parent_header", _CELL_OF_PAGE)
         self._cell = dict(cell) if can_ask_in_cell() else None
-        publisher.publish(_content(still, ()), transient={"display_id": self._name})
+        data = self._content(still, ())
+        publisher.publish(data, transient={"display_id": self._name})
 
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:
         """Show the HTML *still* in the output, and below it those of *records* that `show` did not get.
@@ -64,13 +72,13 @@ class SavedOutput:
         news = [record for record in records if record.id not in self._last_ids]
         if publisher is None or not self._cell or not news:
             return
-        self._update(publisher, _content(still, news))
+        self._update(publisher, self._content(still, news))
 
     def renew(self, still: str) -> None:
         """Replace the output by the HTML *still*, if there is a kernel and a page was open."""
         publisher = _publisher()
         if publisher is not None and self._cell:
-            self._update(publisher, _content(still, ()))
+            self._update(publisher, self._content(still, ()))
 
     def _update(self, publisher: Any, data: Mapping[str, str]) -> None:
         transient = {"display_id": self._name}
@@ -92,15 +100,24 @@ class SavedOutput:
             ident=publisher.topic,
         )
 
+    def _content(self, still: str, records: Sequence[RunRecord]) -> dict[str, str]:
+        ran = "".join(
+            f'<div style="margin-top:8px">{r.to_html()}</div>' for r in records
+        )
+        text = "\n\n".join(record.to_text() for record in records)
+        html = (
+            f'<div class="toolbench-kept">{_STYLE}'
+            f'<div class="toolbench-still" hidden>{still}{_hint(self._use)}</div>{ran}</div>'
+        )
+        return {**({"text/plain": text} if text else {}), "text/html": html}
 
-def _content(still: str, records: Sequence[RunRecord]) -> dict[str, str]:
-    ran = "".join(f'<div style="margin-top:8px">{r.to_html()}</div>' for r in records)
-    text = "\n\n".join(record.to_text() for record in records)
-    html = (
-        f'<div class="toolbench-kept">{_STYLE}'
-        f'<div class="toolbench-still" hidden>{still}</div>{ran}</div>'
-    )
-    return {**({"text/plain": text} if text else {}), "text/html": html}
+
+def _hint(use: str) -> str:
+    """Return a line that says how a person comes to *use*; empty if there is nothing to use."""
+    if not use:
+        return ""
+    style = f"{TEXT_FONT};{REMARK}"
+    return f'<div style="{style}">Run the cell to use {use}.</div>'
 
 
 def _publisher() -> Any:

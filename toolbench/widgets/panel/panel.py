@@ -73,7 +73,7 @@ class ToolPanel(w.VBox):
         self._parts = parts = Parts()
         self._timeout = timeout
         self._risk = risk
-        self._saved_output = SavedOutput()
+        self._saved_output = SavedOutput("the form")
         self.when_over: Callable[[], object] | None = None
         self._still: str | None = None  # the tool as HTML for a saved notebook
         self._late: list[Any] = []
