@@ -51,6 +51,31 @@ class TestWhatIsNoAction:
             "a ",
         ]
 
+    def test_names_the_keywords_that_are_needed(self):
+        """Who passes arguments by position reads how they are passed."""
+        with pytest.raises(TypeError) as refused:
+            convert(3, "km")
+        assert str(refused.value) == (
+            "convert takes a ConvertAction or a dict of its arguments, not an int. "
+            "Or use keywords: convert(value=...)."
+        )
+
+        @tool
+        def greet(name: str = "Ann", loud: bool = False) -> str:
+            """Greet."""
+            return name
+
+        with pytest.raises(TypeError, match=r"Or use keywords: greet\(name=...\)\.$"):
+            greet("Bob")
+
+        @tool
+        def nothing() -> str:
+            """Take nothing."""
+            return ""
+
+        with pytest.raises(TypeError, match=r"not an int\.$"):
+            nothing(3)
+
     def test_may_be_nothing_at_all(self):
         """A call without arguments has an empty dict of them."""
         with pytest.raises(TypeError, match=r"with no arguments, call convert\({}\)"):

@@ -1,5 +1,6 @@
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from enum import Enum
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -23,6 +24,14 @@ from toolbench.jsonschema.validation.validator import SchemaValidator, validator
 from toolbench.plain import clip
 
 
+class Status(Enum):
+    OPEN = "open"
+    DONE = "done"
+
+
+OldStatus = Enum("OldStatus", {"DONE": "done"})
+
+
 def problems(schema, value):
     return [(p.where, p.message) for p in SchemaValidator(schema).problems(value)]
 
@@ -38,6 +47,11 @@ class TestForeignProblems:
             ({"type": "integer"}, "x", 'should be an integer, not "x"'),
             ({"type": ["string", "null"]}, 1, "should be null or a string, not 1"),
             ({"enum": ["a", 2]}, "b", 'should be one of ["a", 2], not "b"'),
+            (
+                {"enum": ["done", 2]},
+                "Done",
+                'should be one of ["done", 2], not "Done". Did you mean \'done\'?',
+            ),
             ({"const": {"a": 1}}, 2, 'should be {"a": 1}, not 2'),
             ({"minimum": 1}, 0, "should be at least 1"),
             ({"exclusiveMaximum": 1}, 1, "should be less than 1"),
@@ -216,6 +230,32 @@ class TestNativeProblems:
             (UUID, "x", 'should be a UUID, not "x"'),
             (AnyUrl, "x", 'should be a URL, not "x"'),
             (Literal["r", "w"], "x", "should be 'r' or 'w', not \"x\""),
+            (
+                Literal["r", "w"],
+                "W",
+                "should be 'r' or 'w', not \"W\". Did you mean 'w'?",
+            ),
+            (
+                Status,
+                "Status.DONE",
+                "should be 'open' or 'done', not \"Status.DONE\". Did you mean 'done'?",
+            ),
+            (
+                Status,
+                OldStatus.DONE,
+                "should be 'open' or 'done', not \"done\". Did you mean 'done'?",
+            ),
+            (Status, 5, "should be 'open' or 'done', not 5"),
+            (
+                date,
+                datetime(2026, 9, 1, 10, 30, tzinfo=UTC),
+                'should be a date such as 2024-01-31, not "2026-09-01T10:30:00Z"; take its .date()',
+            ),
+            (
+                date,
+                "2026-09-01T10:30:00",
+                'should be a date such as 2024-01-31, not "2026-09-01T10:30:00"',
+            ),
             (Annotated[int, Field(ge=1)], 0, "should be at least 1, not 0"),
             (Annotated[int, Field(lt=1)], 1, "should be less than 1, not 1"),
             (Annotated[float, Field(le=90)], 95, "should be at most 90, not 95"),

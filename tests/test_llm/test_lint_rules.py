@@ -53,6 +53,10 @@ KEPT_AND_BROKEN = {
         (tool_named("article_searcher"), tool_named("search_articles")),
         (tool_named("jira.project"), tool_named("jira_get_project")),
         (tool_named("lrange"), tool_named("hgetall")),
+        (tool_named("shelf", "The books."), tool_named("blanch", "Blanches beans.")),
+        (tool_named("seedling", "Show one."), tool_named("dibble", "Dibble holes.")),
+        (tool_named("quarry_data", "Quarry data."), tool_named("quarry", "Quarries.")),
+        (tool_named("kitchen_drawer"), tool_named("weigh_parcel")),
     ],
     "description-missing": [
         (tool_named("get_it", ""), tool_named("get_it")),

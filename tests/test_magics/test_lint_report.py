@@ -4,12 +4,13 @@
 class TestLint:
     def test_says_what_a_model_stumbles_over(self, shell):
         """%tools --lint: the worst first, what to do, and what the tools cost."""
+        shell.run_cell("@tool\ndef weather_data() -> str: 'Weather data.'")
         report = shell.run_line_magic("tools", "--lint")
         severities = [finding.severity for finding in report]
         assert severities == sorted(severities, key=["error", "warning", "hint"].index)
         assert {"argument-undescribed", "name-verb"} <= {f.rule for f in report}
         text, html = repr(report), report._repr_mimebundle_()["text/html"]
-        for part in ("in 4 tools", "tokens in every request", "get_weather"):
+        for part in ("in 5 tools", "tokens in every request", "get_weather"):
             assert part in text
             assert part in html
 

@@ -1,9 +1,11 @@
 """The views of a cell's last value in a notebook: a panel, an explorer, a form, a report."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from typing import Any
 
+from toolbench.core.classes.tool_class import ToolClass
 from toolbench.core.schema import Action, Observation
 from toolbench.core.state import Conversation
 from toolbench.core.tool import ToolDefinition
@@ -11,6 +13,9 @@ from toolbench.display.objects import action_bundle, tool_bundle
 from toolbench.display.observations import observation_bundle
 from toolbench.widgets.frontend import front_end
 from toolbench.widgets.kit.cell_panels import CellPanels
+
+_KIND = type(ToolDefinition)
+"""The class of tool classes."""
 
 
 class CellViews:
@@ -27,6 +32,7 @@ class CellViews:
         self._tools = tools
         self._panels = CellPanels()
         self._displaced: dict[Any, Any] = {}
+        self._displaced_text: Any = None
         self._formats: dict[type, Any] = {
             ToolDefinition: self._tool,
             Action: _plain(action_bundle),
@@ -51,6 +57,9 @@ class CellViews:
         }
         for place, show in self._named_formats.items():
             self._formatter.for_type_by_name(*place, show)
+        plain_view = self._plain_formatter.lookup_by_type(_KIND)
+        self._displaced_text = self._plain_formatter.type_printers.get(_KIND)
+        self._plain_formatter.for_type(_KIND, partial(_print_class, plain_view))
 
     def unload(self) -> None:
         """Remove the views that `load` added, and restore the views that it replaced."""
@@ -60,6 +69,9 @@ class CellViews:
             self._formatter.pop(kind, None)
             if show is not None:
                 self._formatter.for_type(kind, show)
+        self._plain_formatter.pop(_KIND, None)
+        if self._displaced_text is not None:
+            self._plain_formatter.for_type(_KIND, self._displaced_text)
 
     def begin(self, cell_id: str | None) -> None:
         """Close the panels of an earlier run of the cell that begins now."""
@@ -68,6 +80,10 @@ class CellViews:
     @property
     def _formatter(self) -> Any:
         return self._shell.display_formatter.mimebundle_formatter
+
+    @property
+    def _plain_formatter(self) -> Any:
+        return self._shell.display_formatter.formatters["text/plain"]
 
     @property
     def _can_show_widgets(self) -> bool:
@@ -112,6 +128,17 @@ class CellViews:
             return served._repr_mimebundle_(**options)
         view = _imported("agent_calls.served_panel", "ServedPanel")
         return self._bundle_of(view(served), options)
+
+
+def _print_class(print_as_before: Any, kind: type, *printing: Any) -> None:
+    """Print *kind* as before. If it is a tool class, and all that is shown, say how to make its tool.
+
+    *printing* is IPython's printer, and whether the class is inside of itself.
+    """
+    print_as_before(kind, *printing)
+    printer = printing[0]
+    if len(printer.stack) == 1 and issubclass(kind, ToolDefinition):
+        printer.text(f"\n{ToolClass(kind.name, kind).advice}")
 
 
 def _plain(bundle: Callable[[Any], Any]) -> Any:

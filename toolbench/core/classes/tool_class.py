@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterator
 from dis import get_instructions
 from inspect import Parameter, signature, unwrap
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolbench.core.tool import ToolDefinition
+if TYPE_CHECKING:  # a tool uses this module
+    from toolbench.core.tool import ToolDefinition
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 _STATE = "ConversationState()"
+_BASE = "toolbench.core.tool"  # the module of the classes whose `create` makes nothing
 
 
 class ToolClass(NamedTuple):
@@ -17,13 +19,13 @@ class ToolClass(NamedTuple):
 
     name: str
     """The name that its tool will have."""
-    kind: type[ToolDefinition[Any, Any]]
+    kind: "type[ToolDefinition[Any, Any]]"
 
     @property
     def has_create(self) -> bool:
         """Whether the class says how its tools are made."""
         author = next(c for c in self.kind.__mro__ if "create" in vars(c))
-        return author is not ToolDefinition
+        return author.__module__ != _BASE
 
     @property
     def code(self) -> str:
@@ -44,14 +46,14 @@ class ToolClass(NamedTuple):
         title = self.kind.__name__
         if not self.has_create:
             return f"{title} is a class without create(): `{self.code}` makes its tool."
-        return f"{title} is a class, and no tool yet: `{self.code}` makes its tool."
+        return f"{title} is a class, and no tool: `{self.code}` makes its tool."
 
     def is_called(self, name: str) -> bool:
         """Tell whether *name* means this class, or the tool that it would make."""
         return name in (self.name, self.kind.__name__)
 
 
-def remake_advice(tool: ToolDefinition[Any, Any]) -> str:
+def remake_advice(tool: "ToolDefinition[Any, Any]") -> str:
     """Return a sentence for a tool whose class was defined again, if no tool was made of it since.
 
     The sentence has the code that makes the tool. It is empty if *tool*, or a later tool at its
@@ -64,7 +66,7 @@ def remake_advice(tool: ToolDefinition[Any, Any]) -> str:
     newest: Any = type(tool).newest()
     made_by = ToolClass(tool.name, newest)
     way = f"run the cell that makes {tool.name} again"
-    if newest is not ToolDefinition and made_by.has_create:
+    if made_by.has_create:
         way = f"run `{made_by.code}`"
     return (
         f"{old.__name__} was defined again, and {tool.name} still uses the earlier one: "
@@ -72,7 +74,7 @@ def remake_advice(tool: ToolDefinition[Any, Any]) -> str:
     )
 
 
-def _needed_arguments(kind: type[ToolDefinition[Any, Any]]) -> Iterator[str]:
+def _needed_arguments(kind: "type[ToolDefinition[Any, Any]]") -> Iterator[str]:
     """Yield the arguments that `create` of *kind* requires, and the state of a conversation.
 
     The state is the first argument. Its default is often None, and the body uses it all the same.

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature
 from inspect import signature as signature_of
-from typing import Any
+from typing import Any, Self
 from warnings import warn
 
+from toolbench.core.classes.tool_class import ToolClass
 from toolbench.core.executor import FunctionExecutor
 from toolbench.core.schema import Action, Observation
 from toolbench.errors import indefinite
@@ -41,6 +42,18 @@ class CallForms:
     action_type: type[Action]
     observation_type: type[Observation] | None
     executor: Any
+
+    def __new__(cls, *arguments: Any, **fields: Any) -> Self:
+        """Make a tool of *fields*; the class takes no arguments by position.
+
+        Raises:
+            TypeError: If there are *arguments*, as in a call of a tool. The message has the code that
+                makes a tool of the class.
+        """
+        if arguments:
+            kind: Any = cls
+            raise TypeError(ToolClass(kind.name, kind).advice)
+        return super().__new__(cls)
 
     def __call__(
         self, action: Any = ..., /, conversation: Any = None, **arguments: Any

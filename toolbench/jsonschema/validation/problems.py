@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import datetime
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import Path, Problem, did_you_mean
@@ -33,6 +35,7 @@ SCHEMA_LIMITS: Mapping[str, tuple[str, str]] = {
     "Pattern": ("pattern", "pattern"),
 }
 """For each kind of error about a limit: its keyword, and the detail of the error with the limit."""
+_QUOTED = re.compile(r"'([^']*)'")
 _FIXED: Mapping[str, str] = {
     "FalseSchema": "is not allowed here",
     "UniqueItems": demand("uniqueItems", value=True),
@@ -80,7 +83,8 @@ def problems_of(
             yield Problem(path, f"should be {types}, not {got}")
         case "Enum":
             options = clip(facts["options"], 200)
-            yield Problem(path, f"should be one of {options}, not {got}")
+            guess = _guess(value, facts["options"])
+            yield Problem(path, f"should be one of {options}, not {got}{guess}")
         case "Constant":
             yield Problem(path, f"should be {clip(facts['expected_value'])}, not {got}")
         case "AnyOf" | "OneOfNotValid":
@@ -166,12 +170,32 @@ def _problem(line: dict[str, Any], path: Path, known: list[str]) -> Problem:
             return Problem(path, sentence(line["ctx"]["error"]))
         case "literal_error" | "enum":
             expected = line["ctx"]["expected"]
-            return Problem(path, f"should be {expected}, not {clip(line['input'])}")
+            guess = _guess(line["input"], _QUOTED.findall(expected))
+            got = clip(line["input"])
+            return Problem(path, f"should be {expected}, not {got}{guess}")
         case kind:
             message = _expected(kind)
             message = message or _limit(_PYDANTIC_LIMITS, kind, line.get("ctx", {}))
             message = message or str(line["msg"]).removeprefix("Input ")
-            return Problem(path, f"{message}, not {clip(line['input'])}")
+            got = clip(line["input"])
+            if kind.startswith("date_") and isinstance(line["input"], datetime):
+                got += "; take its .date()"
+            return Problem(path, f"{message}, not {got}")
+
+
+def _guess(value: Any, options: Any) -> str:
+    """Return a question with the one of *options* that *value* may mean; empty if there is none.
+
+    `Done`, `Status.DONE` and the member of an enum may mean the text `done`.
+    """
+    text = value.value if isinstance(value, Enum) else value
+    texts = [o for o in options if isinstance(o, str)] if isinstance(text, str) else []
+    names = {text.casefold(), text.rpartition(".")[2].casefold()} if texts else set()
+    same = [option for option in texts if option.casefold() in names]
+    if same:
+        return f". Did you mean {same[0]!r}?"
+    guess = did_you_mean(text, texts) if texts else ""
+    return f".{guess}" if guess else ""
 
 
 def _tag_problem(line: dict[str, Any], path: Path) -> Problem:

@@ -16,13 +16,24 @@ _FOR_GOOD = re.compile(
     r"delet|destroy|permanent|irrevers|for good|undone", re.IGNORECASE
 )
 
+_FIRST_WORD = re.compile(r"\W*(\w+)")
+
 
 def verb(subject: Subject) -> Iterator[Finding]:
     """Check that a name says what the tool does."""
     words = subject.words
+    if len(words) == 1 and _begins_with(subject.description, words[0]):
+        return  # `germinate`: "Germinate seeds.", "Germinates seeds."
     if not any(_is_verb(word) for word in words) and "to" not in words[1:-1]:
         message = f"No word of {subject.name!r} says what it does."
         yield finding(subject.name, "name-verb", "name", message)
+
+
+def _begins_with(description: str, word: str) -> bool:
+    """Tell whether the first word of *description* is *word*, or its third person."""
+    first = _FIRST_WORD.match(description)
+    forms = (word, f"{word}s", f"{word}es", f"{word.removesuffix('y')}ies")
+    return first is not None and first.group(1).lower() in forms
 
 
 def _is_verb(word: str) -> bool:

@@ -59,7 +59,7 @@ undeploy undo unfollow unfreeze unhide uninstall unlike unlink unload unlock unm
 unmount unmute unpack unpin unpublish unregister unresolve unset unshare unsnooze
 unstar unsubscribe untag unwatch unwrap update upgrade upload upscale upsert use
 validate vectorize verify view visit visualise visualize void vote wait wake walk warm
-warn watch whois wipe withdraw wrap write yield zip zoom
+warn watch weigh whois wipe withdraw wrap write yield zip zoom
 """
 
 VERBS = frozenset(_WORDS.split())
