@@ -12,7 +12,15 @@ const RECEIVED = "color-mix(in srgb, #9a2fc0 75%, currentColor)";
 const DANGER = "color-mix(in srgb, #be323c 75%, currentColor)";
 const INK = "var(--jp-content-font-color1, inherit)";
 
+/* What ipywidgets marks as cut off from its kernel, where the kernel was restarted or has ended. */
+const OURS = ":is(.toolbench-box, .tb-form)";
+const CUT_OFF = ".jupyter-widgets-disconnected";
 const SHEET = `
+/* one sentence in place of ipywidgets' icon in every part, which would also break the layout */
+:is(${OURS}${CUT_OFF}, ${OURS} ${CUT_OFF})::before { content: none !important; }
+${OURS}${CUT_OFF}:not(${OURS} *)::before { content: "The kernel was restarted or has ended: run the cell again." !important;
+  display: block; font: inherit; font-size: 13px; line-height: 20px; padding: 4px 2px; color: ${MUTED}; flex: none; width: auto; height: auto; }
+${OURS} ${CUT_OFF}:is(.widget-button, .widget-button:hover) { opacity: .5; cursor: not-allowed; }
 .toolbench-tools { display: inline-flex; flex-wrap: wrap; gap: 4px; margin-left: auto; align-items: center; flex: 0 1 auto; }
 .toolbench-copy { display: inline-flex; gap: 4px; align-items: center; }
 .toolbench-code > .toolbench-copy { margin: 0 0 4px; }

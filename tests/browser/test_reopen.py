@@ -1,9 +1,12 @@
 """A notebook that was saved with a panel in it, opened again and not run."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Locator, expect
 
 from browser.lab import ClassicPage, NotebookPage, write_notebook
+from browser.polling import poll
 
 CELLS = (
     "%load_ext toolbench",
@@ -89,3 +92,40 @@ def test_in_nbclassic(nbclassic: ClassicPage, nbroot):
     nbclassic.open("reopen-classic.ipynb")
     is_read(outputs.nth(DISPLAY), outputs.nth(CALLED), outputs.nth(RUN))
     nbclassic.screenshot("reopen-classic")
+
+
+FORM = """from toolbench.widgets.form import SchemaForm
+SchemaForm(backwards.action_type.to_mcp_schema()).widget"""
+RESTART = "async () => await window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
+BEFORE = """panel => [panel, ...panel.querySelectorAll('.jupyter-widgets')]
+  .map(part => getComputedStyle(part, '::before'))
+  .filter(before => !['none', 'normal', '""'].includes(before.content) && before.display !== 'none')
+  .map(before => before.content)"""
+SENTENCE = '"The kernel was restarted or has ended: run the cell again."'
+
+
+def test_a_panel_says_that_its_kernel_was_restarted(
+    lab: NotebookPage, nbroot: Path
+) -> None:
+    """In one sentence, until the cell is run again; ipywidgets marks each part of it with an icon."""
+    write_notebook(nbroot / "restarted.ipynb", *CELLS[:2], FORM)
+    lab.open("restarted.ipynb")
+    lab.run_all()
+    places = [
+        lab.output(DISPLAY).locator(".toolbench-panel"),
+        lab.output(2).locator(".tb-form"),
+    ]
+    for place in places:
+        place.wait_for()
+        assert SENTENCE not in place.evaluate(BEFORE)
+    lab.tab.page.evaluate(RESTART)
+    for place in places:
+        poll(
+            lambda place=place: place.evaluate(BEFORE) == [SENTENCE],
+            until="the panel says so",
+            seconds=20,
+        )
+    lab.run_all()
+    for place in places:
+        place.wait_for()
+        assert SENTENCE not in place.evaluate(BEFORE)
