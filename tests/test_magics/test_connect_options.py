@@ -6,6 +6,7 @@ from json import dumps, loads
 
 import pytest
 from fastmcp import FastMCP
+from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
 from fastmcp.server.dependencies import get_http_headers
 from IPython.core.error import UsageError
 from pydantic import SecretStr
@@ -63,6 +64,56 @@ class TestHeadersAndTokens:
         saved = loads(file.read_text())["mcpServers"]["e"]
         assert saved["headers"] == {"X-Api-Key": "${env:TEAM_KEY}", "X-Team": "data"}
         assert saved["auth"] == "${env:TEAM_KEY}"
+
+    def test_are_read_again_by_a_reconnect(self, shell, mcp, echo, requests, tmp_path):
+        """Where they come from variables of the notebook, and what they were stays hidden as well."""
+        shell.user_ns |= {"MY_TOKEN": "first-secret-1", "team": SecretStr("one-secret")}
+        mcp(f"connect e {echo} --auth MY_TOKEN --header 'X-Team: t-${{team}}'")
+        shell.user_ns |= {"MY_TOKEN": SECRET, "team": SecretStr("two-secret")}
+        mcp("reconnect e")
+        mcp(f"save {tmp_path / 'saved.json'}")
+        session = connected.session("e")
+        session.call("headers")
+        (headers,) = requests
+        assert headers["authorization"] == f"Bearer {SECRET}"
+        assert headers["x-team"] == "t-two-secret"
+        texts = session.traffic.to_ndjson() + repr(session.entry)
+        assert not any(s in texts for s in (SECRET, "one-secret", "two-secret"))
+        assert session.call("headers").data["x-team"] == f"t-{MARK}"
+        saved = (tmp_path / "saved.json").read_text()
+        assert loads(saved)["mcpServers"]["e"]["auth"] == "${MY_TOKEN}"
+        assert "secret" not in saved
+
+    def test_that_a_saved_configuration_needs_are_named(
+        self, shell, mcp, echo, tmp_path, capsys
+    ):
+        """By the names of the variables of the notebook, whatever the servers are called."""
+        shell.user_ns["MY_TOKEN"] = SECRET
+        for name in ("one", "two"):
+            mcp(f"connect {name} {echo} --auth MY_TOKEN")
+        capsys.readouterr()
+        mcp(f"save {tmp_path / 'saved.json'}")
+        out = capsys.readouterr().out
+        assert "Set these variables before you use it: MY_TOKEN." in out
+
+    def test_that_are_wrong_are_one_line_at_a_reconnect_too(self, shell, mcp, capsys):
+        """As at the connect before, without a traceback."""
+        server = FastMCP(
+            "guarded", auth=StaticTokenVerifier({SECRET: {"client_id": "a"}})
+        )
+        shell.user_ns["MY_TOKEN"] = "not-the-token-1"
+        with serving(server) as url:
+            for line in (f"connect g {url} --auth MY_TOKEN", "reconnect g"):
+                shell.run_cell(f"%mcp {line}")
+                out, err = capsys.readouterr()
+                (sentence,) = out.strip().splitlines()
+                assert "HTTP 401" in sentence
+                assert "The server refuses the token that was sent" in sentence
+                assert "Traceback" not in err  # the server logs there too
+            shell.user_ns["MY_TOKEN"] = SECRET
+            mcp("reconnect g")
+            assert connected.session("g").status == "connected"
+            mcp("disconnect g")
 
     def test_are_taken_from_the_notebook(self, shell, mcp, echo, requests, capsys):
         """And shown nowhere."""

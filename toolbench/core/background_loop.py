@@ -86,6 +86,10 @@ class Portal:
                 while not wait([future], _EVERY).done:
                     draw()
             return future.result(timeout)
+        except ToolbenchError as error:
+            # it says all: with a group of exceptions behind it, IPython shows a long traceback
+            error.__context__ = None
+            raise
         except BaseException:  # also at KeyboardInterrupt: cancel the task
             future.cancel()
             raise

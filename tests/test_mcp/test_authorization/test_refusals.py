@@ -1,5 +1,6 @@
 """What a person reads when a server or the network refuses."""
 
+import json
 import ssl
 import subprocess
 import sys
@@ -41,6 +42,24 @@ class TestRefusals:
         assert (
             refusal(401, bearer("abc"), {}, '{"error": "token is Expired"}') == EXPIRED
         )
+
+    @pytest.mark.parametrize(
+        ("text", "advice"),
+        [
+            ("invalid, expired, or no longer recognized by the server", REFUSED),
+            ("The access token is expired or revoked", REFUSED),
+            ("Token is invalid or has expired. Log in again.", REFUSED),
+            ("Invalid token: token is expired", EXPIRED),
+            ("The token has expired. Log in or refresh it.", EXPIRED),
+        ],
+    )
+    def test_that_names_several_reasons_is_not_called_expired(self, text, advice):
+        """Only a server that says so, and nothing else, knows that a token has expired."""
+        challenge = f'Bearer error="invalid_token", error_description="{text}"'
+        headers = {"www-authenticate": challenge}
+        body = json.dumps({"error": "invalid_token", "error_description": text})
+        assert refusal(401, bearer("abc"), headers, "") == advice
+        assert refusal(401, bearer("abc"), {}, body) == advice
 
     @pytest.mark.parametrize("token", ["a.b.c", "a..c", "a.e30.c", "a.W10.c", "ä.ö.ü"])
     def test_a_token_of_any_shape_is_read(self, token):

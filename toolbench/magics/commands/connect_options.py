@@ -3,7 +3,7 @@
 import os
 import re
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +112,6 @@ def entry_with(entry: Any, options: Namespace, names: Mapping[str, Any]) -> Any:
     if options.header:
         headers = [_header(text, names) for text in options.header]
         settings["headers"] = dict(headers)
-        settings["secretTexts"] = list(_secrets_in(options.header, names))
     if options.auth is not None:
         settings["auth"] = _auth(options.auth, names)
     if options.cwd is not None:
@@ -128,10 +127,10 @@ def entry_with(entry: Any, options: Namespace, names: Mapping[str, Any]) -> Any:
             f"{' and '.join(on_line)} {verb} for a URL or a command, not for an object."
         )
         raise UsageError(msg)
+    settings["notebookVariables"] = _variables(options, names)
     before = entry.get("headers") if isinstance(entry.get("headers"), dict) else {}
     if "headers" in settings:
         settings["headers"] = {**(before or {}), **settings["headers"]}
-        settings["secretTexts"] += entry.get("secretTexts") or []
     return {**entry, **settings}
 
 
@@ -150,19 +149,15 @@ def roots_of(options: Namespace) -> list[str]:
         raise UsageError(msg) from None
 
 
-def _secrets_in(headers: list[str], names: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the secrets from variables of the notebook to which *headers* refer.
+def _variables(options: Namespace, names: Mapping[str, Any]) -> Any:
+    """Return the variables of the notebook to which the line refers; a reconnect reads them again."""
+    from toolbench.mcp.config.live_variables import (  # noqa: PLC0415 - loaded by now
+        LiveVariables,
+    )
+    from toolbench.mcp.config.placeholders import names_in  # noqa: PLC0415 - the same
 
-    Secrets from the environment are left out: the entry of the server hides them itself.
-    """
-    from toolbench.mcp.config.placeholders import names_in  # noqa: PLC0415 - loaded by now
-
-    for name in names_in(headers):
-        value = None if os.environ.get(name) else names.get(name)
-        if isinstance(value, SecretStr):
-            yield value.get_secret_value()
-        elif isinstance(value, str):
-            yield from secrets_in(value, name)
+    of_auth = [options.auth, f"${{{options.auth}}}"]
+    return LiveVariables(names, names_in([*(options.header or ()), *of_auth]))
 
 
 def _header(text: str, names: Mapping[str, Any]) -> tuple[str, str]:
@@ -214,22 +209,21 @@ def _is_there(name: str, names: Mapping[str, Any]) -> bool:
 
 
 def _value(option: str, name: str, names: Mapping[str, Any]) -> str:
-    """Return a reference to the environment variable *name*, which is needed for *option*.
+    """Return a reference to the variable *name*, which is needed for *option*.
 
-    If the variable is not set, return the text in the variable *name* of the notebook.
+    A variable of the environment comes before one of the notebook.
 
     Raises:
         UsageError: If there is no such variable.
     """
+    from toolbench.mcp.config.live_variables import is_text  # noqa: PLC0415 - as above
+
     if os.environ.get(name):
         return f"${{env:{name}}}"
-    value = names.get(name)
-    if isinstance(value, SecretStr):
-        value = value.get_secret_value()
-    if not isinstance(value, str) or not value:
+    if not is_text(names.get(name)):
         msg = f"{option} needs the variable {name!r}: set it in the environment or in a cell."
         raise UsageError(msg)
-    return value
+    return f"${{{name}}}"
 
 
 def _folder(option: str, word: str) -> str:

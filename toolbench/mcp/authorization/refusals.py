@@ -10,6 +10,11 @@ ABSENT = "The server wants to know who asks: give 'auth' a token, or \"oauth\""
 REFUSED = "The server refuses the token that was sent: check that it is whole, and one for this server"
 EXPIRED = "The token that was sent has expired: get a new one, and connect again"
 _SAYS_EXPIRED = re.compile(r"\bexpir", re.IGNORECASE)
+_OTHER_REASON = re.compile(
+    r"\bor\b|\b(revoked|malformed|unknown|unrecogni[sz]ed)\b|\binvalid\b(?! (access )?token)",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"[.!?;](?:\s|$)")
 _SCOPE = re.compile(r'\bscope="([^"]*)"')
 
 
@@ -29,7 +34,7 @@ def refusal(
     if status == 401:
         if not token:
             return ABSENT
-        is_expired = _SAYS_EXPIRED.search(f"{challenge} {body}") or _is_past(token)
+        is_expired = _is_past(token) or _says_expired(f"{challenge}. {body}")
         return EXPIRED if is_expired else REFUSED
     if status == 403 and "insufficient_scope" in challenge:
         scope = _SCOPE.search(challenge)
@@ -40,6 +45,17 @@ def refusal(
             "The proxy wants a password: put it into the variable that names the proxy"
         )
     return ""
+
+
+def _says_expired(text: str) -> bool:
+    """Tell whether a sentence of *text* says that the token has expired, and names no other reason.
+
+    Servers have a sentence with all reasons at once: "invalid, expired, or no longer recognized".
+    """
+    return any(
+        _SAYS_EXPIRED.search(sentence) and not _OTHER_REASON.search(sentence)
+        for sentence in _SENTENCE_END.split(text)
+    )
 
 
 def _is_past(authorization: str) -> bool:

@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 from yaml import MarkedYAMLError, YAMLError, safe_load
 
 from toolbench.errors import ServerError
+from toolbench.mcp.config.live_variables import LiveVariables
 from toolbench.mcp.config.registry_file import is_registry_file, registry_table
 from toolbench.mcp.config.server_entry import ServerEntry, Transport
 
@@ -79,8 +80,11 @@ def read_entry(entry: Any, *, base: Path | None = None) -> ServerEntry:
 
 
 def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
+    variables = entry.get("notebookVariables")
+    entry = {k: v for k, v in entry.items() if k != "notebookVariables"}
     shared: dict[str, Any] = {
         "base": base,
+        "variables": variables if isinstance(variables, LiveVariables) else {},
         "seconds": _seconds(entry),
         "mode": entry.get("mode"),
         "required": _required(entry),

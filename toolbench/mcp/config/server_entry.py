@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import SecretStr
+
 from toolbench.errors import ServerError
 from toolbench.mcp.config.placeholders import expand, names_in
 from toolbench.redaction.detection.settings import secrets_in, secrets_in_words
@@ -43,15 +45,19 @@ class ServerEntry:
     """The environment variables whose values must not be shown, whatever their names are."""
     secret_texts: tuple[str, ...] = ()
     """Other texts that must not be shown anywhere."""
+    variables: Mapping[str, str | SecretStr] = field(default_factory=dict)
+    """Variables of the notebook for references; a variable of the environment comes first."""
     fastmcp: Mapping[str, Any] | None = None
     """The original entry, if it uses FastMCP's tool transforms and tag filters."""
 
-    def expanded(self, variables: Mapping[str, str]) -> "ServerEntry":
-        """Return the entry with its references replaced by the values in *variables*.
+    def expanded(self, environment: Mapping[str, str]) -> "ServerEntry":
+        """Return the entry with its references replaced by values of *environment* or the notebook.
 
         Raises:
             ServerError: If a variable is not set.
         """
+        own = {k: v for k, v in self.variables.items() if not environment.get(k)}
+        variables = {**environment, **{k: _plain(v) for k, v in own.items()}}
         self._check_required(variables)
         places = {
             "workspaceFolder": str(self.base),
@@ -67,6 +73,7 @@ class ServerEntry:
         if settings := self._settings:
             filled["server"] = {**self.server, **expand(settings, places)}
         values = [variables.get(name, "") for name in sorted(self.secret_variables)]
+        values += [_plain(v) for v in own.values() if isinstance(v, SecretStr)]
         values += self._secrets_in(variables)
         filled["secret_texts"] = (*self.secret_texts, *filter(None, values))
         return replace(self, **{**filled, "args": tuple(filled["args"])})
@@ -146,6 +153,10 @@ class ServerEntry:
             if keys := sorted(getattr(self, name)):
                 facts.append(f"{name}=[{', '.join(keys)}]")
         return f"ServerEntry({', '.join(facts)})"
+
+
+def _plain(value: str | SecretStr) -> str:
+    return value.get_secret_value() if isinstance(value, SecretStr) else value
 
 
 def _is_document(key: str, value: Any) -> bool:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
+from toolbench.mcp.config.placeholders import names_in
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.redaction.redactor import Redactor
 
@@ -70,6 +71,9 @@ def written_entry(
         entry: The configuration of the server.
         variables: A dict to which each variable that replaces a secret is added, with the secret.
     """
+    for known in sorted(set(names_in([entry.url, entry.headers, entry.auth]))):
+        if known in entry.variables:  # a file has no variables of the notebook
+            variables.setdefault(known, "")
     hidden = _Hidden(name, entry, variables)
     if entry.fastmcp is not None:
         return {key: _mapped(part, hidden, key) for key, part in entry.fastmcp.items()}

@@ -100,8 +100,11 @@ class Inbox:
         return not self.traffic.find(method="server/discover", direction="received")
 
     def redact_with(self, redactor: Redactor) -> None:
-        """Hide the entry's secrets with *redactor* in all later messages."""
-        self.entry_redactor = redactor
+        """Hide the entry's secrets with *redactor* in all later messages.
+
+        Secrets of earlier redactors stay hidden: a variable may have had another value before.
+        """
+        self.entry_redactor = redactor.joined(self.entry_redactor)
         self._renew()
 
     def keep_secret(self, secrets: Iterable[str]) -> None:

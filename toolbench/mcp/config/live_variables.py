@@ -1,0 +1,42 @@
+"""The variables of a notebook to which the configuration of a server refers."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeGuard
+
+from pydantic import SecretStr
+
+
+class LiveVariables(Mapping[str, str | SecretStr]):
+    """The texts in some variables of a namespace, as they are when they are read.
+
+    A server that connects again gets the present value of a token. A pickled copy is a plain dict
+    with the values at that time.
+    """
+
+    def __init__(self, namespace: Mapping[str, Any], names: Iterable[str]) -> None:
+        """Read the variables *names* of *namespace*. One that holds no text is left out."""
+        self._namespace = namespace
+        self._names = tuple(dict.fromkeys(names))
+
+    def __getitem__(self, name: str) -> str | SecretStr:
+        value = self._namespace.get(name) if name in self._names else None
+        if not is_text(value):
+            raise KeyError(name)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._names if is_text(self._namespace.get(name)))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return f"LiveVariables({', '.join(self._names)})"
+
+    def __reduce__(self) -> Any:  # a worker has another namespace
+        return dict, (dict(self),)
+
+
+def is_text(value: Any) -> TypeGuard[str | SecretStr]:
+    """Tell whether *value* is a text or a `SecretStr`, and is not empty."""
+    return isinstance(value, str | SecretStr) and len(value) > 0
