@@ -20,12 +20,12 @@ export function enhanceRuns(root: ParentNode): void {
     rows.forEach((row) => enhance(row, rows));
     const chosen = Number(table.dataset.toolbenchRuns);
     mark(rows, rows[chosen]);
-    const owner = table.closest(OWNER);
     const scroller = table.parentElement;
-    if (!owner || !scroller) continue;
-    if (chosen > 0) restoreScroll(owner, scroller);
-    restoreFocus(owner, rows);
-    remember(owner, scroller);
+    if (!scroller) continue;
+    const owner = table.closest(OWNER);
+    if (owner && chosen > 0) restoreScroll(owner, scroller);
+    if (owner) restoreFocus(owner, rows);
+    remember(scroller);
   }
 }
 
@@ -42,18 +42,19 @@ function restoreFocus(owner: Element, rows: HTMLTableRowElement[]): void {
 }
 
 /** Remember where *scroller* is scrolled to, and which run in it has the focus. */
-function remember(owner: Element, scroller: Element): void {
-  const note = (): void => {
-    if (scroller.clientHeight > 0) scrolled.set(owner, { top: scroller.scrollTop, height: scroller.scrollHeight });
-  };
-  note();
-  scroller.addEventListener("scroll", note, { passive: true });
+function remember(scroller: HTMLElement): void {
+  const owner = (): Element => scroller.closest(OWNER) ?? scroller; // it may get its class late
+  scroller.addEventListener(
+    "scroll",
+    () => scrolled.set(owner(), { top: scroller.scrollTop, height: scroller.scrollHeight }),
+    { passive: true },
+  );
   scroller.addEventListener("focusin", (event) => {
     const time = event.target instanceof Element ? event.target.querySelector("time") : null;
-    if (time) focused.set(owner, time.dateTime);
+    if (time) focused.set(owner(), time.dateTime);
   });
-  scroller.addEventListener("focusout", (event) => {
-    if ((event as FocusEvent).relatedTarget) focused.delete(owner); // without one, the table may be gone
+  scroller.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget) focused.delete(owner()); // without one, the table may be gone
   });
 }
 
