@@ -5,7 +5,6 @@ import threading
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shells import new_shell
 
 from test_runs import tools
 from toolbench import current_run, run_tool, tool
@@ -345,30 +344,6 @@ class TestAsking:
     def test_outside_a_run_finds_nobody(self):
         """An executor that asks works anywhere: outside a run it is declined."""
         assert not current_run().ask("Really?")
-
-    def test_is_interruptible(self, monkeypatch):
-        """Kernel > Interrupt at the prompt ends the run as it ends the cell."""
-
-        def interrupted(prompt):
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr("builtins.input", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            run_tool(tools.ask_name)
-
-    def test_interrupted_is_one_sentence_in_the_cell(self, monkeypatch, capsys):
-        """A traceback would show how toolbench and the kernel ask, and nothing of the person's code."""
-
-        def interrupted(prompt):
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr("builtins.input", interrupted)
-        with new_shell(user_ns={"tool": tools.ask_name}) as shell:
-            shell.run_cell("from toolbench import run_tool; run_tool(tool)")
-        assert capsys.readouterr().out.splitlines() == [
-            "KeyboardInterrupt: You interrupted the question of ask_name. It has no answer, and "
-            "the call was cancelled."
-        ]
 
     @given(st.text(max_size=20))
     def test_takes_any_text(self, text):

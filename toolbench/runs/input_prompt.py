@@ -1,6 +1,7 @@
 """Ask the questions of a run through `input()`, if the run was started in a cell."""
 
 import json
+import signal
 from collections.abc import Mapping
 from getpass import getpass
 from threading import current_thread, main_thread
@@ -33,17 +34,31 @@ def ask_in_cell(question: Question) -> Answer:
     question. Some front ends (nbconvert, nbval, papermill) have no input. In any other thread than
     the main one, `input()` would wait for ever.
 
+    If a cell that awaits is interrupted, the answer is a cancel.
+
     Raises:
-        KeyboardInterrupt: If the kernel is interrupted; IPython shows it as one sentence.
+        KeyboardInterrupt: If another cell is interrupted; IPython shows it as one sentence.
     """
     if current_thread() is not main_thread():
         return decline(question)
+    handle = signal.getsignal(signal.SIGINT)
+    if not callable(handle):  # interrupts are ignored here
+        handle = signal.default_int_handler
+    elif handle is not signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return _answer_to(question)
     except (EOFError, OSError, RuntimeError):  # "no stdin" raises one of these
         return decline(question)
-    except KeyboardInterrupt as error:  # its traceback would show only how we ask
-        raise without_traceback(error, _interruption(question)) from None
+    except KeyboardInterrupt as error:
+        if handle is signal.default_int_handler:
+            # its traceback would show only how we ask
+            raise without_traceback(error, _interruption(question)) from None
+        handle(signal.SIGINT, None)  # cancels the cell; an error would end the loop
+        return Answer("cancel")
+    finally:
+        if handle is not signal.default_int_handler:
+            signal.signal(signal.SIGINT, handle)
 
 
 def _interruption(question: Question) -> str:
