@@ -6,6 +6,8 @@ from dis import get_instructions
 from inspect import Parameter, signature, unwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from toolbench.core.functions.function_shape import FunctionCall
+
 if TYPE_CHECKING:  # a tool uses this module
     from toolbench.core.tool import ToolDefinition
 
@@ -57,9 +59,12 @@ def remake_advice(tool: "ToolDefinition[Any, Any]") -> str:
     """Return a sentence for a tool whose class was defined again, if no tool was made of it since.
 
     The sentence has the code that makes the tool. It is empty if *tool*, or a later tool at its
-    place (see `latest`), is made of the newest classes.
+    place (see `latest`), is made of the newest classes. It is empty for the tool of a function too:
+    its class is made with it, and `a-b` and `a_b` share the name of their classes.
     """
     if not tool.is_stale or not tool.latest().is_stale:
+        return ""
+    if isinstance(tool.executor, FunctionCall):
         return ""
     classes: list[Any] = [type(tool), tool.action_type, tool.observation_type]
     old = next(c for c in classes if c is not None and c.newest() is not c)
