@@ -41,7 +41,7 @@ class Workbench:
         )
         self._matcher = matcher_for(
             self.catalog,
-            lambda: self._client.servers if self._client else (),
+            lambda: self._client.known if self._client else (),
             COMMANDS,
             lambda: targets(shell.user_ns),
             lambda: self._chats.models,

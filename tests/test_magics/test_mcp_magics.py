@@ -1,5 +1,6 @@
 """%mcp on a real server over stdio."""
 
+import json
 import shlex
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from toolbench.errors import ServerError, ToolbenchError, ToolNotFoundError
 from toolbench.magics.commands.config_text import config_text
 from toolbench.mcp.config.reader import read_entry
 from toolbench.mcp.connected_servers import connected
+from toolbench.testing import FakeMCPServer
 
 CONNECT = "connect time -- python -m mcp_server_time --local-timezone=UTC"
 
@@ -42,7 +44,7 @@ class TestServers:
         assert len(mcp("traffic time")) > 0
 
         mcp("disconnect --all")
-        assert len(mcp("list")) == 0
+        assert [row[:2] for row in mcp("list").rows] == [("time", "disconnected")]
         with pytest.raises(ToolNotFoundError):
             shell.run_line_magic("tool", f"convert_time {arguments}")
 
@@ -63,9 +65,47 @@ class TestServers:
             assert "disconnected" in str(error.value)
         mcp("reconnect p")
         assert shell.run_line_magic("tool", "ping --yes").text == "pong"
+        mcp("disconnect p")
+        (row,) = mcp("list").rows
+        assert (row[0], row[1], row[-1]) == (
+            *("p", "disconnected", "%mcp reconnect p brings it back"),
+        )
+        mcp("connect p")
+        assert shell.run_line_magic("tool", "ping --yes").text == "pong"
         mcp("disconnect --all")
         mcp("disconnect --all")
         assert capsys.readouterr().out.splitlines()[-1] == "No server was connected."
+
+    def test_that_are_forgotten_are_as_if_never_there(self, shell, mcp, capsys):
+        """Whether they were connected or disconnected before."""
+        for name in ("p", "q"):
+            shell.user_ns[name] = FakeMCPServer(name)
+            mcp(f"connect {name} {name}")
+        mcp("disconnect p")
+        capsys.readouterr()
+        mcp("disconnect p --forget")
+        mcp("disconnect --all --forget")
+        assert capsys.readouterr().out == (
+            "Forgot p with its 0 tools.\nForgot q with its 0 tools.\n"
+        )
+        assert not mcp("list").rows
+        with pytest.raises(ToolNotFoundError, match="No server 'p'"):
+            mcp("reconnect p")
+        with pytest.raises(UsageError, match="Where is 'p'"):
+            mcp("connect p")
+
+    def test_that_did_not_connect_are_not_saved(self, mcp, tmp_path, capsys):
+        """The person is told which they are."""
+        mcp(f"connect good -- {shlex.join([good()['command'], *good()['args']])}")
+        with pytest.raises(ServerError):
+            mcp("connect bad -- no-such-program")
+        capsys.readouterr()
+        mcp(f"save {tmp_path / 'mcp.json'}")
+        assert [*json.loads((tmp_path / "mcp.json").read_text())["mcpServers"]] == [
+            "good"
+        ]
+        out = capsys.readouterr().out
+        assert "Left out, because they did not connect: bad." in out
 
     def test_are_asked_for_their_log_from_a_level_on(self, shell, mcp):
         """`%mcp log NAME --level LEVEL` shows the log, and later requests say the level."""
@@ -96,7 +136,7 @@ class TestServers:
         text = capsys.readouterr().out
         assert "It has 1 server." in text
         assert "in this session only: books" in text
-        mcp("disconnect --all")
+        mcp("disconnect --all --forget")
         mcp(f"connect --config {shlex.quote(str(file))}")
         assert [row[:2] for row in mcp("list").rows] == [("time", "connected")]
 
@@ -121,7 +161,10 @@ class TestServers:
         """The person has to add them."""
         auth = {"client_id": "robot", "token_storage": object()}
         entry = read_entry({"url": "https://a.example/mcp", "auth": auth})
-        text, notes = config_text([SimpleNamespace(name="one", portable_entry=entry)])
+        session = SimpleNamespace(
+            name="one", portable_entry=entry, protocol_version="1"
+        )
+        text, notes = config_text([session])
         assert '"client_id": "robot"' in text
         assert (
             notes[-1] == "The objects in 'auth' are not in the file: add them to one."

@@ -182,6 +182,8 @@ def _not_for_models(session: "MCPServerSession") -> list[str]:
 
 
 def _note(session: "MCPServerSession") -> str:
+    if session.status == "closed":
+        return f"%mcp reconnect {session.name} brings it back"
     disabled = session.tools.disabled
     if session.error or not disabled:
         return session.error or ""

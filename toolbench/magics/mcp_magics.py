@@ -79,6 +79,9 @@ def _parser() -> LineParser:
     disconnect = commands.add_parser("disconnect", help="stop a server, or --all")
     disconnect.add_argument("name", nargs="?")
     disconnect.add_argument("--all", action="store_true")
+    disconnect.add_argument(
+        "--forget", action="store_true", help="and forget how to connect it again"
+    )
     review = commands.add_parser(
         "review", help="show its tools, tokens, risks and lint findings"
     )
@@ -209,6 +212,11 @@ class MCPMagics(Magics):
         if options.replay and not options.name:
             client.add(None, replay=options.replay)
             return mcp_listing.servers(client.servers.values())
+        if (
+            connect_options.is_name_only(options, command)
+            and options.name in client.known
+        ):
+            return self._reconnect(options)
         entry = None if options.replay else _entry(options, command, self._names)
         session = client.connect(
             options.name,
@@ -232,13 +240,13 @@ class MCPMagics(Magics):
         return over_time.trust_notes(session, others)
 
     def _list(self, options: Any) -> Listing:
-        return mcp_listing.servers(self._client().servers.values())
+        return mcp_listing.servers(self._client().known.values())
 
     def _read(self, options: Any) -> Any:
         return self._server(options.name).read_resource(options.uri)
 
     def _reconnect(self, options: Any) -> Listing:
-        if options.name not in self._client().former:
+        if options.name not in self._client().known:
             self._server(options.name)
         session = self._client().reconnect(options.name, options.mode)
         return self._listing(session)
@@ -248,13 +256,19 @@ class MCPMagics(Magics):
         if not options.all and not options.name:
             msg = "Name a server, or add --all."
             raise UsageError(msg)
-        names = list(client.servers) if options.all else [options.name]
+        every = client.known if options.forget else client.servers
+        names = list(every) if options.all else [options.name]
         for name in names:
-            tools = counted(len(self._server(name).tools), "tool")
-            client.disconnect(name)
-            print(  # noqa: T201 - in the cell that asked
-                f"Disconnected {name} with its {tools}. %mcp reconnect {name} brings it back."
-            )
+            if not (options.forget and name in client.former):
+                self._server(name)
+            tools = counted(len(client.known[name].tools), "tool")
+            outcome = f"Disconnected {name} with its {tools}. %mcp reconnect {name} brings it back."
+            if options.forget:
+                client.forget(name)
+                outcome = f"Forgot {name} with its {tools}."
+            else:
+                client.disconnect(name)
+            print(outcome)  # noqa: T201 - in the cell that asked
         if not names:
             print("No server was connected.")  # noqa: T201 - as above
 

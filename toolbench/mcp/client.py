@@ -11,12 +11,11 @@ from typing import Any, Self
 
 from toolbench.core.background_loop import portal
 from toolbench.core.definition.tool_address import ToolAddress
-from toolbench.display.servers import status_words
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.client_features import ClientFeatures, root_url
 from toolbench.mcp.config.reader import read_config, read_entry
 from toolbench.mcp.connected_servers import all_closed
-from toolbench.mcp.connection.former_servers import way_back, way_to_tool
+from toolbench.mcp.connection.former_servers import no_server, way_to_tool
 from toolbench.mcp.definition import MCPToolDefinition, with_unique_names
 from toolbench.mcp.elicitation import Answerer, handler_of
 from toolbench.mcp.monitoring.new_tools import ToolsChanged, report_new_tools
@@ -83,6 +82,11 @@ class MCPClient(Sequence[MCPToolDefinition]):
     # --- the collection -----------------------------------------------------------
 
     @property
+    def known(self) -> dict[str, MCPServerSession]:
+        """The sessions of `servers` and, after them, those of `former`."""
+        return {**self.servers, **self.former}
+
+    @property
     def tools(self) -> list[MCPToolDefinition]:
         """The tools of all servers."""
         return with_unique_names(
@@ -126,21 +130,12 @@ class MCPClient(Sequence[MCPToolDefinition]):
             ToolNotFoundError: If there is no such session.
         """
         if name not in self.servers:
-            if name in self.former:
-                msg = f"Server {name!r} is disconnected. {way_back(name)}"
-                raise ToolNotFoundError(msg)
-            states = [
-                f"{s.name} ({status_words(s.status)})" for s in self.servers.values()
-            ]
-            known = f" There is: {', '.join(states)}." if states else ""
-            msg = f"No server {name!r}.{did_you_mean(name, self.servers) or known}"
-            raise ToolNotFoundError(msg)
+            raise ToolNotFoundError(no_server(name, self.servers, self.former))
         return self.servers[name]
 
     def __repr__(self) -> str:
-        return (
-            f"MCPClient({', '.join(map(repr, self.servers.values())) or 'no servers'})"
-        )
+        sessions = ", ".join(map(repr, self.servers.values()))
+        return f"MCPClient({sessions or 'no servers'})"
 
     # --- servers ------------------------------------------------------------------
 
@@ -233,6 +228,16 @@ class MCPClient(Sequence[MCPToolDefinition]):
         session = self.server(name)
         session.close()
         self.former[name] = self.servers.pop(name)
+
+    def forget(self, name: str) -> None:
+        """Disconnect the server *name* if it is connected, and forget how to connect it again.
+
+        Raises:
+            ToolNotFoundError: If there is no such server.
+        """
+        if name not in self.former:
+            self.disconnect(name)
+        del self.former[name]
 
     def reconnect(self, name: str, mode: str | None = None) -> MCPServerSession:
         """Connect the server *name* again, also after `disconnect`; None keeps the present *mode*.
@@ -392,5 +397,4 @@ async def _connected(session: MCPServerSession) -> None:
 def _close_all(sessions: dict[str, MCPServerSession]) -> None:
     """Disconnect, in a thread, the servers of a client that was garbage-collected."""
     if open_ones := [s for s in sessions.values() if s.status not in ("new", "closed")]:
-        work = (all_closed, open_ones)
-        Thread(target=portal.call, args=work, daemon=True).start()
+        Thread(target=portal.call, args=(all_closed, open_ones), daemon=True).start()

@@ -97,6 +97,12 @@ def given(options: Namespace) -> list[str]:
     return [name for name in OPTIONS if getattr(options, name[2:]) is not None]
 
 
+def is_name_only(options: Namespace, command: list[str]) -> bool:
+    """Tell whether the line has only the name of a server, and perhaps its mode."""
+    others = (options.target, options.replay, options.record, options.env, command)
+    return not (any(others) or given(options))
+
+
 def entry_with(entry: Any, options: Namespace, names: Mapping[str, Any]) -> Any:
     """Return *entry* with the headers, the token and the folder that are on the line.
 

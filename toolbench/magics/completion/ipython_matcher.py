@@ -74,7 +74,7 @@ def matcher_for(
 
     Args:
         catalog: The tools.
-        servers: Returns the names of the connected servers.
+        servers: Returns the names of the servers, also of those that were disconnected.
         commands: The sub-commands of %mcp.
         targets: Returns the names of the objects that `%mcp connect` can connect to.
         models: Returns the names of the models.

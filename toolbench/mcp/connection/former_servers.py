@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from toolbench.display.servers import status_words
+from toolbench.errors import did_you_mean
+
 
 class _Tools(Protocol):
     @property
@@ -11,7 +14,22 @@ class _Tools(Protocol):
 
 class _Session(Protocol):
     @property
+    def name(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+    @property
     def tools(self) -> _Tools: ...
+
+
+def no_server(
+    name: str, sessions: Mapping[str, _Session], former: Mapping[str, _Session]
+) -> str:
+    """Return a message: the server *name* is not among *sessions*, but perhaps it is in *former*."""
+    if name in former:
+        return f"Server {name!r} is disconnected. {way_back(name)}"
+    states = [f"{s.name} ({status_words(s.status)})" for s in sessions.values()]
+    known = f" There is: {', '.join(states)}." if states else ""
+    return f"No server {name!r}.{did_you_mean(name, {**sessions, **former}) or known}"
 
 
 def way_back(server: str) -> str:
