@@ -175,6 +175,24 @@ class TestChat:
             t["function"]["name"] for t in first[1]
         }
 
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "--tools add, greet",
+            "--tools add ,greet,",
+            "--tools=add , greet other",
+            "--tools add, greet --model mine",
+            "--tools 'add, greet'",
+        ],
+    )
+    def test_takes_blanks_beside_the_commas(self, shell, chat, line):
+        """People write a list of names so; what follows the list is still read."""
+        model(shell, "mine scripted()")
+        chat(line)
+        name = "other" if "other" in line else "chat"
+        [first, *_] = shell.user_ns[name].agent.llm.requests
+        assert [t["function"]["name"] for t in first[1]] == ["add", "greet"]
+
     def test_anew_takes_another_model(self, shell, chat):
         """Only with --new: a conversation does not change its model in silence."""
         shell.run_cell("one, two = scripted(), scripted()")
@@ -191,6 +209,8 @@ class TestChat:
             ("--model nobody", "Hello.", "no model called 'nobody'"),
             ("add", "Hello.", "is not a chat"),
             ("--tools", "Hello.", "expected one argument"),
+            ("--tools , --new", "Hello.", "',' has no name: write names with commas"),
+            ("--tools add greet", "Hello.", "greet is a tool, .* --tools add,greet"),
             ("", " \n", "What do you want to say"),
         ],
     )
@@ -239,6 +259,7 @@ class TestCompletion:
             ("%%chat --model m", "mine"),
             ("%%chat talk --tools gr", "greet"),
             ("%%chat talk --tools add,gr", "greet"),
+            ("%%chat talk --tools add, gr", "greet"),
             ("%model m", "mine"),
         ],
     )

@@ -258,6 +258,8 @@ class TestServers:
         assert "command not found" in text
         assert "%mcp reconnect bad" in text
         assert len(mcp(f"connect --config {config} --only good")) == 2
+        again = mcp(f"connect --config {config} --only good, bad")
+        assert [row[0] for row in again.rows] == ["good", "bad"]
 
     def test_are_shown_without_widgets_in_a_terminal(self, mcp):
         """There the explorer is the list of servers."""

@@ -2,7 +2,7 @@
 
 import ast
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from IPython.core.magic import (
 )
 
 from toolbench.core.state import Conversation
+from toolbench.core.tool import ToolDefinition
 from toolbench.errors import did_you_mean, ended
 from toolbench.magics.catalog import Catalog
 from toolbench.magics.parsers import LineParser, parsed, variable
@@ -73,10 +74,8 @@ def _chat_parser() -> LineParser:
     parser.add_argument(
         "--model", help="a name that %%model gave, a variable, or a URL"
     )
-    parser.add_argument(
-        "--tools",
-        metavar="A,B",
-        help="the tools it may use; those that the notebook defines if left out",
+    parser.add_list(
+        "--tools", "the tools it may use; those that the notebook defines if left out"
     )
     parser.add_argument("--new", action="store_true", help="begin a new conversation")
     parser.add_argument(
@@ -102,6 +101,19 @@ def _check_nothing_waits(conversation: Conversation, name: str) -> None:
             f"{name}.reject_pending('why') refuses all, and {name} as the last line of a cell shows each."
         )
         raise UsageError(msg)
+
+
+def _not_a_chat(name: str, value: Any, tools: Sequence[str] | None) -> str:
+    """Return the sentence for a line whose NAME is the variable *name* with another *value*.
+
+    *tools* are the names after --tools; None if the line has no such option.
+    """
+    if tools is not None and isinstance(value, ToolDefinition):
+        return (
+            f"{name} is a tool, not a chat: write the tools with commas between them, as in "
+            f"--tools {','.join([*tools, name])}."
+        )
+    return f"{name} is not a chat: use another name, as in %%chat another_name"
 
 
 def _why(error: Exception) -> str:
@@ -249,8 +261,7 @@ class ChatMagics(Magics):
         known = self._namespace.get(options.name)
         is_ours = isinstance(known, Conversation) and known.agent is not None
         if known is not None and not is_ours:
-            msg = f"{options.name} is not a chat: use another name, as in %%chat another_name"
-            raise UsageError(msg)
+            raise UsageError(_not_a_chat(options.name, known, options.tools))
         if is_ours and not options.new:
             if options.model or options.tools:
                 msg = (
@@ -291,11 +302,10 @@ class ChatMagics(Magics):
         msg = f"There is no model called {name!r}.{near}"
         raise UsageError(msg)
 
-    def _tools(self, names: str | None) -> Iterable[Any]:
-        if names is None:
+    def _tools(self, chosen: Sequence[str] | None) -> Iterable[Any]:
+        if chosen is None:
             return self.catalog.tools(source="notebook").values()
-        chosen = [name.strip() for name in names.split(",")]
-        return [self.catalog.find(name) for name in chosen if name]
+        return [self.catalog.find(name) for name in chosen]
 
     def close(self) -> None:
         """Close the tools of the conversations that `%%chat` began."""

@@ -30,7 +30,7 @@ from toolbench.magics.commands.config_text import config_text
 from toolbench.magics.commands.serving_command import ServingCommand
 from toolbench.magics.mcp_listing import LOOKS
 from toolbench.magics.option_checks import check_mcp
-from toolbench.magics.parsers import HelpWanted, LineParser, split
+from toolbench.magics.parsers import HelpWanted, LineParser, split, with_whole_lists
 from toolbench.magics.table import Listing
 from toolbench.magics.written_files import WrittenFiles
 from toolbench.wording import counted
@@ -144,7 +144,7 @@ class MCPMagics(Magics):
     def mcp(self, line: str) -> Any:
         """Connect and look at servers."""
         head, dashes, tail = line.partition(" -- ")
-        options, words = apart(split(head))
+        options, words = apart(with_whole_lists(split(head), ("--only",)))
         _check_target(words, self._names)
         try:
             parsed_line = MCP.parse_args([*words[:1], *options, *words[1:]])
@@ -200,8 +200,7 @@ class MCPMagics(Magics):
         if self._warming is not None:  # two threads must not load FastMCP at once
             self._warming.join()
         if options.config:
-            only = options.only.split(",") if options.only else None
-            added = client.add(options.config, only=only, record=options.record)
+            added = client.add(options.config, only=options.only, record=options.record)
             listing = mcp_listing.servers(client.servers.values())
             notes = [
                 f"{session.name}: {note}"

@@ -8,7 +8,7 @@ import keyword
 import math
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, NoReturn
 
@@ -139,10 +139,17 @@ class LineParser(argparse.ArgumentParser):
         self, *args: Any, mark: str = "%", examples: Sequence[str] = (), **kwargs: Any
     ) -> None:
         """Make a parser for a magic that begins with *mark*; the help text ends with *examples*."""
+        self.lists: list[str] = []
+        """The options whose value is a list of names."""
         super().__init__(*args, **kwargs)
         self.register("action", None, _Option)
         self.mark = mark
         self.examples = tuple(examples)
+
+    def add_list(self, option: str, help_text: str) -> None:
+        """Add *option*, whose value is a list of names with commas between them."""
+        self.lists.append(option)
+        self.add_argument(option, metavar="A,B", type=names_in, help=help_text)
 
     def help_text(self) -> str:
         """Return the help text of the magic, which is also the docstring of the magic."""
@@ -165,10 +172,29 @@ class LineParser(argparse.ArgumentParser):
 
     def parse_line(self, line: str) -> argparse.Namespace:
         """Return the options in *line*, which is quoted as in a shell; options may stand anywhere."""
-        words = split(line)
+        words = with_whole_lists(split(line), self.lists)
         if self._subparsers is not None:  # argparse cannot mix these two
             return self.parse_args(words)
         return self.parse_intermixed_args(words)
+
+
+def with_whole_lists(words: Sequence[str], options: Container[str]) -> list[str]:
+    """Return *words* with the value of each of *options*, a list of names, as one word.
+
+    People write a blank after a comma, or before it, and a shell would split the value there.
+    """
+    whole: list[str] = []
+    is_value = False
+    for word in words:
+        name, _, value = word.partition("=")
+        goes_on = is_value and not word.startswith("-")
+        if goes_on and (whole[-1].endswith(",") or word.startswith(",")):
+            whole[-1] += word
+            continue
+        is_value = bool(whole) and whole[-1] in options
+        is_value = is_value or (name in options and bool(value))
+        whole.append(word)
+    return whole
 
 
 def parsed(parser: LineParser, line: str) -> argparse.Namespace | None:
@@ -190,6 +216,19 @@ def variable(text: str) -> str:
         msg = f"{text!r} cannot be the name of a variable: choose another name."
         raise UsageError(msg)
     return text
+
+
+def names_in(text: str) -> list[str]:
+    """Return the names in *text*, which has commas between them, and perhaps blanks.
+
+    Raises:
+        UsageError: If there are only commas and blanks.
+    """
+    parts = [part for name in text.split(",") if (part := name.strip())]
+    if text and not parts:
+        msg = f"{text!r} has no name: write names with commas between them, as in a,b."
+        raise UsageError(msg)
+    return parts
 
 
 def seconds(text: str) -> float:

@@ -28,9 +28,7 @@ def add_options(connect: Any, modes: Sequence[str]) -> None:
     connect.add_argument(
         "--config", metavar="FILE", help="a file with mcpServers, or a server.json"
     )
-    connect.add_argument(
-        "--only", default="", help="names from the file, with commas between them"
-    )
+    connect.add_list("--only", "names from the file, with commas between them")
     connect.add_argument("--mode", choices=modes, help="which protocol")
     connect.add_argument(
         "--env",

@@ -54,7 +54,7 @@ _OTHER = re.compile(
     r"(?:^|=\s*)%{1,2}(tools|tool_call|tool_history|chat)\s(?:.*\s)?(-\S*)$"
 )
 _MODEL = re.compile(r"(?:^%model\s+|%%chat\s.*--model[ =])(\S*)$")
-_CHAT_TOOLS = re.compile(r"%%chat\s.*--tools[ =](?:\S*,)?([^\s,]*)$")
+_CHAT_TOOLS = re.compile(r"%%chat\s.*--tools[ =](?:[^-\s,][^\s,]*\s*,\s*)*([^\s,]*)$")
 _COMMAND = re.compile(r"%mcp\s+(\w*)$")
 _CONNECT = re.compile(r"%mcp\s+connect\s+(?!(?:.*\s)?--\s)(?:(.*)\s)?(\S*)$")
 _SERVE = re.compile(r"%mcp\s+serve\s+(?:.*\s)?(\S*)$")
