@@ -23,14 +23,18 @@ def background(tool, arguments=None, **options):
 
 class TestAsking:
     def test_comes_first(self):
-        """A tool that listens ends by itself, and what it returns is kept."""
+        """A tool that listens ends by itself; what it returns is kept, and told to be partial."""
         steps = tools.Steps()
         run, _ = background(steps.tool)
         assert steps.begun.wait(20)
         active.stop(run)
         assert run.done.wait(20)
         assert steps.cancel_event.is_set()
-        assert (run.state, run.observation.text) == ("cancelled", "stopped early")
+        note = "[A person cancelled the run. The result above may be incomplete.]"
+        text = f"stopped early\n{note}"
+        assert (run.state, run.observation.text) == ("cancelled", text)
+        assert run.observation.data == "stopped early"
+        assert not run.observation.is_error
 
     def test_cancels_what_is_awaited(self):
         """A coroutine is cancelled at its `await`; it was part of the run until then."""
@@ -321,10 +325,19 @@ class TestTimeLimit:
         """What a tool that heard of it gives back is kept, with a line that says so."""
         run = Run(tools.Steps().tool, {}, source="magic")
         observation = perform(run, timeout=0.05)
-        text = "stopped early\n[The run was timed out after 0.05 s.]"
+        text = "stopped early\n[The run was timed out after 0.05 s. The result above may be incomplete.]"
         assert observation.text == history()[-1].observation.text == text
         assert not observation.is_error
         assert run.state == "cancelled"
+
+    def test_of_an_outer_run_is_the_reason_of_the_inner_one(self):
+        """No model reads that a person stopped it."""
+        inner = Run(tools.Outer(tools.Steps().tool).tool, {}, source="magic")
+        perform(inner, timeout=0.05)
+        texts = [record.observation.text for record in history()]
+        assert len(texts) == 2
+        assert all("timed out after 0.05 s" in text for text in texts)
+        assert "person" not in "".join(texts)
 
     def test_of_a_run_in_time_changes_nothing(self):
         """The clock is stopped when the run is over."""
@@ -373,5 +386,5 @@ class TestRunsInRuns:
         assert run.done.wait(20)
         assert (run.state, run.observation.text) == (
             "cancelled",
-            "The run was cancelled.",
+            "A person cancelled the run.",
         )

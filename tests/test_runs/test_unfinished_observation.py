@@ -9,7 +9,9 @@ from test_widgets.tooling import buttons, finish, shown, until
 
 from test_runs.tools import Steps
 from toolbench import Observation, ToolDefinition, history, tool
+from toolbench.core.content import TextContent
 from toolbench.core.schema import Action
+from toolbench.display.render import to_text
 from toolbench.llm import parse_tool_calls, respond
 from toolbench.mcp import MCPClient
 from toolbench.runs.background import active
@@ -113,6 +115,36 @@ def cancelled_at_its_server():
     return run_of_a_server(active.stop)
 
 
+class Germination(Observation):
+    """A result whose class writes the text for a model itself."""
+
+    percent: int
+
+    @property
+    def to_llm_content(self):
+        return [TextContent(text=f"Sprouted: {self.percent} percent.")]
+
+    @property
+    def visualize(self):
+        return f"|{'#' * self.percent}|"
+
+
+class Germinates:
+    """A tool that returns what it has when it is stopped."""
+
+    def __call__(self, action):
+        self.run.wants_cancel("interrupted")
+        return Germination(percent=10)
+
+
+def stopped_with_a_result_of_its_own_class():
+    executor = Germinates()
+    germinate = ToolDefinition(name="germinate", action_type=Action, executor=executor)
+    run = executor.run = Run(germinate, {}, source="model")
+    perform(run)
+    return run
+
+
 WAYS = [
     refused,
     denied,
@@ -121,6 +153,7 @@ WAYS = [
     late,
     interrupted_at_its_server,
     cancelled_at_its_server,
+    stopped_with_a_result_of_its_own_class,
 ]
 
 
@@ -146,6 +179,18 @@ class TestNoCrash:
         for record in (history()[-1], again[-1]):
             assert CRASH not in f"{record.to_html()}{record.to_text()}"
             assert CRASH not in read(record.observation)
+
+    def test_with_a_result_that_writes_its_own_text(self):
+        """The model reads that text and of the stop; a person sees the result's own view."""
+        run = stopped_with_a_result_of_its_own_class()
+        note = "[A person interrupted the run. The result above may be incomplete.]"
+        text = "".join(block.text for block in run.observation.to_llm_content)
+        assert text == run.observation.text == f"Sprouted: 10 percent.\n{note}"
+        assert run.observation.partial.percent == 10
+        view = to_text(run.observation.visualize)
+        assert "|##########|" in view and note in view and "Sprouted" not in view
+        assert (run.state, run.observation.is_error) == ("cancelled", False)
+        assert Observation.from_dict(run.observation.to_dict()).text == text
 
     def test_in_a_panel(self):
         """A click that is answered with a no."""

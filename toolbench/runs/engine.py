@@ -20,9 +20,13 @@ from toolbench.errors import ArgumentsError
 from toolbench.network_errors import error_kind
 from toolbench.redaction.redactor import results
 from toolbench.runs.background import active
-from toolbench.runs.cancellation.cancellation import cancel
+from toolbench.runs.cancellation.cancellation import INTERRUPTED, cancel
 from toolbench.runs.cancellation.kernel_interrupt import InterruptWatch
-from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
+from toolbench.runs.cancellation.unfinished_observation import (
+    UnfinishedObservation,
+    partial_result,
+    stop_words,
+)
 from toolbench.runs.coroutine_wait import CoroutineWait
 from toolbench.runs.current_run import enter
 from toolbench.runs.history.history import history as history
@@ -202,11 +206,16 @@ def _current(run: Run, timeout: float | None) -> Iterator[None]:
     with ExitStack() as undo:
         undo.callback(enter(run))
         if run.parent is not None:
-            undo.callback(run.parent.on_cancel(partial(active.stop, run)))
+            undo.callback(run.parent.on_cancel(partial(_stop_with, run.parent, run)))
         if timeout is not None:
             reason = f"timed out after {timeout:g} s"
             undo.callback(later(timeout, stop, run, reason))
         yield
+
+
+def _stop_with(parent: Run, run: Run) -> None:
+    """Stop *run* for the reason for which *parent* is stopped."""
+    active.stop(run, parent.reason or "cancelled")
 
 
 def stop(run: Run, reason: str = "cancelled") -> None:
@@ -242,24 +251,29 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
 def _as_ended(run: Run, observation: Observation) -> Observation:
     """Return *observation*; if the run timed out or was cancelled, a note about this is added.
 
-    After a cancel, only an error gets the note. The error then becomes an `UnfinishedObservation`,
-    because it is not a failure of the tool. The error of a plain call stays an error.
+    An error becomes an `UnfinishedObservation`, because it is not a failure of the tool. In a plain
+    call, only a time limit adds the note, and an error stays an error.
     """
     is_late = run.reason.startswith("timed out")
-    if not (is_late or (run.cancelled and observation.is_error and not run.is_plain)):
+    if not (is_late or (run.cancelled and not run.is_plain)):
         return observation
+    if not observation.is_error:
+        return partial_result(observation, run.reason)
     gap = "\n" if observation.text else ""
-    note = TextContent(text=f"{gap}[The run was {run.reason or 'cancelled'}.]")
+    note = TextContent(text=f"{gap}[{stop_words(run.reason)}.]")
     content = [*observation.content, note]
-    if observation.is_error and not run.is_plain:
-        return UnfinishedObservation(content=content)
-    return observation.model_copy(update={"content": content})
+    if run.is_plain:
+        return observation.model_copy(update={"content": content})
+    return UnfinishedObservation(content=content)
 
 
 def _keep(run: Run, observation: Observation) -> None:
     """Set the observation of *run* to *observation*; its views hide the secrets of *run*."""
     run.observation = observation
     results.show(observation, run.secrets.redactor)
+    unfinished = isinstance(observation, UnfinishedObservation)
+    if unfinished and observation.partial is not None:
+        results.show(observation.partial, run.secrets.redactor)
 
 
 def _ended_by(run: Run, error: BaseException) -> bool:
@@ -268,7 +282,7 @@ def _ended_by(run: Run, error: BaseException) -> bool:
         isinstance(error, KeyboardInterrupt) and current_thread() is main_thread()
     )
     if interrupted or run.cancelled or isinstance(error, RunCancelled):
-        text = f"The run was {run.reason or 'interrupted'}."
+        text = f"{stop_words(run.reason or INTERRUPTED)}."
         _keep(run, UnfinishedObservation.from_text(text, is_error=True))
         run.enter("cancelled")
         struck = isinstance(error, RunCancelled) and run.parent is not None

@@ -12,7 +12,6 @@ from time import monotonic
 from typing import Any
 
 from toolbench.core.coercion.coercion import masked_observation
-from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolbenchError
@@ -322,8 +321,7 @@ class ServedCall:
     def _end(self, run: Run) -> None:
         outcome = run.outcome
         if run.cancelled and not outcome.is_error:  # it succeeded, but was stopped
-            note = TextContent(text=f"\n[The run was {run.reason or 'cancelled'}.]")
-            outcome = Observation(content=[*outcome.content, note], is_error=True)
+            outcome = Observation(content=outcome.content, is_error=True)
         try:
             result = result_of(run.tool, outcome)
         except Exception as error:  # noqa: BLE001 - a user's class may raise any error

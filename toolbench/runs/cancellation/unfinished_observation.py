@@ -2,23 +2,36 @@
 
 from collections.abc import Sequence
 
-from rich.console import RenderableType
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+from rich.console import Group, RenderableType
 from rich.text import Text
 
-from toolbench.core.content import Content
+from toolbench.core.content import Content, TextContent
 from toolbench.core.schema import Observation
+from toolbench.display.observations import read_by_model, visualized
+
+_BY_A_PERSON = {
+    "": "A person cancelled the run",
+    "cancelled": "A person cancelled the run",
+    "interrupted": "A person interrupted the run",
+}
 
 
 class UnfinishedObservation(Observation):
     """The observation of a run that was refused or stopped; its text gives the reason.
 
-    `is_error` is true because there is no full result. The model does not get the header of a
-    failed call.
+    `is_error` is true if there is no result. The model does not get the header of a failed call.
     """
 
     is_error: bool = True
     for_person: str = ""
     """A sentence for the person who declined, in place of the text that a model reads."""
+    partial: SkipJsonSchema[Observation | None] = Field(
+        default=None, exclude=True, repr=False
+    )
+    """What the tool returned after the stop, if its class writes the text for a model itself. It is
+    not saved; what a model reads of it is in `content`."""
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
@@ -27,5 +40,33 @@ class UnfinishedObservation(Observation):
 
     @property
     def visualize(self) -> RenderableType:
-        """The view for people: the sentence for the person, or the text, in the colour of a warning."""
+        """The view for people: the sentence for the person, or the text, in the colour of a warning.
+
+        A partial result is shown as its class shows it, with the last sentence of the text below.
+        """
+        if self.partial is not None:
+            note = Text(self.text.rpartition("\n")[2], style="yellow")
+            return Group(visualized(self.partial), note)
         return Text(self.for_person or self.text, style="yellow")
+
+
+def stop_words(reason: str) -> str:
+    """Return how a run was stopped for *reason*, as a model reads it: a sentence without its full stop."""
+    return _BY_A_PERSON.get(reason, f"The run was {reason}")
+
+
+def partial_result(observation: Observation, reason: str) -> Observation:
+    """Return *observation*, which a tool returned after a stop for *reason*, with a note about the stop.
+
+    The note is the last line that a model reads. If the class of *observation* does not let the
+    model read its content, the result is an `UnfinishedObservation`.
+    """
+    note = f"[{stop_words(reason)}. The result above may be incomplete.]"
+    if type(observation).to_llm_content is Observation.to_llm_content:
+        text = TextContent(text=f"\n{note}" if observation.text else note)
+        content = [*observation.content, text]
+        return observation.model_copy(update={"content": content})
+    read = [*read_by_model(observation), TextContent(text=f"\n{note}")]
+    return UnfinishedObservation(
+        content=read, is_error=observation.is_error, partial=observation
+    )
