@@ -10,6 +10,7 @@ from toolbench import register_tool
 from toolbench.core.registry import default_registry
 from toolbench.errors import BodyError
 from toolbench.llm.calls.call_errors import FunctionCallNotExistsError
+from toolbench.llm.payloads import PAYLOADS
 
 GOOD = {"id": "c1", "function": {"name": "add", "arguments": '{"a": "2", "b": 3,}'}}
 UNKNOWN = {"id": "c2", "function": {"name": "ad", "arguments": "{}"}}
@@ -75,6 +76,18 @@ class TestCalls:
         assert "c1" in shown(panel)
         assert "Nothing, until" not in shown(panel)
         assert '"content": "5"' in text(view)
+
+    @pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "mcp"])
+    def test_show_the_text_of_the_answer_without_a_click(self, shell, provider):
+        """No level above the text that the model reads is folded."""
+        tool = shell.user_ns["add"]
+        payload = PAYLOADS[provider](tool, {"a": 20, "b": 22}, id="c1")
+        view = cell(shell, json.dumps(payload), f"-p {provider}")
+        view.panels[0].run()
+        finish(view.panels[0])
+        answer = markup(view).partition("What goes back to the model")[2]
+        assert "42" in answer and "<details" in answer
+        assert "<details>" not in answer
 
     def test_can_be_mended_and_run(self, shell):
         """A call that did not fit is put right in its form; then its model gets the result."""

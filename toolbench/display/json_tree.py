@@ -14,7 +14,7 @@ LIMIT = 100_000
 """The number of characters of keys and values to show, by default."""
 
 _LARGEST = 2_000_000  # characters of JSON to read at most
-_OPEN = 2  # levels that are open at first
+_OPEN = 2  # levels that are open at first, by default
 _DEEPEST = 40
 _LEAST = 20  # characters of JSON that a value needs with its indent
 _LONGEST = 2_000  # characters of one value
@@ -45,14 +45,17 @@ def json_text(value: Any, *, limit: int = LIMIT) -> str:
     return str(cap(_dumps(_fitting(value), indent=2), limit, visible))
 
 
-def json_html(value: Any, *, limit: int = LIMIT) -> Html:
+def json_html(value: Any, *, limit: int = LIMIT, open_levels: int = _OPEN) -> Html:
     """Return *value* as a tree of `<details>`, which folds without JavaScript.
 
-    At most about *limit* characters are shown; a notice counts the values that are left out.
+    Args:
+        value: The value.
+        limit: The number of characters to show, about; a notice counts the values left out.
+        open_levels: The number of levels that are open at first.
     """
     style = f"{CODE_FONT};{TEXT_COLOR};line-height:1.4"
     flow = "white-space:pre-wrap;overflow-wrap:anywhere"
-    tree = _Tree(limit).node(value, "", 0)
+    tree = _Tree(limit, open_levels).node(value, "", 0)
     return Html(
         f'<div {NO_MATHS} data-toolbench-json style="{style};{flow}">{tree}</div>'
     )
@@ -61,8 +64,8 @@ def json_html(value: Any, *, limit: int = LIMIT) -> Html:
 class _Tree:
     """Writes the nodes of a tree. When its room is used up, further nodes are only counted."""
 
-    def __init__(self, room: int) -> None:
-        self._room = room
+    def __init__(self, room: int, open_levels: int) -> None:
+        self._room, self._open_levels = room, open_levels
 
     def node(self, value: Any, label: str, depth: int) -> str:
         size = _size(value) if depth < _DEEPEST else 0
@@ -78,7 +81,7 @@ class _Tree:
         begin, end = "{}" if isinstance(value, Mapping) else "[]"
         summary = _remark(f"{begin}{size:,}{end}")
         return (
-            f"<details{' open' if depth < _OPEN else ''}>"
+            f"<details{' open' if depth < self._open_levels else ''}>"
             f'<summary style="cursor:pointer">{label}{summary}</summary>'
             f'<div style="{_CHILDREN}">{"".join(rows)}</div></details>'
         )

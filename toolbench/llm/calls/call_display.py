@@ -15,6 +15,7 @@ from toolbench.redaction.detection.secrecy import hide
 
 ANSWER = "What goes back to the model"
 NO_CALL = "This message has no tool call: the model only wrote text."
+_OPEN_LEVELS = 6  # down to the text, in the message of each provider
 _PENDING = "Nothing, until the call is run."
 
 
@@ -31,8 +32,9 @@ def call_head(call: ToolCall) -> Html:
 def call_answer(call: ToolCall, observation: Observation | None = None) -> Html:
     """Return as HTML the message that answers *call*, or a note if there is no answer yet."""
     answer = _answer(call, observation)
-    html = notice(_PENDING, "neutral") if answer is None else json_html(answer)
-    return section(ANSWER, html)
+    if answer is None:
+        return section(ANSWER, notice(_PENDING, "neutral"))
+    return section(ANSWER, json_html(answer, open_levels=_OPEN_LEVELS))
 
 
 def calls_bundle(
