@@ -23,10 +23,18 @@ interface View {
 /** An event and the modules of the page that do not know its widget. */
 type Passing = Event & { [PASSED_BY]?: object[] };
 
+/** The page's connection to a kernel. */
+interface KernelConnection {
+  status?: string;
+  connectionStatus?: string;
+  isDisposed?: boolean;
+  hasPendingInput?: boolean;
+}
+
 /** The widget manager of a kernel: all its models, by id. */
 export interface Models {
   _models?: Record<string, Promise<Model>>;
-  kernel?: { status?: string; connectionStatus?: string; isDisposed?: boolean } | null;
+  kernel?: KernelConnection | null;
 }
 
 const BUTTON = ".widget-button";

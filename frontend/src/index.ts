@@ -13,6 +13,7 @@ import { nameImages, zoomImages } from "./fullview";
 import { keepKeys } from "./keys";
 import { isOurs } from "./ours";
 import { enhancePickers } from "./picker";
+import { endQuestions } from "./questions";
 import { enhanceRuns } from "./runs";
 import { addStyle } from "./style";
 import { enhanceTables } from "./table";
@@ -96,6 +97,7 @@ function initialize({ model, signal = new AbortController().signal }: Initialize
   start();
   holdClicks(model.widget_manager, signal);
   connectApps(model, signal);
+  endQuestions(model.widget_manager, signal);
 }
 
 export default { initialize };

@@ -63,6 +63,28 @@ DUG = """
 print([e.reason for e in digging.events if hasattr(e, "reason")], len(digging.pending))
 go_on.set()
 """
+GARDEN = """
+from toolbench import current_run
+replies = []
+@tool(read_only=True)
+def germinate(days: int) -> str:
+    '''Let seeds germinate.
+
+    Args:
+        days: How long.
+    '''
+    tray = {"type": "object", "properties": {"tray": {"type": "string"}}, "required": ["tray"]}
+    answer = current_run().ask("Which tray?", tray)
+    replies.append(answer.action)
+    return f"{days if answer else days // 2} days"
+%model gardener ScriptedModel([calls(("germinate", {"days": 30})), "Green."])
+"""
+SOW = "%%chat garden --model gardener --tools germinate\nSow."
+SOWN = """
+print(replies, garden.run())
+print([m["content"] for m in garden.agent.llm.requests[-1][0] if m["role"] == "tool"])
+print([r.state for r in __import__("toolbench").history()])
+"""
 YOU = "%%chat played --step --model you --tools add\nWhat is 2 + 3?"
 
 
@@ -193,7 +215,7 @@ def test_stop_waits_for_no_tool(lab: NotebookPage, nbroot):
 
 
 def begin_chat(lab: NotebookPage, notebook: Path) -> None:
-    """Run a cell of chat until its call, which nothing ends, is seen to run."""
+    """Run a cell of chat until its call, which nothing ends, is replies to run."""
     write_notebook(notebook, SETUP, CHAT, f"{DUG}\ndigging.run()")
     lab.open(notebook.name)
     lab.run(0)
@@ -204,7 +226,7 @@ def begin_chat(lab: NotebookPage, notebook: Path) -> None:
 
 
 def test_an_interrupt_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
-    """The call is seen while it runs; then a line says how to go on, and the next cell does."""
+    """The call is replies while it runs; then a line says how to go on, and the next cell does."""
     begin_chat(lab, nbroot / "interrupted.ipynb")
     lab.interrupt()
     lab.wait_until_done()
@@ -235,6 +257,49 @@ def test_stop_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
     lab.save()
     kinds = [kind for output in lab.outputs(1) for kind in output.get("data", {})]
     assert "application/vnd.jupyter.widget-view+json" not in kinds
+    assert lab.tab.console_errors == []
+
+
+def begin_sowing(lab: NotebookPage, notebook: Path) -> Locator:
+    """Run a cell of chat until its tool asks the person in the cell; return the place to type."""
+    write_notebook(notebook, SETUP + GARDEN, SOW, SOWN)
+    lab.open(notebook.name)
+    lab.run(0)
+    lab.start(1)
+    field = lab.output(1).locator("input.jp-Stdin-input")
+    expect(field).to_be_visible()
+    lab.show(1)
+    return field
+
+
+def check_the_stop(lab: NotebookPage, field: Locator) -> None:
+    """The question is gone, and the model reads of the stop; history and transcript agree."""
+    lab.wait_until_done()
+    lab.wait_for_text("The conversation is kept in garden", within=lab.output(1))
+    lab.wait_for_text("cancelled", within=lab.output(1))
+    expect(field).to_be_hidden()
+    lab.run(2)
+    replies, content, states = lab.text(2).splitlines()
+    assert replies == "['cancel'] answered" and states == "['cancelled']"
+    assert "15 days" in content and "A person" in content
+
+
+def test_stop_withdraws_the_question_of_a_tool(lab: NotebookPage, nbroot):
+    """The row says for whom the tool waits; Stop ends the question, the tool and the cell."""
+    field = begin_sowing(lab, nbroot / "asking.ipynb")
+    lab.wait_for_text("waits for your answer", within=lab.output(1))
+    lab.screenshot("conversation-asking-light")
+    press(lab.output(1), "Stop")
+    check_the_stop(lab, field)
+    lab.screenshot("conversation-withdrawn-light")
+    assert lab.tab.console_errors == []
+
+
+def test_an_interrupt_withdraws_the_question_of_a_tool(lab: NotebookPage, nbroot):
+    """As Stop does, to the last word."""
+    field = begin_sowing(lab, nbroot / "asked.ipynb")
+    lab.interrupt()
+    check_the_stop(lab, field)
     assert lab.tab.console_errors == []
 
 

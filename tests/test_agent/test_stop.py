@@ -1,12 +1,14 @@
+import _thread
 import re
 import threading
+from contextlib import suppress
 from typing import get_args
 
 import pytest
 
 from test_agent.checks import check_answered, of, sent
-from test_agent.scripts import call, calls, talk
-from toolbench import Conversation, SecurityRisk, tool
+from test_agent.scripts import add, call, calls, talk
+from toolbench import Conversation, SecurityRisk, current_run, history, tool
 from toolbench.agent import (
     Agent,
     LLMSecurityAnalyzer,
@@ -17,10 +19,10 @@ from toolbench.agent import (
 )
 from toolbench.agent.events import StopReason
 from toolbench.errors import ModelStoppedError
-from toolbench.llm.models import ScriptedModel
+from toolbench.llm.models import PersonModel, ScriptedModel
 from toolbench.llm.models.function import FunctionModel
 from toolbench.runs.background import active
-from toolbench.runs.questions import Answer
+from toolbench.runs.questions import Answer, answering
 
 PATIENCE = 20  # seconds: a test that waits so long has failed
 
@@ -258,3 +260,98 @@ def wait_for_runs():
     """Wait until no run goes on behind."""
     for run in active:
         assert run.done.wait(PATIENCE)
+
+
+@pytest.fixture
+def unanswered(monkeypatch):
+    """Nobody types: `input()` waits as in a kernel, which looks for a line again and again.
+
+    The event is set as soon as a question waits. No question may wait to the end.
+    """
+    is_asked, never, waited = threading.Event(), threading.Event(), []
+
+    def wait(prompt=""):
+        is_asked.set()
+        for _ in range(PATIENCE * 100):
+            never.wait(0.01)
+        waited.append(prompt)
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", wait)
+    yield is_asked
+    assert waited == []
+
+
+def stop_when(is_asked, conversation):
+    """Press Stop, in the thread of a subshell, when a question waits."""
+
+    def press():
+        assert is_asked.wait(PATIENCE)
+        conversation.interrupt()
+
+    thread = threading.Thread(target=press)
+    thread.start()
+    return thread
+
+
+def test_stop_withdraws_the_question_of_a_tool(unanswered):
+    """The cell waits in `input()` for the person, who presses Stop instead of typing an answer."""
+    answers = []
+
+    @tool(read_only=True)
+    def germinate(days: int) -> str:
+        """Let seeds germinate."""
+        answers.append(current_run().ask("Which tray?", {"type": "string"}).action)
+        return "10 percent"
+
+    c = talk([calls(call("germinate", {"days": 30})), "Done."], [germinate])
+    thread = stop_when(unanswered, c)
+    assert c.run() == "paused"
+    thread.join(PATIENCE)
+    assert answers == ["cancel"]
+    check_answered(c)
+    assert c.run() == "answered"
+
+
+def kernel_interrupt(conversation):
+    """Choose Kernel > Interrupt, which raises an error in the thread of the cell."""
+    _thread.interrupt_main()
+
+
+@pytest.mark.parametrize("end", [Conversation.interrupt, kernel_interrupt])
+def test_a_stopped_call_is_cancelled_wherever_it_is_told(unanswered, end, tmp_path):
+    """In the transcript, the history and to the model, which also reads the partial result."""
+
+    @tool(read_only=True)
+    def germinate(days: int) -> str:
+        """Let seeds germinate."""
+        answer = current_run().ask("Which tray?", {"type": "string"})
+        return f"{days if answer else days // 2} days"
+
+    script = [calls(call("germinate", {"days": 30})), "Done."]
+    c = talk(script, [germinate])
+    thread = threading.Thread(
+        target=lambda: unanswered.wait(PATIENCE) and end(c), daemon=True
+    )
+    thread.start()
+    with suppress(KeyboardInterrupt):
+        c.run()
+    thread.join(PATIENCE)
+    assert [record.state for record in history()] == ["cancelled"]
+    c.save(tmp_path / "c.jsonl")
+    loaded = Conversation.load(tmp_path / "c.jsonl", Agent(ScriptedModel(["On."]), []))
+    for one in (c, loaded):
+        assert ">cancelled<" in one.to_html() and ">succeeded<" not in one.to_html()
+        one.run()
+        [answer] = [m["content"] for m in sent(one) if m["role"] == "tool"]
+        assert "15 days" in answer and "A person interrupted the run" in answer
+
+
+def test_stop_withdraws_the_question_to_a_person_who_is_the_model(unanswered):
+    """The request is stopped, and the next run asks again."""
+    c = talk(PersonModel(), [add])
+    thread = stop_when(unanswered, c)
+    assert c.run() == "paused"
+    thread.join(PATIENCE)
+    with answering({"text": "Five."}):
+        assert c.run() == "answered"

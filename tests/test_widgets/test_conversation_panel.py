@@ -1,17 +1,26 @@
 """The panel of a conversation: its buttons, its waiting calls, and a person as the model."""
 
+import re
 import threading
+from dataclasses import replace
 
 import pytest
 from test_agent.checks import check_answered, of, sent
 from test_agent.scripts import add, call, calls, talk
 
-from toolbench import Conversation, history, tool
-from toolbench.agent import Agent, ObservationEvent, UserRejectObservation
+from toolbench import Conversation, current_run, history, tool
+from toolbench.agent import (
+    ActionEvent,
+    Agent,
+    ObservationEvent,
+    UserRejectObservation,
+)
+from toolbench.agent.transcript import call_html
 from toolbench.llm.models import PersonModel, ScriptedModel
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.conversation_panel import ConversationPanel
+from toolbench.wording import time_taken
 
 PATIENCE = 20  # seconds
 
@@ -221,6 +230,50 @@ def test_what_a_tool_asks_is_asked_in_the_panel(opened):
     yes.click()
     settled(panel)
     assert of(c, ObservationEvent)[0].observation.text == "x is gone"
+
+
+def test_a_row_says_for_whom_its_tool_waits(opened):
+    """The tool asks the person: it is not said to run until it has the answer."""
+
+    @tool(read_only=True)
+    def germinate() -> str:
+        """Let seeds germinate."""
+        return str(current_run().ask("Is it warm?").action)
+
+    c = talk([calls(call("germinate")), "Done."], [germinate])
+    panel = opened(c)
+    panel.run()
+    yes = wait_for(panel, lambda w: getattr(w, "description", "") == "Yes")
+    wait_for(panel, lambda w: ">waits for your answer<" in str(getattr(w, "value", "")))
+    assert ">running<" not in text(panel)
+    yes.click()
+    settled(panel)
+    assert ">succeeded<" in text(panel) and "waits for your answer" not in text(panel)
+
+
+def test_a_row_leaves_the_time_of_the_person_out(opened):
+    """The seconds of the call are those of its work; the wait stands beside them."""
+    c = talk([calls(call("add", {"a": 1})), "Done."])
+    c.run()
+    [action], [answer] = of(c, ActionEvent), of(c, ObservationEvent)
+    html = call_html(action, replace(answer, seconds=14.0, waited=12.0), number=1)
+    assert f">{time_taken(14.0, 12.0)}<" in html
+
+
+def test_a_result_without_text_has_no_line_below_its_call(opened):
+    """An empty strip would look as if something could not be shown."""
+
+    @tool(read_only=True)
+    def silent() -> str:
+        """Say nothing."""
+        return ""
+
+    c = talk(
+        [calls(call("silent"), call("add", {"a": 1}, id="c2")), "Done."], [silent, add]
+    )
+    c.run()
+    summaries = re.findall("<summary.*?</summary>", c.to_html(), re.DOTALL)
+    assert [summary.count("border-top") for summary in summaries[:2]] == [0, 1]
 
 
 def wait_for(panel, condition):

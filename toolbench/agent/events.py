@@ -220,6 +220,10 @@ class ObservationEvent(AnswerEvent):
     run_id: int | None = field(default=None, kw_only=True)
     """The number of the run in `history()`."""
     seconds: float = field(default=0.0, kw_only=True, compare=False)
+    waited: float = field(default=0.0, kw_only=True, compare=False)
+    """The part of `seconds` in which the call waited for the answer of a person."""
+    stopped: str = field(default="", kw_only=True)
+    """Why the call was stopped before its end, such as `interrupted`; empty if it was not."""
     version: str = field(default="", kw_only=True)
     """The version label of the tool, or of its server, if there is one."""
     by_hand: bool = field(default=False, kw_only=True)

@@ -1,6 +1,6 @@
 """Write the transcript of a conversation as static HTML, without scripts or a kernel."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -39,7 +39,7 @@ from toolbench.plain import clip
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 from toolbench.runs.history.state_words import STATE_WORDS
-from toolbench.wording import counted, duration
+from toolbench.wording import counted, time_taken
 
 if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
@@ -48,6 +48,7 @@ _IN_A_CELL = 200  # events; the output of a cell is saved with the notebook
 _LIMIT = 20_000  # characters of a message, and of a result in each of its views
 _BRIEF = 160  # characters of a call, and of its result, in a row
 _READ = 10 * _BRIEF  # characters of a result that are read for its row
+_ASKS = "waits for your answer"
 _DEEPEST = 3  # how deep a conversation can be inside of others
 _BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
 
@@ -123,7 +124,8 @@ def _whole(
 ) -> Html:
     masking = Masking(redactor)
     masked_events = [masked(event, masking) for event in events]
-    body = events_html(masked_events, is_running=is_running)
+    asking = loop.calls.asking
+    body = events_html(masked_events, is_running=is_running, asking=asking)
     foot = foot_html(loop, is_page=is_page)
     head = f'<div style="border-bottom:{LINE};margin:0 0 10px">{head_html(loop)}</div>'
     return Html(f'<div {NO_MATHS} style="{_BOX}">{head}{body}{foot}</div>')
@@ -159,9 +161,20 @@ def foot_html(loop: "Loop", *, is_page: bool = False) -> Html:
 
 
 def events_html(
-    events: Sequence[Event], *, depth: int = 0, is_running: bool = False
+    events: Sequence[Event],
+    *,
+    depth: int = 0,
+    is_running: bool = False,
+    asking: Container[int] = (),
 ) -> Html:
-    """Return *events* below each other, each call with its answer."""
+    """Return *events* below each other, each call with its answer.
+
+    Args:
+        events: The events.
+        depth: How many conversations contain the conversation of the events.
+        is_running: Whether calls without an answer run now; if not, they wait.
+        asking: The numbers of the running calls whose tools ask the person.
+    """
     answers = {e.action_id: e for e in events if isinstance(e, AnswerEvent)}
     edits = {e.action_id: e for e in events if isinstance(e, CallEdit)}
     known = {e.id for e in events if isinstance(e, ActionEvent)}
@@ -178,6 +191,7 @@ def events_html(
                     number=number,
                     depth=depth,
                     is_running=is_running,
+                    is_asking=event.id in asking,
                 )
             )
         elif getattr(event, "action_id", None) not in known:
@@ -237,6 +251,7 @@ def call_html(
     number: int,
     depth: int = 0,
     is_running: bool = False,
+    is_asking: bool = False,
 ) -> Html:
     """Return a compact row that opens and shows the call and its answer.
 
@@ -249,20 +264,23 @@ def call_html(
         number: The number of the call among the calls of the conversation.
         depth: How many conversations contain the conversation of the call.
         is_running: Whether the call runs now, if there is no answer yet.
+        is_asking: Whether the tool of the running call waits for the answer of the person.
     """
     arguments = event.shown_arguments if edit is None else edit.shown_arguments
     line = ", ".join(f"{name}={clip(v, _BRIEF)}" for name, v in arguments.items())
-    seconds = duration(answer.seconds) if _is_timed(answer) else ""
+    seconds = time_taken(answer.seconds, answer.waited) if _is_timed(answer) else ""
     table = key_values(arguments) if arguments else notice("No arguments.", "neutral")
     if edit is not None:
         before = fold("What the model had sent", key_values(event.shown_arguments))
         table = Html(table + before)
+    edited = badge("edited", "warning") if edit is not None else ""
     result = _result(answer, depth) if answer is not None else ""
+    text = _line(answer) if answer is not None else ""
     brief = (
         f'<div style="{CODE_FONT};{REMARK};padding:5px 10px 6px 34px;overflow:hidden;'
         f"text-overflow:ellipsis;white-space:nowrap;border-top:{LINE};"
-        f'background:rgba(128,128,128,.06)">{short(_line(answer), _BRIEF)}</div>'
-        if answer is not None
+        f'background:rgba(128,128,128,.06)">{short(text, _BRIEF)}</div>'
+        if text
         else ""
     )
     return Html(
@@ -273,22 +291,21 @@ def call_html(
         f"<code>{short(event.tool_name)}</code>"
         f'<span style="{CODE_FONT};{REMARK};flex:1 1 0;min-width:8em;overflow:hidden;'
         f'text-overflow:ellipsis;white-space:nowrap">{short(line, _BRIEF)}</span>'
-        f"<span>{_badges(answer, edit, is_running=is_running)}"
+        f"<span>{edited}{_badge_of(answer, is_running=is_running, is_asking=is_asking)}"
         f'<span style="{REMARK}">{seconds}</span></span></div>{brief}</summary>'
         f'<div style="border-top:{LINE};padding:8px 10px">{table}{result}</div></details>'
     )
 
 
-def _badges(
-    answer: AnswerEvent | None, edit: CallEdit | None, *, is_running: bool
-) -> Html:
+def _badge_of(answer: AnswerEvent | None, *, is_running: bool, is_asking: bool) -> Html:
+    if isinstance(answer, ObservationEvent) and answer.by_hand:
+        return badge("answered by hand", "warning")
     word, tone = _state(answer)
-    if answer is None and is_running:
+    if answer is None and is_asking:
+        word = _ASKS
+    elif answer is None and is_running:
         word, tone = STATE_WORDS["running"], "neutral"
-    edited = badge("edited", "warning") if edit is not None else ""
-    by_hand = isinstance(answer, ObservationEvent) and answer.by_hand
-    hand = badge("answered by hand", "warning") if by_hand else ""
-    return Html(edited + (hand or badge(word, tone)))
+    return badge(word, tone)
 
 
 def _is_timed(answer: AnswerEvent | None) -> TypeGuard[ObservationEvent]:
@@ -306,7 +323,8 @@ def _state(answer: AnswerEvent | None) -> tuple[str, Tone]:
         return "waits for you", "warning"
     if isinstance(answer, UserRejectObservation):
         return answer.state_words, "warning"
-    if isinstance(answer.answer, UnfinishedObservation):
+    is_stopped = isinstance(answer, ObservationEvent) and answer.stopped
+    if is_stopped or isinstance(answer.answer, UnfinishedObservation):
         return STATE_WORDS["cancelled"], "warning"
     if answer.answer.is_error:
         return STATE_WORDS["error"], "danger"

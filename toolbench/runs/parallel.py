@@ -18,6 +18,7 @@ from toolbench.errors import ToolbenchError
 from toolbench.plain import sentence
 from toolbench.runs.background import active
 from toolbench.runs.cancellation.cancellation import INTERRUPTED
+from toolbench.runs.cancellation.withdrawn_question import withdrawable
 from toolbench.runs.engine import call_of, execute, perform
 from toolbench.runs.progress.cell_progress import EVERY
 from toolbench.runs.questions import Answer, Asker, Question
@@ -126,10 +127,9 @@ class _Request:
         self.answered: Future[Answer] = Future()
 
     def answer(self) -> None:
-        """Ask the question and set the answer; if the run was stopped, the answer is a cancel."""
-        is_stopped = self._run.cancelled
-        answer = Answer("cancel") if is_stopped else self._asker(self._question)
-        self.answered.set_result(answer)
+        """Ask the question and set the answer; as soon as the run is stopped, the answer is a cancel."""
+        ask = withdrawable(self._asker, self._run)
+        self.answered.set_result(ask(self._question))
 
 
 class _Job:

@@ -142,11 +142,25 @@ class Calls:
         try:
             self._run(current, stopping, chosen)
         except BaseException:  # also an interrupt: every call gets an answer
+            self._await_stopped()
             self.break_off(current)
             raise
         finally:
             self._running, self._token = [], None
         self._in_hand = {}
+
+    def _await_stopped(self) -> None:
+        """Give the calls that are being stopped a moment to return what they have."""
+        end = monotonic() + PATIENCE
+        for run in self._running:
+            if run.state == "stopping":
+                run.done.wait(max(0.0, end - monotonic()))
+
+    @property
+    def asking(self) -> frozenset[int]:
+        """The numbers of the running calls whose tools wait for the answer of a person."""
+        runs = dict(self._in_hand).items()  # a copy: another thread may change it
+        return frozenset(id_ for id_, run in runs if run and run.state == "waiting")
 
     def take_in_hand(self, current: Round, chosen: Chosen = None) -> None:
         """Mark the waiting calls of the round *current*, or only the call *chosen*, as running."""
@@ -353,6 +367,8 @@ def _answer_of(call: ActionEvent, run: Run) -> AnswerEvent:
         tool_name=run.tool.name,
         run_id=run.id,
         seconds=run.seconds,
+        waited=run.waited,
+        stopped=(run.reason or "cancelled") if run.state == "cancelled" else "",
         version=run.tool.version,
     )
 

@@ -22,6 +22,7 @@ from toolbench.llm.models.protocol import (
 )
 from toolbench.llm.providers import Provider
 from toolbench.runs.cancellation.cancel_token import Cancellable
+from toolbench.runs.cancellation.withdrawn_question import withdrawable
 from toolbench.runs.current_run import active_run, current_run
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import Answer as Reply
@@ -156,11 +157,12 @@ class PersonModel:
 def ask_for_answer(request: PersonRequest, cancel: Cancellable) -> Answer:
     """Ask the person for the answer to *request*: in the cell, or in the panel of the run."""
     names = request.tool_names
-    chosen = _content_of(_choice(request.text, names))
+    chosen = _content_of(_choice(request.text, names), cancel)
     name, text = chosen.get("tool"), str(chosen.get("text") or "")
     if not name or cancel.cancelled:
         return request.answer(text)
-    arguments = _content_of(Question(f"The arguments of {name}:", request.schema(name)))
+    question = Question(f"The arguments of {name}:", request.schema(name))
+    arguments = _content_of(question, cancel)
     return request.answer(text, [(name, arguments)])
 
 
@@ -177,14 +179,14 @@ def _choice(text: str, names: Sequence[str]) -> Question:
     )
 
 
-def _content_of(question: Question) -> dict[str, Any]:
+def _content_of(question: Question, cancel: Cancellable) -> dict[str, Any]:
     run = active_run()
     if presets.asker is not None:
         reply = presets.asker(question)
     elif run is not None:
         reply = run.ask(question.message, question.schema)
     else:
-        reply = ask_in_cell(question)
+        reply = withdrawable(ask_in_cell, cancel)(question)
     return _content(reply)
 
 

@@ -58,7 +58,7 @@ class ConversationPanel(w.VBox):
         self._thread: Thread | None = None
         self._is_stopping = False
         self._coming, self._due = ComingText(), 0.0
-        self._state = -1, False
+        self._state = -1, False, frozenset[int]()
         self._calls: dict[int, WaitingCall] = {}
         self._head = parts.html(kind="toolbench-conversation-head")
         self._variables = variables or Variables()
@@ -218,7 +218,8 @@ class ConversationPanel(w.VBox):
                 button.disabled = is_busy
             self._stop.disabled = not is_busy
             events = self._loop.log.after(0)
-            state = len(events), is_busy
+            asking = self._loop.calls.asking
+            state = len(events), is_busy, asking
             if len(events) != self._state[0] or not is_busy:
                 self._coming.clear()
             self._show_stream()
@@ -227,7 +228,7 @@ class ConversationPanel(w.VBox):
             self._state = state
             put(self._head, head_html(self._loop))
             waiting = () if is_busy else self._loop.pending.calls
-            self._rows.show(events, {call.id for call in waiting})
+            self._rows.show(events, {call.id for call in waiting}, asking)
             self._show_waiting(waiting)
             if not is_busy:
                 self._show_foot()

@@ -40,6 +40,7 @@ class LiveTranscript:
         self._begun = len(self._loop.log)
         self._coming = ComingText()
         self._due = 0.0
+        self._asking = frozenset[int]()
 
     @contextmanager
     def drawn(self) -> Iterator[None]:
@@ -72,6 +73,8 @@ class LiveTranscript:
     def _tick(self) -> bool:
         """Draw new events. Return whether the cell still runs and this must be called again."""
         with self._lock:
+            if self._asking != (asking := self._loop.calls.asking):
+                self._asking, self._is_stale = asking, True
             is_due = self._is_shown and self._is_stale and monotonic() >= self._due
             if is_due and not self._is_over:
                 self._draw()

@@ -5,12 +5,15 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
+from toolbench.display.html.css import REMARK
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.widgets.kit.look import STYLE
 from toolbench.widgets.kit.parts import Parts
 
 _FEATURE = "kernel subshells"
 """The name of the kernel's feature (JEP 91) that lets a click arrive while a cell runs."""
+_TIP = "Stop the request, the tools that run, and a question to you"
+_STOPPING = "Stopping. If the cell goes on, choose Kernel &gt; Interrupt."
 
 
 class StopButton:
@@ -35,10 +38,11 @@ class StopButton:
             yield
             return
         parts = Parts()
-        button = parts.button("Stop", tip="Stop the request and the tools that run")
-        button.on_click(self._pressed)
+        button = parts.button("Stop", tip=_TIP)
+        remark = parts.html()
+        button.on_click(lambda button: self._pressed(button, remark))
         here = {"transient": {"display_id": uuid4().hex}}
-        view = parts.row(parts.html(STYLE), button)._repr_mimebundle_()
+        view = parts.row(parts.html(STYLE), button, remark)._repr_mimebundle_()
         self._publisher.publish(view, **here)
         _hear_while_busy(button)
         try:
@@ -48,9 +52,10 @@ class StopButton:
             self._publisher.publish(nothing, update=True, **here)
             parts.close()
 
-    def _pressed(self, button: Any) -> None:
+    def _pressed(self, button: Any, remark: Any) -> None:
         self.is_pressed = button.disabled = True
         self._stop()
+        remark.value = f'<span style="{REMARK}">{_STOPPING}</span>'
 
 
 def _hear_while_busy(button: Any) -> None:

@@ -52,12 +52,18 @@ class Rows:
         self._lock = RLock()
         self._rows: dict[int, _Row] = {}
 
-    def show(self, events: Sequence[Event], waiting: Container[int]) -> None:
+    def show(
+        self,
+        events: Sequence[Event],
+        waiting: Container[int],
+        asking: Container[int],
+    ) -> None:
         """Show *events*. If there are very many, show only the newest.
 
         Args:
             events: All events of the conversation.
             waiting: The numbers of the waiting calls, which are shown in another place.
+            asking: The numbers of the running calls whose tools ask the person.
         """
         masking = Masking(self._loop.known_secrets)
         answers = {e.action_id: e for e in events if isinstance(e, AnswerEvent)}
@@ -72,12 +78,12 @@ class Rows:
         steps, numbers = _steps(events), call_numbers(events)
         for event in recent:
             row = self._rows.setdefault(event.id, _Row(self._parts, self._arrange))
-            state = answers.get(event.id), edits.get(event.id)
+            state = answers.get(event.id), edits.get(event.id), event.id in asking
             if not row.is_new and row.state == state:
                 continue
             row.is_new, row.state = False, state
             if isinstance(event, ActionEvent):
-                self._show_call(row, event, *state, masking, numbers[event.id])
+                self._show_call(row, event, masking, numbers[event.id])
             else:
                 put(row.html, other_html(masked(event, masking)))
             is_over = not isinstance(event, ActionEvent) or state[0] is not None
@@ -86,19 +92,15 @@ class Rows:
         self._keep(recent, len(own) - len(recent))
 
     def _show_call(
-        self,
-        row: "_Row",
-        event: ActionEvent,
-        answer: AnswerEvent | None,
-        edit: CallEdit | None,
-        masking: Masking,
-        number: int,
+        self, row: "_Row", event: ActionEvent, masking: Masking, number: int
     ) -> None:
+        answer, edit, is_asking = row.state
         parts: list[Any] = [
             None if part is None else masked(part, masking)
             for part in (event, answer, edit)
         ]
-        put(row.html, call_html(*parts, number=number, is_running=True))
+        html = call_html(*parts, number=number, is_running=True, is_asking=is_asking)
+        put(row.html, html)
         row.html.add_class("toolbench-call")
         row.tell(thought_html(parts[0]))
         if answer is not None:
@@ -154,7 +156,8 @@ class _Row:
     def __init__(self, parts: Parts, arrange: Callable[[], object]) -> None:
         self._parts, self._arrange = parts, arrange
         self.is_new = True
-        self.state: tuple[Any, Any] = (None, None)
+        self.state: tuple[Any, Any, bool] = (None, None, False)
+        """The answer to the call, its edit, and whether its tool asks the person."""
         self.html = parts.html()
         self._thought: Any = None
         self._call: CallButton | None = None
