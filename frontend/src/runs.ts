@@ -5,7 +5,7 @@
 import { allIn } from "./ours";
 
 const TABLE = "[data-toolbench-runs]";
-const OWNER = ".toolbench-runs";
+const VIEW = ".toolbench-runs";
 const ROW = "[data-toolbench-run]";
 const HOURS: Intl.DateTimeFormatOptions = { hourCycle: "h23" }; // as in all other times
 const known = new WeakSet<Element>();
@@ -22,7 +22,7 @@ export function enhanceRuns(root: ParentNode): void {
     mark(rows, rows[chosen]);
     const scroller = table.parentElement;
     if (!scroller) continue;
-    const owner = table.closest(OWNER);
+    const owner = table.closest(VIEW);
     if (owner && chosen > 0) restoreScroll(owner, scroller);
     if (owner) restoreFocus(owner, rows);
     remember(scroller);
@@ -43,7 +43,7 @@ function restoreFocus(owner: Element, rows: HTMLTableRowElement[]): void {
 
 /** Remember where *scroller* is scrolled to, and which run in it has the focus. */
 function remember(scroller: HTMLElement): void {
-  const owner = (): Element => scroller.closest(OWNER) ?? scroller; // it may get its class late
+  const owner = (): Element => scroller.closest(VIEW) ?? scroller; // it may get its class late
   scroller.addEventListener(
     "scroll",
     () => scrolled.set(owner(), { top: scroller.scrollTop, height: scroller.scrollHeight }),
@@ -74,7 +74,7 @@ function enhance(row: HTMLTableRowElement, rows: HTMLTableRowElement[]): void {
 }
 
 function choose(row: HTMLTableRowElement): void {
-  const list = row.closest(OWNER)?.querySelector("select");
+  const list = row.closest(VIEW)?.querySelector("select");
   if (!list) return;
   list.selectedIndex = Number(row.dataset.toolbenchRun);
   list.dispatchEvent(new Event("change", { bubbles: true }));
