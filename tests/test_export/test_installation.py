@@ -8,6 +8,7 @@ import pytest
 
 from toolbench.export.installation import (
     how_to_install,
+    how_to_install_for_openhands,
     how_to_install_from_a_cell,
 )
 
@@ -78,3 +79,20 @@ def test_without_both_python_brings_pip():
         "To install it, run two commands: `python -m ensurepip`, since this "
         "environment has no pip yet, and then `python -m pip install ./p`."
     )
+
+
+@pytest.mark.usefixtures("programs")
+def test_for_the_sdk_it_is_another_environment():
+    """The SDK needs a newer Python than we do, and cannot be where toolbench is: `%pip` is no way."""
+    sentence = how_to_install_for_openhands("weigh oh")
+    assert "Python 3.12 or newer and cannot share an environment" in sentence
+    assert "`python3.12 -m venv './weigh oh_env'`" in sentence
+    assert "`'./weigh oh_env'/bin/python -m pip install './weigh oh'`" in sentence
+
+
+@pytest.mark.usefixtures("_uv")
+def test_for_the_sdk_uv_makes_the_environment():
+    """It brings its own Python 3.12."""
+    sentence = how_to_install_for_openhands("/tmp/weigh/")
+    assert "`uv venv --python 3.12 /tmp/weigh_env`" in sentence
+    assert "`uv pip install --python /tmp/weigh_env /tmp/weigh`" in sentence

@@ -139,7 +139,8 @@ class TestWhatIsWritten:
         notebook.run(IMPORT, ADD.format(what="100"))
         run_tool(notebook["add"], {"a": 5})
         notebook.run(
-            "N = [0]", ADD.format(what="(N.append(0) or len(N) if a == 2 else 1)")
+            "N = [0]",
+            ADD.format(what="(globals()['N'].append(0) or len(N) if a == 2 else 1)"),
         )
         for a in (1, 1, 2, 2, 3, 3):
             run_tool(notebook["add"], {"a": a})
@@ -255,6 +256,26 @@ class TestSecrets:
 
 
 class TestLines:
+    def test_a_cell_shows_the_folder_with_what_to_look_at(
+        self, notebook, tmp_path, monkeypatch, capsys
+    ):
+        """What `--export` prints is also shown by `export_package` at the end of a cell."""
+        (tmp_path / "prices.csv").write_text("1")
+        monkeypatch.chdir(tmp_path)
+        notebook.run(IMPORT, ADD.format(what="int(open('prices.csv').read())"))
+        notebook.run(
+            "from toolbench.export import export_package\nexport_package(add, 'p')"
+        )
+        shown = capsys.readouterr().out
+        assert (
+            f"{Path('p')!r}\nTo look at: The code names the file `prices.csv`" in shown
+        )
+        notebook.run("%tool add --export q")
+        assert "\nTo look at: The code names the file" in capsys.readouterr().out
+        folder = export_package(notebook["add"], "p")
+        assert isinstance(folder, Path)
+        assert repr(folder / "README.md").endswith("p/README.md')")
+
     def test_the_magic_writes_it(self, notebook, tmp_path, monkeypatch, capsys):
         """`%tool NAME --export DIR` says where it is and how to install it; --yes overwrites."""
         notebook.run(IMPORT, ADD.format(what="1"))

@@ -1,6 +1,9 @@
 """Statements that prepare an object go along with it, or the export says that they do not."""
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,6 +35,12 @@ def notes_of(folder):
     return re.findall(r"^- (.*)", text.partition("## To look at")[2], re.MULTILINE)
 
 
+def results_in(folder):
+    """The results that the tests of the package expect."""
+    recorded = json.loads((folder / "tests/recorded.json").read_text("utf-8"))
+    return [call["text"] for call in recorded["calls"]]
+
+
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """A folder of its own for files that cells write."""
@@ -60,12 +69,13 @@ def test_a_database_in_a_file_is_prepared_and_named(notebook, here):
     code = code_of(folder)
     places = [code.index(part) for part in (OPEN, table, row, "db.commit")]
     assert places == sorted(places)
-    [_, note] = notes_of(folder)  # the first one names the file
+    [file, note, _] = notes_of(folder)  # the last one is about the tests
+    assert "the file `a.db`" in file
     assert note.startswith(f"`{row}` runs each time the package is imported.")
 
 
 def test_a_tool_that_writes_to_a_database_changes_it(notebook, here):
-    """The second call of it need not say what the first one said."""
+    """The second call of it need not say what the first one said: only its arguments are tested."""
     notebook.run(
         IMPORT,
         f"{OPEN}\ndb.execute('create table if not exists t (n)')",
@@ -74,7 +84,8 @@ def test_a_tool_that_writes_to_a_database_changes_it(notebook, here):
     )
     run_tool(notebook["show"], {})
     folder = export_package(notebook["show"], here / "p")
-    assert "1 passed" in run_tests_of(folder)
+    assert results_in(folder) == []
+    assert "2 passed" in run_tests_of(folder)
     assert any("`show` changes `db`" in note for note in notes_of(folder))
 
 
@@ -96,7 +107,8 @@ def test_making_a_tool_of_classes_is_not_a_change_of_its_database(notebook, here
     )
     folder = export_package(notebook["show"], here / "p")
     assert "ShowTool" not in code_of(folder)
-    assert "1 passed" in run_tests_of(folder)
+    assert results_in(folder) == []
+    assert "2 passed" in run_tests_of(folder)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +184,7 @@ def test_a_cell_that_failed_counts_up_to_its_failure(notebook, here):
     assert begin in code_of(folder)
     assert failure not in code_of(folder)
     assert end not in code_of(folder)
-    [_, note] = notes_of(folder)  # the first one names the file
+    [_, note, _] = notes_of(folder)  # the others are about the file and the tests
     assert f"`{failure}`. It failed in the notebook" in note
 
 
@@ -196,3 +208,56 @@ def test_a_run_of_the_tool_itself_prepares_nothing(notebook, here):
     folder = export_package(notebook["show"], here / "p")
     assert "execute" not in code_of(folder)
     assert notes_of(folder) == []
+
+
+TABLE = "db.execute('create table if not exists t (n)')"
+
+
+@pytest.mark.parametrize(
+    "again", [OPEN, f"import sqlite3\n{OPEN}\ndb.row_factory = None"]
+)
+def test_a_database_that_was_opened_again_is_still_prepared(notebook, here, again):
+    """A later cell gives the name a new connection to the same file; the table is made in the package too."""
+    notebook.run(IMPORT, OPEN, TABLE, again, TOOL.format(COUNT))
+    run_tool(notebook["show"], {})
+    folder = export_package(notebook["show"], here / "p")
+    code = code_of(folder)
+    assert code.index(OPEN) < code.index(TABLE) < code.rindex(OPEN)
+    assert "2 passed" in run_tests_of(folder)
+    assert run_package(folder) == "(0,)"
+
+
+def run_package(folder):
+    """What the tool of the package answers where there is no file."""
+    program = "from show import create_tools; [t] = create_tools(); print(t({}).text)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout.strip() or done.stderr
+
+
+def test_of_another_database_it_is_said_what_is_left_out(notebook, here):
+    """The code does not show whether both are the same file."""
+    other = "db = sqlite3.connect(str(PLACE), check_same_thread=False)"
+    notebook.run(IMPORT, OPEN, TABLE, "PLACE = Path('a.db')", other, TOOL.format(COUNT))
+    folder = export_package(notebook["show"], here / "p")
+    assert TABLE not in code_of(folder)
+    note = f"Not in the package: `{TABLE}`. It may prepare an object that `show` needs"
+    assert any(text.startswith(note) for text in notes_of(folder))
+
+
+def test_a_database_in_memory_is_new_each_time(notebook, here):
+    """What prepared an earlier one is not in the package, and need not be."""
+    memory = OPEN.replace("a.db", ":memory:")
+    old = "db.execute('create table old (n)')"
+    notebook.run(IMPORT, memory, old, memory, TABLE, TOOL.format(COUNT))
+    run_tool(notebook["show"], {})
+    folder = export_package(notebook["show"], here / "p")
+    assert old not in code_of(folder)
+    assert notes_of(folder) == []
+    assert results_in(folder) == ["(0,)"]
+    assert "2 passed" in run_tests_of(folder)

@@ -136,7 +136,10 @@ def export(
         overwrite: Replace existing files that have other content.
     """
     from toolbench.cli.user_modules import tools_of  # noqa: PLC0415 - other commands need none
-    from toolbench.export.installation import how_to_install  # noqa: PLC0415 - the same
+    from toolbench.export.installation import (  # noqa: PLC0415 - the same
+        how_to_install,
+        how_to_install_for_openhands,
+    )
     from toolbench.export.package import write_package  # noqa: PLC0415 - the same
 
     try:
@@ -146,9 +149,14 @@ def export(
         )
     except ToolbenchError as error:
         return _refuse(error)
+    how = (
+        how_to_install_for_openhands(package.folder)
+        if openhands
+        else how_to_install(package.folder, python=_typed("python"))
+    )
     console.print(
         f"Wrote the package {package.folder} with {', '.join(tool.name for tool in sources)}. "
-        f"{how_to_install(package.folder, python=_typed('python'))}"
+        f"{how}"
         f"{package.to_look_at()}",
         markup=False,
     )

@@ -1,10 +1,14 @@
-"""How to install an exported package in this environment."""
+"""How to install an exported package: in this environment, or for the OpenHands SDK in one of its own."""
 
+import sys
 from os.path import isabs
 from pathlib import Path
 from shlex import quote
+from shutil import which
 
 from toolbench.install_commands import install_commands
+
+_SDK_PYTHON = "3.12"  # the lowest
 
 
 def how_to_install(folder: str | Path, *, python: str) -> str:
@@ -21,6 +25,35 @@ def how_to_install(folder: str | Path, *, python: str) -> str:
 def how_to_install_from_a_cell(folder: str | Path) -> str:
     """Return the sentence of `how_to_install` with commands for a cell of this notebook."""
     return _sentence(install_commands(quote(_as_path(folder)), for_cell=True))
+
+
+def how_to_install_for_openhands(folder: str | Path) -> str:
+    """Return sentences with the commands for a terminal that install the package in *folder*.
+
+    The package is for the OpenHands SDK: it is installed into a new environment beside the folder.
+    """
+    path = _as_path(folder).rstrip("/")
+    place = quote(f"{path}_env")
+    if which("uv") is not None:
+        commands = (
+            f"uv venv --python {_SDK_PYTHON} {place}",
+            f"uv pip install --python {place} {quote(path)}",
+        )
+    elif sys.platform == "win32":
+        commands = (
+            f"py -{_SDK_PYTHON} -m venv {place}",
+            f"{place}\\Scripts\\python -m pip install {quote(path)}",
+        )
+    else:
+        commands = (
+            f"python{_SDK_PYTHON} -m venv {place}",
+            f"{place}/bin/python -m pip install {quote(path)}",
+        )
+    return (
+        f"The OpenHands SDK needs Python {_SDK_PYTHON} or newer and cannot share an environment with "
+        "toolbench. To install the package into an environment of its own, run two commands in a "
+        f"terminal: `{commands[0]}`, and then `{commands[1]}`."
+    )
 
 
 def _sentence(commands: list[str]) -> str:

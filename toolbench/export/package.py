@@ -1,5 +1,6 @@
 """Write tools of a notebook as a package: `export_package`."""
 
+import ast
 import json
 import re
 import sys
@@ -8,25 +9,30 @@ from importlib.util import find_spec
 from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolbench.core.classes.tool_class import remake_advice
 from toolbench.core.executor import innermost
 from toolbench.core.functions.function_shape import FunctionCall
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ExportError
+from toolbench.export.code.outside import files_named_in
+from toolbench.export.code.sdk_imports import with_imports_of_sdk
 from toolbench.export.code.statements import Statement, statements_of
+from toolbench.export.project.call_conditions import conditions_of
 from toolbench.export.project.dependencies import requirements
-from toolbench.export.project.history_tests import calls_of, offers_of, tests_for
+from toolbench.export.project.history_tests import calls_of, offers_of
 from toolbench.export.project.imports import modules_in
 from toolbench.export.project.modules import modules_for
 from toolbench.export.project.preparation import notes_on_preparation
 from toolbench.export.project.project import notebook_for, pyproject_for, readme_for
 from toolbench.export.project.secret_check import check_text, variables_in
 from toolbench.export.project.server_module import server_for
+from toolbench.export.project.tests_module import TestNeeds, tests_for
 from toolbench.export.tool_code.function_tool import parts_of_function
 from toolbench.export.tool_code.made_tool import parts_of_class, parts_of_made
 from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts
+from toolbench.export.written_package import PackageFolder, WrittenPackage
 from toolbench.runs.history.history import history
 from toolbench.runs.history.record import RunRecord
 from toolbench.runs.shell import running_shell
@@ -63,7 +69,7 @@ def export_package(
         overwrite: Replace existing files that have other content.
 
     Returns:
-        The folder.
+        The folder. Shown at the end of a cell, it also says what a person should look at.
 
     Raises:
         ExportError: If a needed part cannot be found or written, if a secret would be written,
@@ -72,23 +78,7 @@ def export_package(
     package = write_package(
         tools, folder, tests=tests, openhands=openhands, overwrite=overwrite
     )
-    return package.folder
-
-
-class WrittenPackage(NamedTuple):
-    """A package that was written.
-
-    Attributes:
-        folder: The folder of the project.
-        notes: Sentences about statements that are not in the package, or run at each import.
-    """
-
-    folder: Path
-    notes: tuple[str, ...]
-
-    def to_look_at(self) -> str:
-        """Return the notes, each on a line of its own that begins with a line break; empty if none."""
-        return "".join(f"\nTo look at: {note}" for note in self.notes)
+    return PackageFolder.of(package)
 
 
 def write_package(
@@ -106,7 +96,7 @@ def write_package(
     """
     chosen = [tools] if isinstance(tools, ToolDefinition) else list(tools)
     folder = Path(folder).expanduser()
-    files, preparation = files_of(chosen, folder.name, tests=tests, openhands=openhands)
+    files, notes = files_of(chosen, folder.name, tests=tests, openhands=openhands)
     _check_places(folder, files, overwrite=overwrite)
     contents = {folder / place: _encoded(place, text) for place, text in files.items()}
     try:
@@ -116,7 +106,7 @@ def write_package(
     except OSError as error:
         msg = f"{str(error.filename)!r} cannot be written: {error.strerror}."
         raise ExportError(msg) from error
-    return WrittenPackage(folder, preparation)
+    return WrittenPackage(folder, notes)
 
 
 def _encoded(place: str, text: str) -> bytes:
@@ -134,7 +124,7 @@ def files_of(
     tests: Iterable[RunRecord] | None,
     openhands: bool,
 ) -> tuple[Mapping[str, str], tuple[str, ...]]:
-    """Return the text of each file of the project, and the notes about statements that prepare objects.
+    """Return the text of each file of the project, and the notes of its README.
 
     The keys are the paths of the files in the project.
     """
@@ -143,10 +133,30 @@ def files_of(
     modules = modules_for(parts, package, openhands=openhands)
     modules["server.py"] = server_for(package, openhands=openhands)
     variables = variables_in(modules)
-    records = history() if tests is None else tests
-    calls, notes = calls_of(parts, records, openhands=openhands)
-    preparation = notes_on_preparation(parts)
-    recorded = {"offers": offers_of(tools), "calls": calls}
+    conditions = {part.tool.name: conditions_of(part) for part in parts}
+    calls = calls_of(
+        parts,
+        history() if tests is None else tests,
+        conditions,
+        openhands=openhands,
+    )
+    notes = (
+        *_notes(modules, variables),
+        *notes_on_preparation(parts),
+        *calls.notes,
+    )
+    recorded = {
+        "offers": offers_of(tools),
+        "calls": calls.repeated,
+        "accepted": calls.accepted,
+    }
+    needs = TestNeeds(
+        variables,
+        files=sorted({file for one in conditions.values() for file in one.files}),
+        has_files=any(one.has_files for one in conditions.values()),
+        has_repeated=bool(calls.repeated),
+        has_accepted=bool(calls.accepted),
+    )
     summary = (
         tools[0].description.strip().partition("\n")[0] or f"The tool {tools[0].name}."
     )
@@ -160,24 +170,18 @@ def files_of(
         "pyproject.toml": pyproject_for(
             package, summary, needed, extra, "3.12" if openhands else "3.11"
         ),
-        "README.md": readme_for(
-            package,
-            tools,
-            len(calls),
-            [*_notes(modules, variables), *preparation, *notes],
-            openhands=openhands,
+        "README.md": readme_for(package, tools, calls, notes, openhands=openhands),
+        f"{package}.ipynb": notebook_for(
+            package, tools, calls.repeated, openhands=openhands
         ),
-        f"{package}.ipynb": notebook_for(package, tools, calls, openhands=openhands),
-        f"tests/test_{package}.py": tests_for(
-            package, variables, has_calls=bool(calls), openhands=openhands
-        ),
+        f"tests/test_{package}.py": tests_for(package, needs, openhands=openhands),
         "tests/recorded.json": json.dumps(recorded, indent=1, ensure_ascii=False)
         + "\n",
         **{f"{package}/{name}": text for name, text in modules.items()},
     }
     for place, text in files.items():
         check_text(text, place)
-    return files, tuple(preparation)
+    return files, notes
 
 
 _EXTRAS = {"jupyter-toolbench": "serve", "fastmcp-slim": "server"}
@@ -206,6 +210,8 @@ def _parts(tools: Sequence[AnyTool], *, openhands: bool) -> list[ToolParts]:
     except (OSError, TypeError) as error:
         msg = f"The source of {module.__name__} cannot be read: {error}."
         raise ExportError(msg) from error
+    if openhands:
+        statements = with_imports_of_sdk(statements)
     parts = list[ToolParts]()
     names_in_use = {name for s in statements for name in s.names.gives}
     for tool in tools:
@@ -345,29 +351,16 @@ def _check_places(folder: Path, files: Mapping[str, str], *, overwrite: bool) ->
 
 def _notes(modules: Mapping[str, str], variables: Sequence[str]) -> list[str]:
     """Return notes for the README: *variables* that a person must set, files that the code names."""
-    import ast  # noqa: PLC0415
-
-    texts = {
-        part.value
-        for text in modules.values()
-        for part in ast.walk(ast.parse(text))
-        if isinstance(part, ast.Constant) and isinstance(part.value, str)
-    }
-    files = sorted(text for text in texts if 3 < len(text) < 200 and _is_file(text))
+    trees = [ast.parse(text) for text in modules.values()]
+    files = sorted({file for tree in trees for file in files_named_in(tree)})
     return [
         *(
             f"Set `{name}` in the environment: a secret stood there in the notebook."
             for name in variables
         ),
         *(
-            f"The code names the file `{file}`, which is not in the package."
+            f"The code names the file `{file}`, which is not in the package: put one into the "
+            "folder where the tools will run."
             for file in files
         ),
     ]
-
-
-def _is_file(text: str) -> bool:
-    try:
-        return "\n" not in text and Path(text).is_file()
-    except (OSError, ValueError):
-        return False

@@ -340,6 +340,7 @@ def _tell_if_outdated(tool: ToolDefinition[Any, Any]) -> None:
 
 def _export(tool: ToolDefinition[Any, Any], options: Namespace) -> None:
     from toolbench.export.installation import (  # noqa: PLC0415 - only for an export
+        how_to_install_for_openhands,
         how_to_install_from_a_cell,
     )
     from toolbench.export.package import write_package  # noqa: PLC0415 - as above
@@ -347,7 +348,12 @@ def _export(tool: ToolDefinition[Any, Any], options: Namespace) -> None:
     package = write_package(
         tool, options.export, openhands=options.openhands, overwrite=options.yes
     )
-    how = how_to_install_from_a_cell(package.folder)
+    how_to = (
+        how_to_install_for_openhands
+        if options.openhands
+        else how_to_install_from_a_cell
+    )
+    how = how_to(package.folder)
     text = f"Wrote the package {package.folder} with {tool.name}. {how}{package.to_look_at()}"
     print(text)  # noqa: T201 - in the cell that asked
 

@@ -84,11 +84,21 @@ class Effects:
         )
 
     def kept_by(self, places: Iterable[int]) -> frozenset[str]:
-        """Return the global names whose objects a call of the functions at *places* changes."""
+        """Return the global names whose objects a call of the functions at *places* changes.
+
+        An executor that changes itself counts under the name of its class.
+        """
         all_names = set[str]()
         for place in places:
-            names = self._statements[place].names
-            for effect in names.functions.values():
+            names, node = self._statements[place].names, self._statements[place].node
+            for name, effect in names.functions.items():
+                called = name not in _WHEN_MADE - {"__call__"} | {"close"}
+                if (
+                    called
+                    and is_executor(node)
+                    and _changes_self(effect, set(self._changing))
+                ):
+                    all_names |= names.gives
                 changes = {*self._changed_by(effect, len(self._statements))}
                 all_names |= changes & (names.later | effect.sets)
         return frozenset(all_names)
@@ -129,7 +139,7 @@ class Effects:
             return
         statement = self._statements[place]
         when_made = _WHEN_MADE - (
-            {"__call__"} if _is_executor(statement.node) else set()
+            {"__call__"} if is_executor(statement.node) else set()
         )
         for name, effect in statement.names.functions.items():
             if name == call.function or name in when_made:
@@ -193,7 +203,7 @@ class Effects:
             changing |= more
 
 
-def _is_executor(node: ast.stmt) -> bool:
+def is_executor(node: ast.stmt) -> bool:
     """Tell whether *node* is the class of an executor, which a tool calls later."""
     parents = node.bases if isinstance(node, ast.ClassDef) else ()
     return any("ToolExecutor" in ast.unparse(parent) for parent in parents)

@@ -8,6 +8,11 @@ from typing import NamedTuple
 
 from toolbench.export.code.changes import aliases_in
 from toolbench.export.code.effects import Effects
+from toolbench.export.code.preparing_calls import (
+    databases_in,
+    is_memory,
+    opens_database,
+)
 from toolbench.export.code.statements import MAGIC, Statement, statements_of
 from toolbench.runs.shell import running_shell
 
@@ -50,7 +55,9 @@ class Needed:
     def left_out(self) -> list[Statement]:
         """Return the statements that may prepare a needed object, and are not among the needed ones."""
         places = sorted(self.unclear - self.places)
-        return list(_without_copies(self.statements[place] for place in places))
+        present = {self.statements[place].code for place in self.places}
+        chosen = (self.statements[place] for place in places)
+        return list(_without_copies(s for s in chosen if s.code not in present))
 
     @property
     def names(self) -> frozenset[str]:
@@ -93,9 +100,7 @@ def needed_by(
             if not use.is_before:
                 _note_missing(needed, use, "no cell or file defines it")
             continue
-        if effects.may_leave(place, use.name):  # so an earlier value may count too
-            before = _Use(use.name, place, use.calls, use.user, is_before=True)
-            todo.append(before)
+        todo += _earlier_uses(needed, effects, use, place)
         changing = set(_changing(statements, effects, use.name, place))
         unfinished = {p for p in changing if statements[p].end != "done"}
         if not (statements[place].is_definition or statements[place].is_import):
@@ -207,6 +212,36 @@ def _changing(
             new_names = {n for n, old in aliases_in(statement.node) if old in names}
             alias_places |= dict.fromkeys(new_names - names, later)
             names |= new_names
+
+
+def _earlier_uses(
+    needed: Needed, effects: Effects, use: _Use, place: int
+) -> Iterator[_Use]:
+    """Yield the uses of earlier values of the name of *use*, which the statement at *place* gives a value.
+
+    The statement may leave the earlier value. Or it opens the same database again: then what was
+    prepared through the earlier object is still there. If it may be another database, the
+    statements that prepared it are noted as unclear.
+    """
+    statements = needed.statements
+    if effects.may_leave(place, use.name):
+        yield use._replace(before=place, is_before=True)
+    again = statements[place]
+    if not opens_database(again.node) or is_memory(again.code):
+        return
+    for earlier in reversed(range(place)):
+        opening = statements[earlier]
+        if use.name not in effects.given(earlier) or not opens_database(opening.node):
+            continue
+        changes = set(_changing(statements, effects, use.name, earlier))
+        changes = {p for p in changes if statements[p].end == "done"}
+        if not changes or is_memory(opening.code):
+            continue
+        if databases_in(opening.node).isdisjoint(databases_in(again.node)):
+            needed.unclear |= changes
+        else:
+            yield use._replace(before=earlier + 1, is_before=True)
+        return
 
 
 def _without_copies(statements: Iterable[Statement]) -> Iterator[Statement]:

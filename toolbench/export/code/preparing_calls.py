@@ -15,6 +15,8 @@ _REPEATABLE = re.compile(
     r"|create\b[^(]*\bif\s+not\s+exists\b|drop\b.*\bif\s+exists\b)",
     re.IGNORECASE | re.DOTALL,
 )
+_OPENING = frozenset({"connect", "create_engine"})
+_IN_MEMORY = re.compile(r":memory:|sqlite://['\"]")
 _LOOKING_WORDS = """
     all any close copy count describe display dump dumps exit explain fetchall fetchmany fetchone
     find format get groupby has head help hist index info is items join keys list loads max mean min
@@ -60,6 +62,34 @@ def may_run_twice(call: ast.Call) -> bool:
     text = _start_of_text(call.args[0])
     parts = None if text is None else _COMMENT.sub("", text).split(";")
     return parts is not None and all(map(_REPEATABLE.match, parts))
+
+
+def opens_database(node: ast.stmt) -> bool:
+    """Tell whether *node* opens a database, by the name of the function: `sqlite3.connect(...)`."""
+    return any(_opening_calls(node))
+
+
+def databases_in(node: ast.stmt) -> frozenset[str]:
+    """Return the names of the databases that *node* opens, as the code has them; not of those in memory."""
+    names = (
+        call.args[0].value
+        for call in _opening_calls(node)
+        if call.args and isinstance(call.args[0], ast.Constant)
+    )
+    return frozenset(n for n in names if isinstance(n, str) and not is_memory(repr(n)))
+
+
+def is_memory(code: str) -> bool:
+    """Tell whether *code* names a database in memory, which is new each time."""
+    return bool(_IN_MEMORY.search(code))
+
+
+def _opening_calls(node: ast.stmt) -> Iterator[ast.Call]:
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call):
+            name = getattr(part.func, "attr", getattr(part.func, "id", ""))
+            if name in _OPENING:
+                yield part
 
 
 def unused_calls(parts: list[ast.AST]) -> Iterator[ast.Call]:

@@ -113,13 +113,14 @@ def _of_cell(cell: str, *, is_main: bool) -> Iterator[Statement]:
             continue
         decorators = getattr(node, "decorator_list", [])
         first = min([node.lineno, *(part.lineno for part in decorators)])
-        statement = _statement(node, "\n".join(lines[first - 1 : node.end_lineno]))
+        statement = statement_of(node, "\n".join(lines[first - 1 : node.end_lineno]))
         ends_cell = node is tree.body[-1] and isinstance(node, ast.Expr)
         is_shown = is_main and ends_cell and not cell.rstrip().endswith(";")
         yield replace(statement, is_shown=is_shown)
 
 
-def _statement(node: ast.stmt, code: str) -> Statement:
+def statement_of(node: ast.stmt, code: str) -> Statement:
+    """Return the statement *node*, whose source is *code*."""
     if not _stands_alone(
         code, node
     ):  # a line with several statements, or a top-level `await`

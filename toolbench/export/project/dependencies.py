@@ -17,6 +17,7 @@ from toolbench.errors import ExportError
 
 _OURS = "jupyter-toolbench"
 _SDK = "openhands-sdk"
+_SDK_TOOLS = "openhands-tools"
 
 
 def requirements(
@@ -51,7 +52,8 @@ def _installed() -> Mapping[str, list[str]]:
 def _distribution_of(module: str) -> str:
     top = module.partition(".")[0]
     if top in ("toolbench", "openhands"):
-        return _OURS if top == "toolbench" else _SDK
+        is_of_tools = f"{module}.".startswith("openhands.tools.")
+        return _OURS if top == "toolbench" else _SDK_TOOLS if is_of_tools else _SDK
     if top not in _installed():  # perhaps it was installed later: look again
         _installed.cache_clear()
     names = list(dict.fromkeys(_installed().get(top, ())))

@@ -1,16 +1,15 @@
-"""Make tests from the history: each test repeats a call and expects the same result."""
+"""Make tests from the history: a test repeats a call, or checks that its arguments are accepted."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, NamedTuple
 
 from toolbench.core.coercion.coercion import ResultObservation
 from toolbench.core.schema import Observation
 from toolbench.display.observations import read_by_model
-from toolbench.export.code.effects import Effects
-from toolbench.export.code.statements import Statement
-from toolbench.export.project.preparation import needed_by_tool
+from toolbench.export.project.call_conditions import CallConditions
 from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts
 from toolbench.plain import NOT_KEPT, plain
 from toolbench.redaction import MARK
@@ -18,42 +17,6 @@ from toolbench.redaction.detection.key_shapes import keys_in
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.history.record import RunRecord, is_lost
 from toolbench.wording import counted
-
-
-@dataclass(frozen=True)
-class CallConditions:
-    """The conditions under which recorded calls of one tool can be repeated.
-
-    Attributes:
-        last_change: The number of the last cell that changed code which the tool needs.
-        state: The global names of a person's code that a call changes, so that later calls differ.
-    """
-
-    last_change: int = 0
-    state: frozenset[str] = frozenset()
-
-
-def conditions_of(part: ToolParts) -> CallConditions:
-    """Return the conditions for calls of the tool in *part*."""
-    statements, needed = part.statements, needed_by_tool(part)
-    cells = (_first_cell(statements, place) for place in needed.places)
-    state = Effects(statements).kept_by(needed.places) & needed.names
-    return CallConditions(max(cells, default=0), state)
-
-
-def _first_cell(statements: Sequence[Statement], place: int) -> int:
-    """Return the cell that gave the names of the statement at *place* their present definition.
-
-    If equal definitions ran in several cells, return the first of these cells.
-    """
-    statement = statements[place]
-    cell = statement.cell
-    for earlier in reversed(statements[:place]):
-        if earlier.names.gives & statement.names.gives:
-            if earlier.code != statement.code:
-                break
-            cell = earlier.cell
-    return cell
 
 
 def _lacks_answers(record: RunRecord) -> bool:
@@ -64,58 +27,152 @@ def _lacks_answers(record: RunRecord) -> bool:
 MOST_CALLS = 50
 """The most calls of one tool that become tests; the newest are used."""
 _OWN = {"content", "is_error", "kind"}  # the fields that every observation has
+_ADDRESS = re.compile(r"\b(at|object) 0x[0-9a-f]{6,}")
+
+
+class RecordedCalls(NamedTuple):
+    """The calls of a history that become tests, JSON-ready.
+
+    Attributes:
+        repeated: The calls with their results: a test expects the same result.
+        accepted: The calls of which a test expects only that the arguments are accepted.
+        notes: Sentences for the README: which calls are not among *repeated*, and why.
+    """
+
+    repeated: list[dict[str, Any]]
+    accepted: list[dict[str, Any]]
+    notes: list[str]
 
 
 def calls_of(
-    parts: Sequence[ToolParts], records: Iterable[RunRecord], *, openhands: bool
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the calls in *records* that can be repeated, JSON-ready, and notes for the README.
+    parts: Sequence[ToolParts],
+    records: Iterable[RunRecord],
+    conditions: Mapping[str, CallConditions],
+    *,
+    openhands: bool,
+) -> RecordedCalls:
+    """Return the calls in *records* that become tests of the tools in *parts*.
 
     These calls are left out: calls before the last change of the tool or of code that it needs;
-    calls with a secret, or with values that JSON cannot express; stopped calls; calls whose
-    results differed; and, for the OpenHands SDK, failed calls. A call that asked a person is repeated
-    with the same answers. If a tool changes global names, a call needs two equal results.
+    calls whose arguments were refused; calls with a secret, or with values that JSON cannot
+    express; stopped calls; and, for the OpenHands SDK, failed calls. A call that asked a person is
+    repeated with the same answers. Of a call whose result depends on something outside of the
+    package, or on what tools changed before, only the arguments are tested.
+
+    Args:
+        parts: The tools.
+        records: The records of all tools, also of those that are not exported.
+        conditions: The conditions for calls of each tool, by its name.
+        openhands: Whether the tests are for the OpenHands SDK.
     """
-    records, calls, notes = list(records), list[dict[str, Any]](), list[str]()
-    states = ("ok",) if openhands else ("ok", "error")
+    records = sorted(records, key=lambda record: record.id)
+    calls = RecordedCalls([], [], [])
     for part in parts:
-        name, conditions = part.tool.name, conditions_of(part)
-        own = [r for r in records if r.is_of(part.tool) and r.state in states]
-        own = [r for r in own if r.definition in (part.tool, None)]
-        current = [r for r in own if r.cell is None or r.cell >= conditions.last_change]
-        if early := len(own) - len(current):
-            notes.append(
-                f"Not tested: {counted(early, 'call')} of `{name}`. After that, a cell changed code "
-                f"that `{name}` needs."
-            )
-        repeatable = [r for r in current if not _lacks_answers(r)]
-        if left_out := len(current) - len(repeatable):
-            notes.append(
-                f"Not tested: {counted(left_out, 'call')} of `{name}`. A question was asked; the "
-                "history keeps no answer that is secret or very long."
-            )
-        if conditions.state:
-            names = ", ".join(f"`{state}`" for state in sorted(conditions.state))
-            notes.append(
-                f"`{name}` changes {names} while the program runs; tests repeat only calls that "
-                "had the same result twice."
-            )
-        calls += _steady(repeatable, times=2 if conditions.state else 1)
-    return calls, notes
+        name = part.tool.name
+        own = _calls_of_tool(part.tool, records, conditions[name], openhands=openhands)
+        calls.repeated.extend(own.repeated)
+        calls.accepted.extend(own.accepted)
+        calls.notes.extend(own.notes)
+    return calls
 
 
-def _steady(records: Iterable[RunRecord], *, times: int) -> list[dict[str, Any]]:
+def _calls_of_tool(
+    tool: AnyTool,
+    records: Sequence[RunRecord],
+    conditions: CallConditions,
+    *,
+    openhands: bool,
+) -> RecordedCalls:
+    name, notes = tool.name, list[str]()
+    states = ("ok",) if openhands else ("ok", "error")
+    own = [r for r in records if r.is_of(tool) and r.state in states]
+    own = [r for r in own if r.definition in (tool, None)]
+    current = [r for r in own if r.cell is None or r.cell >= conditions.last_change]
+    if early := len(own) - len(current):
+        notes.append(
+            f"Not tested: {counted(early, 'call')} of `{name}`. After that, a cell changed code "
+            f"that `{name}` needs."
+        )
+    most = conditions.before_changes(records)
+    early_ids = {r.id for r in records[:most]} if not conditions.causes else set[int]()
+    complete = [r for r in current if not r.refused or _is_same_refusal(r, early_ids)]
+    if refused := len(current) - len(complete):
+        notes.append(
+            f"Not tested: {counted(refused, 'call')} of `{name}`. The call was refused "
+            "before the tool ran."
+        )
+    answered = [r for r in complete if not _lacks_answers(r)]
+    if left_out := len(complete) - len(answered):
+        notes.append(
+            f"Not tested: {counted(left_out, 'call')} of `{name}`. A question was asked; the "
+            "history keeps no answer that is secret or very long."
+        )
+    if conditions.causes:
+        accepted = _distinct(call for r in answered for call in _repeatable(r))
+        if accepted:
+            notes.append(
+                f"`{name}` {'; it '.join(conditions.causes)}. So its results may differ, and the "
+                "tests check only that its arguments are accepted."
+            )
+        return RecordedCalls([], accepted, notes)
+    steady, others = _steady(r for r in answered if r.id in early_ids)
+    later = _distinct(
+        c for r in answered if r.id not in early_ids for c in _repeatable(r)
+    )
+    later = [call for call in later if _key_of(call) not in map(_key_of, steady)]
+    if later:
+        notes.append(
+            f"`{name}` uses {_listed(conditions.state)}, which {_listed(conditions.changers)} "
+            f"may have changed before {counted(len(later), 'call')} of it: "
+            f"{_ONLY_THEIR_ARGUMENTS}"
+        )
+    if others:
+        notes.append(
+            f"`{name}` had a new result each time for the same arguments in "
+            f"{counted(len(others), 'call')}: {_ONLY_THEIR_ARGUMENTS}"
+        )
+    return RecordedCalls(steady, _distinct([*later, *others]), notes)
+
+
+_ONLY_THEIR_ARGUMENTS = "the tests check only that their arguments are accepted."
+
+
+def _is_same_refusal(record: RunRecord, early_ids: Container[int]) -> bool:
+    """Tell whether a test can expect that the arguments of *record* are refused for the same reason."""
+    return record.refused == "arguments" and record.id in early_ids
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names))
+
+
+def _steady(
+    records: Iterable[RunRecord],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the calls of *records* that can be repeated, and those that had several results."""
     by_arguments: dict[str, list[dict[str, Any]]] = {}
     for record in records:
         for call in _repeatable(record):
-            key = json.dumps([call["arguments"], call.get("answers")])
-            by_arguments.setdefault(key, []).append(call)
-    steady = [
-        calls[-1]
-        for calls in by_arguments.values()
-        if len(calls) >= times and all(c == calls[-1] for c in calls)
-    ]
-    return steady[-MOST_CALLS:]
+            by_arguments.setdefault(_key_of(call), []).append(call)
+    steady, others = list[dict[str, Any]](), list[dict[str, Any]]()
+    for calls in by_arguments.values():
+        is_steady = all(call == calls[-1] for call in calls)
+        is_steady = is_steady and not _ADDRESS.search(calls[-1]["text"])
+        (steady if is_steady else others).append(calls[-1])
+    return steady[-MOST_CALLS:], others
+
+
+def _key_of(call: Mapping[str, Any]) -> str:
+    return json.dumps([call["arguments"], call.get("answers")])
+
+
+def _distinct(calls: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the tool and the arguments of *calls*, without repetitions."""
+    distinct = {
+        json.dumps(call["arguments"]): {k: call[k] for k in ("tool", "arguments")}
+        for call in calls
+    }
+    return list(distinct.values())[-MOST_CALLS:]
 
 
 def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
@@ -151,99 +208,3 @@ def offers_of(tools: Sequence[AnyTool]) -> dict[str, Any]:
         tool.name: {"description": tool.description, "inputSchema": tool.parameters()}
         for tool in tools
     }
-
-
-def tests_for(
-    package: str, variables: Sequence[str], *, has_calls: bool, openhands: bool
-) -> str:
-    """Return the text of the tests of *package*. The tests are skipped if one of *variables* is not set.
-
-    *variables* are names of environment variables.
-    """
-    parts = [_HEAD, _OFFERED_BY_SDK if openhands else _OFFERED]
-    if has_calls:
-        parts.append(_CALLS)
-    imports = "" if openhands or not has_calls else _IMPORTS
-    run = "observation = tool(tool.action_from_arguments(call['arguments']))"
-    if not openhands:
-        run = _RUN
-    text = "\n\n".join(parts)
-    head, mark = "", ""
-    if variables:
-        head = "import os\n"
-        mark = _NEEDED.replace("{variables}", repr(list(variables)).replace("'", '"'))
-    return (
-        text.replace("{imports}", imports)
-        .replace("{os}", head)
-        .replace("{mark}", mark)
-        .replace("{run}", run.replace("'", '"'))
-        .replace("{package}", package)
-    )
-
-
-_IMPORTS = """\
-from toolbench import answering, run_tool
-from toolbench.runs.questions import Answer
-"""
-_RUN = """\
-answers = [Answer(**answer) for answer in call.get('answers', [])]
-    with answering(*answers):  # as a person gave them in the notebook; no other is given
-        observation = run_tool(tool, call['arguments'])"""
-_HEAD = '''\
-"""The tools are as they were in the notebook: `python -m pytest`."""
-
-import json
-{os}from pathlib import Path
-
-import pytest
-{imports}
-from {package} import create_tools
-
-RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text("utf-8"))
-{mark}
-
-@pytest.fixture(scope="module")
-def tools():
-    made = {tool.name: tool for tool in create_tools()}
-    yield made
-    for tool in made.values():
-        tool.executor.close()
-'''
-_NEEDED = """
-MISSING = [name for name in {variables} if not os.environ.get(name)]
-pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"set {', '.join(MISSING)}")
-
-"""
-_OFFERED = '''\
-@pytest.mark.parametrize("name", list(RECORDED["offers"]))
-def test_a_model_is_offered_the_same(tools, name):
-    """The name, the description and the arguments are the same as in the notebook."""
-    offer = tools[name].to_mcp_tool()
-    recorded = RECORDED["offers"][name]
-    assert {key: offer[key] for key in recorded} == recorded
-'''
-_OFFERED_BY_SDK = '''\
-@pytest.mark.parametrize("name", list(RECORDED["offers"]))
-def test_a_model_is_offered_the_same(tools, name):
-    """The description and the arguments are as in the notebook; the SDK leaves out limits."""
-    recorded = RECORDED["offers"][name]
-    assert tools[name].description == recorded["description"]
-    schema = tools[name].to_mcp_tool()["inputSchema"]
-    for part in ("properties", "required"):
-        assert set(schema.get(part, ())) == set(recorded["inputSchema"].get(part, ()))
-'''
-_CALLS = '''\
-@pytest.mark.parametrize("number", range(len(RECORDED["calls"])))
-def test_a_call_answers_as_in_the_notebook(tools, number):
-    """The same arguments give the same result."""
-    call = RECORDED["calls"][number]
-    tool = tools[call["tool"]]
-    {run}
-    assert "".join(getattr(b, "text", "") for b in observation.content) == call["text"]
-    assert observation.is_error == call["is_error"]
-    fields = observation.model_dump(mode="json")
-    assert {name: fields[name] for name in call.get("fields", {})} == call.get("fields", {})
-    if "read_by_model" in call:
-        blocks = observation.to_llm_content
-        assert "".join(getattr(b, "text", "") for b in blocks) == call["read_by_model"]
-'''

@@ -122,8 +122,28 @@ def _home(module: str, name: str, *, openhands: bool) -> str:
         return module
     if name in _SDK:
         return _SDK[name]
-    msg = f"The OpenHands SDK has no `{name}`, which is imported from {module}: do not use it."
+    advice = _ADVICE.get(name, _ADVICE[""])
+    msg = (
+        f"The OpenHands SDK has no `{name}`, which is imported from {module}: {advice}"
+    )
     raise ExportError(msg)
+
+
+_ADVICE = {
+    "current_run": (
+        "there a tool cannot ask a person, report progress or see that it is cancelled. Make each "
+        "question an argument of the tool and leave out the rest, or export for toolbench, "
+        "without --openhands (openhands=True)."
+    ),
+    "openhands": (
+        "write `with openhands():` at the top of a cell, with nothing in it but imports of the "
+        "SDK. They then stand in the package as they are."
+    ),
+    "": (
+        "write the tool without it, or export for toolbench, without --openhands (openhands=True)."
+    ),
+}
+"""What to do about a name that the SDK does not have."""
 
 
 def _refuse_toolbench(module: str, *, openhands: bool) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from toolbench.export.code.code_secrets import secrets_in_code
 from toolbench.export.code.needed_statements import Needed, needed_by
+from toolbench.export.code.outside import is_in_memory
 from toolbench.export.code.preparing_calls import may_run_twice, prepares, unused_calls
 from toolbench.export.code.statements import Statement
 from toolbench.export.code.symbol_names import used_in
@@ -15,7 +16,6 @@ from toolbench.redaction.remembered_secrets import remembered
 
 _MOST = 8  # statements that are named
 _LONGEST = 100  # characters of a statement
-_IN_MEMORY = ":memory:"
 
 
 def needed_by_tool(part: ToolParts) -> Needed:
@@ -58,30 +58,13 @@ def _first(sentences: dict[str, str]) -> Iterator[str]:
 def _harmful_twice(needed: Needed) -> Iterator[Statement]:
     for place in sorted(needed.places):
         statement = needed.statements[place]
-        if statement.is_definition or _is_in_memory(needed, place):
+        if statement.is_definition or is_in_memory(needed, place):
             continue
         unused = {id(call) for call in unused_calls(list(ast.walk(statement.node)))}
         calls = (c for c in ast.walk(statement.node) if isinstance(c, ast.Call))
         known = (c for c in calls if prepares(c, is_unused=id(c) in unused))
         if not all(map(may_run_twice, known)):
             yield statement
-
-
-def _is_in_memory(needed: Needed, place: int) -> bool:
-    """Tell whether the statement at *place* uses a database that is in memory, and so is new each time."""
-    todo, visited = [place], set[int]()
-    while todo:
-        visited.add(place := todo.pop())
-        statement = needed.statements[place]
-        if _IN_MEMORY in statement.code:
-            return True
-        todo += [
-            earlier
-            for earlier in needed.places - visited
-            if earlier < place
-            and needed.statements[earlier].names.gives & statement.names.now
-        ]
-    return False
 
 
 def readable(statement: Statement) -> str:

@@ -1,9 +1,10 @@
 """Write pyproject.toml, README.md and the notebook of an exported project."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from toolbench.export.project.history_tests import RecordedCalls
 from toolbench.export.tool_code.tool_parts import AnyTool, literal
 from toolbench.wording import counted
 
@@ -57,7 +58,7 @@ testpaths = ["tests"]
 def readme_for(
     package: str,
     tools: Sequence[AnyTool],
-    calls: int,
+    calls: RecordedCalls,
     notes: Sequence[str],
     *,
     openhands: bool,
@@ -70,11 +71,10 @@ def readme_for(
     names = "\n".join(
         f"- `{tool.name}`: {_first_line(tool.description)}" for tool in tools
     )
-    tested = (
-        f"{counted(calls, 'call')} of the notebook, with the results"
-        if calls
-        else ("a model gets the same description; no recorded call could be repeated")
-    )
+    tested = ", ".join(_tested(len(calls.repeated), len(calls.accepted)))
+    python = ".venv/bin/python" if openhands else "python"
+    pip = f"{python} -m pip" if openhands else "pip"
+    server = f".venv/bin/{name}-server" if openhands else f"{name}-server"
     remarks = "".join(f"- {note}\n" for note in notes)
     used = (
         f"`import {package}` registers them for `Tool(name=...)` of an agent."
@@ -88,16 +88,37 @@ Tools for {target}, exported from a notebook by toolbench.
 
 {names}
 
-`pip install .` installs them. {used}
+{_installing(openhands=openhands)} {used}
 
 | file | what it holds |
 |---|---|
 | `{package}/definition.py` | the name, the description, the input and the output |
 | `{package}/impl.py` | the code that does the work |
-| `{package}/server.py` | an MCP server over stdio: `pip install '.[server]'`, then `{name}-server` |
-| `tests/test_{package}.py` | {tested}: `python -m pytest` |
+| `{package}/server.py` | an MCP server over stdio: `{pip} install '.[server]'`, then `{server}` |
+| `tests/test_{package}.py` | {tested}: `{pip} install '.[test]'`, then `{python} -m pytest` |
 | `{package}.ipynb` | to try it |
 {f"{chr(10)}## To look at{chr(10)}{chr(10)}{remarks}" if notes else ""}"""
+
+
+def _tested(repeated: int, accepted: int) -> Iterator[str]:
+    """Yield what the tests check, given the numbers of calls that they repeat and only read."""
+    yield "a model gets the same description"
+    if repeated:
+        yield f"{counted(repeated, 'call')} of the notebook, with the results"
+    else:
+        yield "no recorded call could be repeated"
+    if accepted:
+        yield f"the arguments of {counted(accepted, 'more call' if repeated else 'call')}"
+
+
+def _installing(*, openhands: bool) -> str:
+    if not openhands:
+        return "`pip install .` installs them."
+    return (
+        "They need Python 3.12 or newer, and an environment of their own: the SDK cannot share one "
+        "with toolbench. In this folder, `python3.12 -m venv .venv` makes one, "
+        "`.venv/bin/python -m pip install .` installs them there."
+    )
 
 
 _READ_BY_MODEL = """\

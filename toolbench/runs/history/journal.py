@@ -3,10 +3,10 @@
 import json
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from warnings import warn
 
 from toolbench.errors import ToolbenchError
@@ -15,6 +15,11 @@ from toolbench.runs.history.recorded_observation import recorded_in
 from toolbench.runs.questions import Answer
 
 _READ = 50_000_000  # bytes to read, from the end; older records stay in the file
+
+_REFUSED: Mapping[Any, Literal["arguments", "call"]] = {
+    "arguments": "arguments",
+    "call": "call",
+}
 
 
 class Journal:
@@ -106,6 +111,7 @@ def _record(line: bytes) -> RunRecord | None:
             version=str(data.get("version", "")),
             address=address_in(data),
             answers=tuple(Answer(**answer) for answer in data.get("answers", ())),
+            refused=_REFUSED.get(data.get("refused"), ""),
             size=len(line),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.registry import find_tool
@@ -101,6 +101,9 @@ class RunRecord:
     answers: tuple[Answer, ...] = field(default=(), compare=False)
     """The answers to the questions that were asked during the work, in turn, without secrets; the
     `question` of each is the text that was asked. `with answering(*record.answers):` gives them again."""
+    refused: Literal["", "arguments", "call"] = field(default="", compare=False)
+    """What was refused before the tool ran: the arguments, which did not fit, or a call without
+    arguments, such as `tool(3)`; empty if the tool ran."""
     size: int = field(default=0, compare=False)
     """About how many bytes the record takes in memory."""
 
@@ -131,6 +134,7 @@ class RunRecord:
             address=ToolAddress.of(run.tool),
             forms=forms,
             answers=answers,
+            refused=_refused_part(run),
             size=sum(map(size_of, (arguments, forms, observation, contents))),
         )
 
@@ -229,6 +233,7 @@ class RunRecord:
             **(
                 {"answers": plain([*map(asdict, self.answers)])} if self.answers else {}
             ),
+            **({"refused": self.refused} if self.refused else {}),
         }
 
     def __repr__(self) -> str:
@@ -270,6 +275,12 @@ class RunRecord:
             "text/plain": f"{self!r}\n{self.to_text()}",
             "text/html": self.to_html(),
         }
+
+
+def _refused_part(run: Run) -> Literal["", "arguments", "call"]:
+    if run.state != "error" or run.action is not None:
+        return ""
+    return "arguments" if run.problems else "call"
 
 
 def _forms(run: Run, arguments: Mapping[str, Any]) -> dict[str, Any]:

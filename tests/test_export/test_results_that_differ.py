@@ -1,0 +1,337 @@
+"""A result that depends on more than the package is no test: only the arguments of such a call are."""
+
+import json
+import re
+import sqlite3
+
+import pytest
+
+from test_export.notebook import run_tests_of
+from toolbench import history, run_tool
+from toolbench.export import export_package
+from toolbench.runs.history.journal import Journal
+from toolbench.runs.history.numbering import numbers
+
+IMPORT = (
+    "import sqlite3\nfrom datetime import date\nfrom pathlib import Path\n"
+    "from toolbench import run_tool, tool"
+)
+SHOP = (
+    IMPORT,
+    "db = sqlite3.connect('{file}', check_same_thread=False)",
+    "db.executescript('create table if not exists repairs (id, part, status)')\n"
+    "if not db.execute('select count(*) from repairs').fetchone()[0]:\n"
+    "    db.executemany('insert into repairs values (?, ?, ?)',\n"
+    "                   [(1, 'chain', 'waiting'), (2, 'brake', 'working')])\n"
+    "    db.commit()",
+    "@tool(read_only=True)\n"
+    "def find_repairs(part: str, since: date | None = None) -> list:\n"
+    "    '''Find repairs.'''\n"
+    "    rows = db.execute('select id, status from repairs where part = ?', [part])\n"
+    "    return [list(row) for row in rows]",
+    "@tool\n"
+    "def close_repair(id: int) -> str:\n"
+    "    '''Close a repair.'''\n"
+    "    db.execute('update repairs set status = ? where id = ?', ('done', id))\n"
+    "    db.commit()\n"
+    "    return f'Closed {{id}}.'",
+)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder of its own for the files of cells; the runs are numbered as in a new kernel."""
+    monkeypatch.chdir(tmp_path)
+    numbers.reset()
+    return tmp_path
+
+
+def open_shop(notebook, file):
+    notebook.run(*(cell.format(file=file) for cell in SHOP))
+
+
+def export_shop(notebook, folder):
+    return export_package(
+        [notebook["find_repairs"], notebook["close_repair"]], folder / "shop_tools"
+    )
+
+
+def recorded(folder, kind="calls"):
+    """The calls in the package: "calls" are repeated, of "accepted" only the arguments are tested."""
+    return json.loads((folder / "tests/recorded.json").read_text("utf-8"))[kind]
+
+
+def notes_of(folder):
+    text = (folder / "README.md").read_text("utf-8")
+    return re.findall(r"^- (.*)", text.partition("## To look at")[2], re.MULTILINE)
+
+
+def files_in(folder):
+    """The files in *folder*, without the compiled modules."""
+    paths = (path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+    return {path for path in paths if "__pycache__" not in path}
+
+
+class TestStateInAFile:
+    def test_is_not_in_the_package_so_no_result_is_compared(self, notebook, here):
+        """All tests pass as the README says, and leave no file in the folder."""
+        open_shop(notebook, "shop.db")
+        for part in ("chain", "brake", "chain"):
+            run_tool(notebook["find_repairs"], part=part)
+        run_tool(notebook["close_repair"], id=1)
+        run_tool(notebook["find_repairs"], part="chain")
+        folder = export_shop(notebook, here)
+        assert recorded(folder) == []
+        assert [c["arguments"] for c in recorded(folder, "accepted")] == [
+            {"part": "chain"},
+            {"part": "brake"},
+            {"id": 1},
+        ]
+        before = files_in(folder)
+        assert "5 passed" in run_tests_of(folder)
+        assert files_in(folder) == before
+        sentence = (
+            "`find_repairs` uses the file `shop.db`, which is not in the package. So its results "
+            "may differ, and the tests check only that its arguments are accepted."
+        )
+        assert sentence in notes_of(folder)
+
+    def test_that_lies_beside_the_tests_is_not_changed_by_them(self, notebook, here):
+        """They work on a copy, also where the package adds something when it is imported."""
+        open_shop(notebook, "shop.db")
+        run_tool(notebook["find_repairs"], part="chain")
+        folder = export_shop(notebook, here)
+        with sqlite3.connect(folder / "shop.db") as theirs:
+            theirs.execute("create table repairs (id, part, status)")
+        theirs.close()
+        before = (folder / "shop.db").read_bytes()
+        assert "3 passed" in run_tests_of(folder)
+        assert (folder / "shop.db").read_bytes() == before
+
+    @pytest.mark.parametrize(
+        "reading",
+        [
+            "Path('prices.csv').read_text()",
+            "Path('prices.' + 'CSV'.lower()).read_text()",
+        ],
+    )
+    def test_that_the_package_reads_is_missed_in_words(self, notebook, here, reading):
+        """The tests are skipped where it is not, and run where it is."""
+        (here / "prices.csv").write_text("7")
+        code = "@tool\ndef price() -> str:\n    '''Price.'''\n    return PRICES"
+        notebook.run(IMPORT, f"PRICES = {reading}", code)
+        run_tool(notebook["price"], {})
+        folder = export_package(notebook["price"], here / "p")
+        assert "2 skipped" in run_tests_of(folder)
+        (folder / "prices.csv").write_text("8")
+        assert "2 passed" in run_tests_of(folder)
+
+
+class TestStateInMemory:
+    def test_is_as_in_the_package_until_another_tool_changes_it(self, notebook, here):
+        """A call made before is repeated; of one made after it the arguments are tested."""
+        open_shop(notebook, ":memory:")
+        run_tool(notebook["find_repairs"], part="chain")
+        run_tool(notebook["close_repair"], id=1)
+        run_tool(notebook["find_repairs"], part="brake")
+        folder = export_shop(notebook, here)
+        assert [c["arguments"] for c in recorded(folder)] == [{"part": "chain"}]
+        accepted = [c["arguments"] for c in recorded(folder, "accepted")]
+        assert accepted == [{"part": "brake"}, {"id": 1}]
+        assert "5 passed" in run_tests_of(folder)
+        sentence = (
+            "`find_repairs` uses `db`, which `close_repair` may have changed before 1 call of it: "
+            "the tests check only that their arguments are accepted."
+        )
+        assert sentence in notes_of(folder)
+
+    def test_may_be_changed_by_a_tool_that_is_not_exported(self, notebook, here):
+        """The notebook has it, and its runs count."""
+        open_shop(notebook, ":memory:")
+        run_tool(notebook["close_repair"], id=1)
+        run_tool(notebook["find_repairs"], part="chain")
+        folder = export_package(notebook["find_repairs"], here / "p")
+        assert recorded(folder) == []
+        assert "2 passed" in run_tests_of(folder)
+
+    @pytest.mark.parametrize(
+        "call",
+        ["close_repair.execute({'id': 1})", "print(close_repair.execute({'id': 1}))"],
+    )
+    def test_may_be_changed_by_a_call_without_a_record(self, notebook, here, call):
+        """A cell that calls the other tool in any way counts as a change."""
+        open_shop(notebook, ":memory:")
+        notebook.run("find_repairs(part='brake')", call, "find_repairs(part='chain')")
+        folder = export_package(notebook["find_repairs"], here / "p")
+        assert [c["arguments"] for c in recorded(folder)] == [{"part": "brake"}]
+        assert "3 passed" in run_tests_of(folder)
+
+    def test_may_be_changed_by_a_run_that_was_forgotten(self, notebook, here):
+        """After the history was cleared nobody knows what ran."""
+        open_shop(notebook, ":memory:")
+        run_tool(notebook["close_repair"], id=1)
+        history().clear()
+        run_tool(notebook["find_repairs"], part="chain")
+        folder = export_package(notebook["find_repairs"], here / "p")
+        assert recorded(folder) == []
+        assert "2 passed" in run_tests_of(folder)
+
+    def test_that_its_cell_makes_anew_is_as_in_the_package(self, notebook, here):
+        """What was changed before the cell ran again is gone."""
+        open_shop(notebook, ":memory:")
+        run_tool(notebook["close_repair"], id=1)
+        open_shop(notebook, ":memory:")
+        notebook.run("LAST = 1", SHOP[3].replace("return [", "return LAST and ["))
+        run_tool(notebook["find_repairs"], part="chain")
+        folder = export_package(notebook["find_repairs"], here / "p")
+        assert [c["arguments"] for c in recorded(folder)] == [{"part": "chain"}]
+        assert "2 passed" in run_tests_of(folder)
+
+    def test_in_an_executor_counts_too(self, notebook, here):
+        """Each call of it leaves something for the next."""
+        notebook.run(
+            "from toolbench import Action, Observation, ToolDefinition, ToolExecutor\n"
+            "class Number(Action):\n    n: int\n"
+            "class Adding(ToolExecutor):\n"
+            "    def __init__(self):\n        self.total = 0\n"
+            "    def __call__(self, action, conversation=None):\n"
+            "        self.total += action.n\n"
+            "        return Observation.from_text(str(self.total))\n"
+            "class SumTool(ToolDefinition):\n    @classmethod\n"
+            "    def create(cls, conv_state=None, **params):\n"
+            "        return [cls(description='Add.', action_type=Number, executor=Adding())]",
+            "[add] = SumTool.create()\nadd(n=0)\nadd(n=1)\nadd(n=2)",
+        )
+        folder = export_package(notebook["add"], here / "p")
+        assert recorded(folder) == []
+        assert "4 passed" in run_tests_of(folder)
+        assert any("changes `Adding`" in note for note in notes_of(folder))
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (
+            "from datetime import date\nNOW = date.today",
+            "asks for the date or the time",
+        ),
+        ("import datetime as d\nNOW = lambda: d.datetime.now()", "asks for the date"),
+        ("from time import time as NOW", "asks for the date or the time"),
+        ("import random\nNOW = random.random", "uses random values"),
+        ("from uuid import uuid4 as NOW", "uses random values"),
+        (
+            "import os\nNOW = lambda: os.environ.get('NOWHERE')",
+            "asks for facts about the",
+        ),
+        (
+            "import subprocess\nNOW = lambda: subprocess.run(['true'])",
+            "starts other programs",
+        ),
+        (
+            "from pathlib import Path\nNOW = lambda: Path('.').exists()",
+            "reads or writes files",
+        ),
+        ("import socket\nNOW = socket.gethostname", "uses the network"),
+    ],
+)
+def test_what_the_code_uses_outside_is_named(notebook, here, code, words):
+    """The code is read for that: today's answer is not tomorrow's."""
+    notebook.run(
+        IMPORT,
+        code,
+        "@tool\ndef show() -> str:\n    '''Show.'''\n    return str(NOW())",
+    )
+    run_tool(notebook["show"], {})
+    folder = export_package(notebook["show"], here / "p")
+    assert recorded(folder) == []
+    assert any(f"`show` {words}" in note for note in notes_of(folder))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from datetime import date\nNOW = lambda: date(2026, 9, 1)",
+        "from uuid import NAMESPACE_DNS, uuid5\nNOW = lambda: uuid5(NAMESPACE_DNS, 'a')",
+        "import time\nNOW = lambda: time.sleep(0)",
+        "from pathlib import Path\nNOW = lambda: Path('a') / 'b'",
+        "import os\nNOW = lambda: os.path.join('a', 'b')",
+    ],
+)
+def test_what_is_the_same_everywhere_is_repeated(notebook, here, code):
+    """A module that could ask for the time need not do so."""
+    notebook.run(
+        IMPORT,
+        code,
+        "@tool\ndef show() -> str:\n    '''Show.'''\n    return str(NOW())",
+    )
+    run_tool(notebook["show"], {})
+    folder = export_package(notebook["show"], here / "p")
+    assert len(recorded(folder)) == 1
+    assert notes_of(folder) == []
+    assert "2 passed" in run_tests_of(folder)
+
+
+@pytest.mark.parametrize("hint", ["destructive=True", "open_world=True"])
+def test_a_tool_that_says_that_it_reaches_outside_is_not_run(notebook, here, hint):
+    """A test must not delete something or call somebody."""
+    notebook.run(
+        IMPORT, f"@tool({hint})\ndef show() -> int:\n    '''Show.'''\n    return 1"
+    )
+    run_tool(notebook["show"], {})
+    folder = export_package(notebook["show"], here / "p")
+    assert recorded(folder) == []
+    assert "2 passed" in run_tests_of(folder)
+
+
+def test_the_place_of_an_object_in_memory_is_no_result(notebook, here):
+    """The next process has it elsewhere."""
+    notebook.run(
+        IMPORT, "@tool\ndef show() -> str:\n    '''Show.'''\n    return str(object())"
+    )
+    run_tool(notebook["show"], {})
+    folder = export_package(notebook["show"], here / "p")
+    assert recorded(folder) == []
+    assert "2 passed" in run_tests_of(folder)
+
+
+class TestCallsThatWereRefused:
+    CODE = "@tool\ndef twice(n: int = 1) -> int:\n    '''Double.'''\n    return 2 * n"
+
+    def test_without_arguments_are_left_out(self, notebook, here):
+        """`twice(5)` is no call of a tool; the README counts them."""
+        notebook.run(IMPORT, self.CODE, "try: twice(5)\nexcept TypeError: pass")
+        run_tool(notebook["twice"], {"n": 2})
+        folder = export_package(notebook["twice"], here / "p")
+        assert [c["arguments"] for c in recorded(folder)] == [{"n": 2}]
+        assert "2 passed" in run_tests_of(folder)
+        [note] = notes_of(folder)
+        assert note.startswith(
+            "Not tested: 1 call of `twice`. The call was refused before"
+        )
+
+    def test_with_arguments_are_refused_again(self, notebook, here):
+        """The package answers a model as the notebook did."""
+        notebook.run(IMPORT, self.CODE)
+        run_tool(notebook["twice"], {"n": "many"})
+        folder = export_package(notebook["twice"], here / "p")
+        assert [c["is_error"] for c in recorded(folder)] == [True]
+        assert "2 passed" in run_tests_of(folder)
+
+    def test_are_no_arguments_that_are_accepted(self, notebook, here):
+        """Of a tool whose results differ, too."""
+        notebook.run(IMPORT, self.CODE.replace("2 * n", "date.today().day + n"))
+        run_tool(notebook["twice"], {"n": "many"})
+        folder = export_package(notebook["twice"], here / "p")
+        assert recorded(folder, "accepted") == []
+        assert "1 passed" in run_tests_of(folder)
+
+    def test_are_so_in_the_file_of_the_history(self, notebook, here):
+        """A record that was read again is not taken for a run."""
+        notebook.run(IMPORT, self.CODE, "try: twice(5)\nexcept TypeError: pass")
+        run_tool(notebook["twice"], {"n": "many"})
+        run_tool(notebook["twice"], {"n": 3})
+        journal = Journal(here / "history.jsonl")
+        for record in history():
+            journal.write(record)
+        assert [r.refused for r in journal.read(9)] == ["call", "arguments", ""]
+        assert [r.refused for r in history()] == ["call", "arguments", ""]

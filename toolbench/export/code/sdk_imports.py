@@ -1,0 +1,53 @@
+"""Find the imports of the OpenHands SDK in a notebook: they stand in `with openhands():`."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from toolbench.export.code.statements import Statement, statement_of
+
+_HOME = "toolbench.compat"
+
+
+def with_imports_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
+    """Return *statements*, where the imports in `with openhands():` stand by themselves.
+
+    A package for the SDK needs no `with`: there the modules are the SDK's own. A block with other
+    code in it stays as it is.
+    """
+    changed, names = list[Statement](), set[str]()
+    for statement in statements:
+        names |= set(_names_of_context(statement.node))
+        body = _imports_in(statement.node, names)
+        parts = [statement_of(node, ast.unparse(node)) for node in body]
+        changed += [
+            replace(part, cell=statement.cell, end=statement.end) for part in parts
+        ] or [statement]
+    return changed
+
+
+def _names_of_context(node: ast.stmt) -> Iterator[str]:
+    """Yield the code by which a cell calls `openhands`, after the import *node*."""
+    if isinstance(node, ast.ImportFrom) and node.module == _HOME:
+        yield from (a.asname or a.name for a in node.names if a.name == "openhands")
+    elif isinstance(node, ast.ImportFrom) and node.module == "toolbench":
+        modules = (a.asname or a.name for a in node.names if a.name == "compat")
+        yield from (f"{name}.openhands" for name in modules)
+    elif isinstance(node, ast.Import):
+        aliases = (a for a in node.names if a.name == _HOME)
+        yield from (f"{a.asname or _HOME}.openhands" for a in aliases)
+
+
+def _imports_in(node: ast.stmt, names: set[str]) -> list[ast.stmt]:
+    """Return the imports in *node*, if it is `with openhands():` with nothing but imports."""
+    match node:
+        case ast.With(
+            items=[ast.withitem(context_expr=ast.Call(func=function, args=[]))],
+            body=body,
+        ) if ast.unparse(function) in names and all(map(_is_of_sdk, body)):
+            return body
+    return []
+
+
+def _is_of_sdk(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)

@@ -1,0 +1,177 @@
+"""Write the module of tests of a package; the recorded calls are in a file of their own."""
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class TestNeeds(NamedTuple):
+    """What the tests of a package need to know of it.
+
+    Attributes:
+        variables: The names of environment variables; if one is not set, the tests are skipped.
+        files: The files that the code names and that are not in the package.
+        has_files: Whether the code uses files: one may be missing where the tests run.
+        has_repeated: Whether calls are repeated.
+        has_accepted: Whether there are calls of which only the arguments are tested.
+    """
+
+    variables: Sequence[str] = ()
+    files: Sequence[str] = ()
+    has_files: bool = False
+    has_repeated: bool = False
+    has_accepted: bool = False
+
+
+def tests_for(package: str, tested: TestNeeds, *, openhands: bool) -> str:
+    """Return the text of the tests of *package*; *tested* says what is tested."""
+    parts = [_OFFERED_BY_SDK if openhands else _OFFERED]
+    parts += [_CALLS] if tested.has_repeated else []
+    parts += [_ACCEPTED] if tested.has_accepted else []
+    is_run = tested.has_repeated and not openhands
+    run = _RUN if is_run else _RUN_BY_SDK
+    modules = ["json"] + ["os"] * bool(tested.variables or tested.files)
+    modules += ["shutil"] if tested.files else []
+    own = f"from {package} import create_tools\n"
+    if tested.files:
+        tools, own = _TOOLS_WITH_FILES, ""
+    else:
+        tools = _TOOLS_THAT_READ if tested.has_files else _TOOLS
+    values = {
+        "{modules}": "".join(f"import {name}\n" for name in modules),
+        "{imports}": _IMPORTS if is_run else "",
+        "{own}": f"\n{own}" if own else "",
+        "{marks}": _marks(tested),
+        "{tools}": tools,
+        "{run}": run,
+        "{package}": package,
+    }
+    text = "\n\n".join([_HEAD, *parts])
+    for mark, value in values.items():
+        text = text.replace(mark, value)
+    return text
+
+
+def _marks(tested: TestNeeds) -> str:
+    """Return the lines that say which environment variables and files the tests need."""
+    text = ""
+    if tested.files:
+        text += f"FILES = {_listed(tested.files)}  # named in the code, not in the package\n"
+        text += "MISSING_FILES = [file for file in FILES if not Path(file).is_file()]\n"
+    if tested.variables:
+        text += _NEEDED.replace("{variables}", _listed(tested.variables))
+    return text
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"[{', '.join(json.dumps(name, ensure_ascii=False) for name in names)}]"
+
+
+_IMPORTS = """\
+from toolbench import answering, run_tool
+from toolbench.runs.questions import Answer
+"""
+_RUN_BY_SDK = 'observation = tool(tool.action_from_arguments(call["arguments"]))'
+_RUN = """\
+answers = [Answer(**answer) for answer in call.get("answers", [])]
+    with answering(*answers):  # as a person gave them in the notebook; no other is given
+        observation = run_tool(tool, call["arguments"])"""
+_HEAD = '''\
+"""The tools are as they were in the notebook: `python -m pytest`."""
+
+{modules}from pathlib import Path
+
+import pytest
+{imports}{own}
+RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text("utf-8"))
+{marks}
+
+{tools}'''
+_TOOLS = """\
+@pytest.fixture(scope="module")
+def tools():
+    made = {tool.name: tool for tool in create_tools()}
+    yield made
+    for tool in made.values():
+        tool.executor.close()
+"""
+_TOOLS_THAT_READ = """\
+@pytest.fixture(scope="module")
+def tools():
+    try:
+        made = {tool.name: tool for tool in create_tools()}
+    except FileNotFoundError as error:  # a file that the code reads is not in the package
+        pytest.skip(f"{error}: run the tests where this file is")
+    yield made
+    for tool in made.values():
+        tool.executor.close()
+"""
+_TOOLS_WITH_FILES = '''\
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory):
+    """The tools, in a new folder with copies of the files: the tests change no file of yours."""
+    before, place = Path.cwd(), tmp_path_factory.mktemp("files")
+    for file in FILES:
+        if file not in MISSING_FILES and not Path(file).is_absolute():
+            (place / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, place / file)
+    os.chdir(place)
+    try:
+        from {package} import create_tools
+
+        made = {tool.name: tool for tool in create_tools()}
+    except Exception as error:
+        os.chdir(before)
+        if not MISSING_FILES:
+            raise
+        pytest.skip(f"{error}: put {', '.join(MISSING_FILES)} into {before}")
+    yield made
+    for tool in made.values():
+        tool.executor.close()
+    os.chdir(before)
+'''
+_NEEDED = """
+MISSING = [name for name in {variables} if not os.environ.get(name)]
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"set {', '.join(MISSING)}")
+
+"""
+_OFFERED = '''\
+@pytest.mark.parametrize("name", list(RECORDED["offers"]))
+def test_a_model_is_offered_the_same(tools, name):
+    """The name, the description and the arguments are the same as in the notebook."""
+    offer = tools[name].to_mcp_tool()
+    recorded = RECORDED["offers"][name]
+    assert {key: offer[key] for key in recorded} == recorded
+'''
+_OFFERED_BY_SDK = '''\
+@pytest.mark.parametrize("name", list(RECORDED["offers"]))
+def test_a_model_is_offered_the_same(tools, name):
+    """The description and the arguments are as in the notebook; the SDK leaves out limits."""
+    recorded = RECORDED["offers"][name]
+    assert tools[name].description == recorded["description"]
+    schema = tools[name].to_mcp_tool()["inputSchema"]
+    for part in ("properties", "required"):
+        assert set(schema.get(part, ())) == set(recorded["inputSchema"].get(part, ()))
+'''
+_CALLS = '''\
+@pytest.mark.parametrize("number", range(len(RECORDED["calls"])))
+def test_a_call_answers_as_in_the_notebook(tools, number):
+    """The same arguments give the same result."""
+    call = RECORDED["calls"][number]
+    tool = tools[call["tool"]]
+    {run}
+    assert "".join(getattr(b, "text", "") for b in observation.content) == call["text"]
+    assert observation.is_error == call["is_error"]
+    fields = observation.model_dump(mode="json")
+    assert {name: fields[name] for name in call.get("fields", {})} == call.get("fields", {})
+    if "read_by_model" in call:
+        blocks = observation.to_llm_content
+        assert "".join(getattr(b, "text", "") for b in blocks) == call["read_by_model"]
+'''
+_ACCEPTED = '''\
+@pytest.mark.parametrize("number", range(len(RECORDED["accepted"])))
+def test_the_arguments_of_a_call_are_accepted(tools, number):
+    """The tool takes them; it is not run, as its result depends on more than the package."""
+    call = RECORDED["accepted"][number]
+    tools[call["tool"]].action_from_arguments(call["arguments"])
+'''
