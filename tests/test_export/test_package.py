@@ -266,9 +266,9 @@ class TestLines:
         notebook.run(
             "from toolbench.export import export_package\nexport_package(add, 'p')"
         )
-        shown = capsys.readouterr().out
+        text = capsys.readouterr().out
         assert (
-            f"{Path('p')!r}\nTo look at: The code names the file `prices.csv`" in shown
+            f"{Path('p')!r}\nTo look at: The code names the file `prices.csv`" in text
         )
         notebook.run("%tool add --export q")
         assert "\nTo look at: The code names the file" in capsys.readouterr().out

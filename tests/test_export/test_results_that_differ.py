@@ -166,6 +166,19 @@ class TestStateInMemory:
         assert [c["arguments"] for c in recorded(folder)] == [{"part": "brake"}]
         assert "3 passed" in run_tests_of(folder)
 
+    def test_may_be_changed_by_a_cursor(self, notebook, here):
+        """The other tool takes a cursor of the database, and writes by that."""
+        open_shop(notebook, ":memory:")
+        cursor = SHOP[4].replace(
+            "    db.execute", "    cursor = db.cursor()\n    cursor.execute"
+        )
+        notebook.run(
+            cursor.format(), "close_repair(id=1)", "find_repairs(part='chain')"
+        )
+        folder = export_shop(notebook, here)
+        assert recorded(folder) == []
+        assert "4 passed" in run_tests_of(folder)
+
     def test_may_be_changed_by_a_run_that_was_forgotten(self, notebook, here):
         """After the history was cleared nobody knows what ran."""
         open_shop(notebook, ":memory:")
@@ -335,3 +348,19 @@ class TestCallsThatWereRefused:
             journal.write(record)
         assert [r.refused for r in journal.read(9)] == ["call", "arguments", ""]
         assert [r.refused for r in history()] == ["call", "arguments", ""]
+
+
+def test_calls_of_an_earlier_session_are_tests_only_if_chosen(notebook, here):
+    """The tool may have changed between the sessions; the README says how to take them."""
+    notebook.run(IMPORT, TestCallsThatWereRefused.CODE, "twice(n=3)")
+    journal = Journal(here / "history.jsonl")
+    journal.write(history()[-1])
+    history().clear()
+    history().persist(here / "history.jsonl")
+    folder = export_package(notebook["twice"], here / "p")
+    assert recorded(folder) == []
+    assert notes_of(folder)[0].startswith(
+        "Not tested: 1 call of `twice`. An earlier session"
+    )
+    chosen = export_package(notebook["twice"], here / "q", tests=history())
+    assert len(recorded(chosen)) == 1

@@ -63,8 +63,8 @@ def export_package(
         tools: One or several tools, made by `@tool`, by `ToolDefinition(...)` or by a class with
             `create`.
         folder: The folder of the project. It is created if needed. `~` is the home directory.
-        tests: The recorded calls that become tests; if left out, the calls in `history()`. A
-            call with a secret never becomes a test.
+        tests: The recorded calls that become tests; if left out, the calls of this session in
+            `history()`. A call with a secret never becomes a test.
         openhands: Write for the OpenHands SDK. The package then needs the SDK, not toolbench.
         overwrite: Replace existing files that have other content.
 
@@ -138,6 +138,7 @@ def files_of(
         parts,
         history() if tests is None else tests,
         conditions,
+        earlier_sessions=tests is not None,
         openhands=openhands,
     )
     notes = (

@@ -100,6 +100,7 @@ class Effects:
                 ):
                     all_names |= names.gives
                 changes = {*self._changed_by(effect, len(self._statements))}
+                changes |= _changed_by_cursors(effect)
                 all_names |= changes & (names.later | effect.sets)
         return frozenset(all_names)
 
@@ -201,6 +202,13 @@ class Effects:
             if more <= changing:
                 return frozenset(changing)
             changing |= more
+
+
+def _changed_by_cursors(effect: Effect) -> set[str]:
+    """Return the names of the databases that code with *effect* may change by a cursor of its own."""
+    if not any(call.prepares and call.base in effect.local for call in effect.calls):
+        return set()
+    return {call.base for call in effect.calls if call.function == "cursor"}
 
 
 def is_executor(node: ast.stmt) -> bool:

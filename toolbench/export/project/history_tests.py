@@ -49,6 +49,7 @@ def calls_of(
     records: Iterable[RunRecord],
     conditions: Mapping[str, CallConditions],
     *,
+    earlier_sessions: bool,
     openhands: bool,
 ) -> RecordedCalls:
     """Return the calls in *records* that become tests of the tools in *parts*.
@@ -63,13 +64,25 @@ def calls_of(
         parts: The tools.
         records: The records of all tools, also of those that are not exported.
         conditions: The conditions for calls of each tool, by its name.
+        earlier_sessions: Whether calls of earlier sessions count; the tool may have changed since.
         openhands: Whether the tests are for the OpenHands SDK.
     """
     records = sorted(records, key=lambda record: record.id)
+    states = ("ok",) if openhands else ("ok", "error")
     calls = RecordedCalls([], [], [])
     for part in parts:
         name = part.tool.name
-        own = _calls_of_tool(part.tool, records, conditions[name], openhands=openhands)
+        candidates = [r for r in records if r.is_of(part.tool) and r.state in states]
+        old = [r for r in candidates if r.definition is None and not earlier_sessions]
+        if old:
+            calls.notes.append(
+                f"Not tested: {counted(len(old), 'call')} of `{name}`. An earlier session made it, "
+                "and the tool may have changed since: `tests=` takes it."
+            )
+        candidates = [
+            r for r in candidates if earlier_sessions or r.definition is not None
+        ]
+        own = _calls_of_tool(part.tool, candidates, records, conditions[name])
         calls.repeated.extend(own.repeated)
         calls.accepted.extend(own.accepted)
         calls.notes.extend(own.notes)
@@ -78,15 +91,13 @@ def calls_of(
 
 def _calls_of_tool(
     tool: AnyTool,
+    candidates: Sequence[RunRecord],
     records: Sequence[RunRecord],
     conditions: CallConditions,
-    *,
-    openhands: bool,
 ) -> RecordedCalls:
+    """Return those of *candidates*, records of *tool*, that become tests; *records* are of all tools."""
     name, notes = tool.name, list[str]()
-    states = ("ok",) if openhands else ("ok", "error")
-    own = [r for r in records if r.is_of(tool) and r.state in states]
-    own = [r for r in own if r.definition in (tool, None)]
+    own = [r for r in candidates if r.definition in (tool, None)]
     current = [r for r in own if r.cell is None or r.cell >= conditions.last_change]
     if early := len(own) - len(current):
         notes.append(
