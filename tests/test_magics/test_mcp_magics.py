@@ -353,6 +353,7 @@ class TestMistakes:
         ("line", "kind", "message"),
         [
             ("frob", UsageError, "invalid choice: 'frob'"),
+            ("conect foo", UsageError, "no command 'conect'. Did you mean 'connect'"),
             ("connect", UsageError, "Give the server a name"),
             ("connect x", UsageError, "Where is 'x'?"),
             ("connect x nonsense", UsageError, "'nonsense' is not a URL"),

@@ -43,6 +43,11 @@ ENDLESS = {
 
 
 class TestSentence:
+    def test_ends_with_the_code_if_there_is_no_more_data(self):
+        """No space is left before the full stop that comes after it."""
+        error = MCPError(-32602, "Unknown tool", "")
+        assert sentence(error) == "Unknown tool (MCP error -32602)"
+
     @pytest.mark.parametrize(
         ("error", "message"),
         [

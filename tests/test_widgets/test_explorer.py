@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fastmcp import FastMCP
 from payloads import PAYLOADS
 from test_display.inert import problems
 from test_mcp.peers import light, misbehaving
@@ -263,6 +264,16 @@ class TestResources:
         until(lambda: "Changed on the server: shop://news" in page(pane.detail))
         press(pane, "Read")
         assert "Changed on the server" not in page(pane.detail)
+
+    def test_of_a_server_without_subscriptions_have_no_button_for_them(self, client):
+        """They can be read."""
+        server = FastMCP("desk")
+        server.resource("desk://rules", name="rules")(lambda: "Be quiet.")
+        client.connect("desk", server)
+        pane = go(Explorer(client), "Resources")
+        choose(pane, "desk://rules")
+        assert "Read" in buttons(pane.detail)
+        assert "Subscribe" not in buttons(pane.detail)
 
     def test_that_cannot_be_read_say_why(self, client):
         """The server's own words."""

@@ -1,6 +1,6 @@
 """The tables of %mcp: servers, tools, resources, prompts, logs."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from toolbench.display.servers import status_words
@@ -9,6 +9,7 @@ from toolbench.wording import counted, listed
 
 if TYPE_CHECKING:
     from toolbench.mcp.config.discovery import DiscoveredServer
+    from toolbench.mcp.definition import MCPToolDefinition
     from toolbench.mcp.session import MCPServerSession
     from toolbench.mcp.token_bill import TokenBill
 
@@ -76,6 +77,28 @@ def summary(session: "MCPServerSession") -> str:
     parts += [f"{undeclared:,} undeclared"] if undeclared else []
     parts += [str(bill.total)] if bill.tools else []
     return ", ".join(parts)
+
+
+def longer_names(server: str, tools: "Sequence[MCPToolDefinition]") -> list[str]:
+    """Return sentences about the tools of *server* whose names other servers use as well.
+
+    *tools* are those of all servers.
+    """
+    notes = []
+    for tool in tools:
+        if tool.server != server or tool.name == tool.remote_name:
+            continue
+        others = [
+            f"that of {other.server} is {other.name}"
+            for other in tools
+            if other.remote_name == tool.remote_name and other.server != server
+        ]
+        notes.append(
+            f"{tool.remote_name} is {tool.name} here; {listed(others, _NAMES)}."
+        )
+    more = len(notes) - _NAMES
+    rest = [f"{counted(more, 'more tool')} got the server's name in front."]
+    return [*notes[:_NAMES], *(rest if more > 0 else [])]
 
 
 def resources(session: "MCPServerSession") -> Listing:

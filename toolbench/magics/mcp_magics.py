@@ -230,7 +230,8 @@ class MCPMagics(Magics):
 
     def _listing(self, session: "MCPServerSession") -> Listing:
         """Return a table of the tools of a server that was just connected, with notes about them."""
-        notes = [*self._trust_notes(session), mcp_listing.summary(session)]
+        names = mcp_listing.longer_names(session.name, self._client().tools)
+        notes = [*self._trust_notes(session), *names, mcp_listing.summary(session)]
         return mcp_listing.tools(session).noted(notes)
 
     def _trust_notes(self, session: "MCPServerSession") -> list[str]:

@@ -14,7 +14,12 @@ from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
 
+from toolbench.errors import did_you_mean
+
 _VALUE = re.compile(r"(?:^|(?<=\s))[\w.\-]+=(?=[\[{])")
+_NO_COMMAND = re.compile(
+    r"argument COMMAND: invalid choice: '(?P<word>[^']*)' \(choose from (?P<known>.*)\)"
+)
 _GOES_ON = re.compile(
     r"\S+\s+(?!-|\{|[\w.\-]+=)\S"
 )  # a broken value, followed by text that cannot be the next word of the line
@@ -161,7 +166,16 @@ class LineParser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
-        """Raise a UsageError with *message* and the usage of the magic."""
+        """Raise a UsageError with *message* and the usage of the magic.
+
+        A wrong sub-command gets a similar one instead, because the usage lists all of them.
+        """
+        if match := _NO_COMMAND.match(message):
+            near = did_you_mean(match["word"], re.findall(r"[\w-]+", match["known"]))
+            if near:
+                line = f"{self.mark}{self.prog}"
+                msg = f"{line} has no command {match['word']!r}.{near} {line} --help lists them all."
+                raise UsageError(msg)
         usage = " ".join(self.format_usage().removeprefix("usage: ").split())
         msg = f"{message}. Usage: {self.mark}{usage}"
         raise UsageError(msg)

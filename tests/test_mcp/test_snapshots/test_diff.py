@@ -114,6 +114,15 @@ class TestSentences:
         )
         assert change.example == {"a": 100}
 
+    def test_write_the_name_of_a_tool_as_it_is(self):
+        """Also at the beginning of a sentence: a model has to send it like that."""
+        one_less = Snapshot(changed("tools add", None))
+        for change in (
+            *Snapshot(OFFER).diff(one_less),
+            *one_less.diff(Snapshot(OFFER)),
+        ):
+            assert change.text.startswith("add: the tool is ")
+
     def test_say_why_a_tool_cannot_be_called(self):
         """A tool that is listed and cannot be called any more is gone, with the reason."""
         after = changed("tools add", None)

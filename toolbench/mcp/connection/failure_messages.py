@@ -254,7 +254,7 @@ def _rpc(error: Any, code: int) -> str:
             f"the program is not an MCP server: it does not know the method {data!r}, "
             "or it only echoes its input"
         )
-    detail = "" if data is None else f" {str(data)[:500]}"
+    detail = "" if data in (None, "") else f" {str(data)[:500]}"
     return f"{words} (MCP error {clip(code)}){detail}"
 
 

@@ -106,11 +106,11 @@ def _tools(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Chan
         where = f"tools/{name}"
         if name not in new:
             why = f": {reasons[name]}" if name in reasons else ""
-            text = f"{name}: the tool is gone, or cannot be called any more{why}"
-            yield Change("removed", "breaking", where, old[name], None, _sentence(text))
+            text = f"{name}: the tool is gone, or cannot be called any more{why}."
+            yield Change("removed", "breaking", where, old[name], None, text)
         elif name not in old:
-            text = f"{name}: the tool is new"
-            yield Change("added", "additive", where, None, new[name], _sentence(text))
+            text = f"{name}: the tool is new."
+            yield Change("added", "additive", where, None, new[name], text)
         elif not same(old[name], new[name]):
             yield from tool_changes(where, name, old[name], new[name])
     were = _part(before, "disabled")

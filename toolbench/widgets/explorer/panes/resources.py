@@ -25,6 +25,7 @@ from toolbench.widgets.explorer.panes.pane import (
 from toolbench.widgets.explorer.panes.request_form import RequestForm, proposals
 from toolbench.widgets.explorer.panes.server_questions import ServerQuestions
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
+from toolbench.widgets.kit.parts import show_if
 from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.resource_views.resource_contents import contents_html
 from toolbench.wording import listed
@@ -169,6 +170,9 @@ class ResourcesPane(ListPane):
 
     def _show_subscription(self) -> None:
         known = self._uri in self._subscribed
+        offer = self.session.capabilities.get("resources")
+        can_subscribe = isinstance(offer, dict) and bool(offer.get("subscribe"))
+        show_if(self._follow, is_shown=known or can_subscribe)
         self._follow.description = "Unsubscribe" if known else "Subscribe"
 
     def _tell_updates(self) -> None:
