@@ -72,6 +72,20 @@ watching = ScriptedModel([{"role": "assistant", "tool_calls": [call]}, "Done."])
 """
 
 
+DESK = """
+from fastmcp import FastMCP
+desk = FastMCP("desk")
+@desk.tool
+def lend(title: str) -> str:
+    'Lend a book.'
+    return title
+@desk.tool
+def list_books() -> list[str]:
+    'List the books.'
+    return ["Emma"]
+"""
+
+
 @pytest.fixture
 def chat(shell):
     """Runs a cell of %%chat, and returns what it shows, as text and as HTML."""
@@ -175,6 +189,16 @@ class TestChat:
             t["function"]["name"] for t in first[1]
         }
 
+    def test_offers_all_tools_of_a_server(self, shell, chat, mcp):
+        """The name of a server stands for its tools."""
+        shell.run_cell(DESK).raise_error()
+        mcp("connect desk desk")
+        model(shell, "mine scripted()")
+        chat("--tools add,desk")
+        [first, *_] = shell.user_ns["chat"].agent.llm.requests
+        offered = [t["function"]["name"] for t in first[1]]
+        assert offered == ["add", "lend", "list_books"]
+
     @pytest.mark.parametrize(
         "line",
         [
@@ -266,6 +290,13 @@ class TestCompletion:
     def test_knows_models_and_tools(self, shell, line, offer):
         """Options, the names of models, and each of the tools."""
         assert any(match.endswith(offer) for match in self.offered(shell, line))
+
+    def test_knows_servers(self, shell, mcp):
+        """Their names stand for their tools."""
+        shell.run_cell(DESK).raise_error()
+        mcp("connect desk desk")
+        matches = self.offered(shell, "%%chat talk --tools add,de")
+        assert any(match.endswith("desk") for match in matches)
 
 
 class TestDrawing:

@@ -75,7 +75,9 @@ def _chat_parser() -> LineParser:
         "--model", help="a name that %%model gave, a variable, or a URL"
     )
     parser.add_list(
-        "--tools", "the tools it may use; those that the notebook defines if left out"
+        "--tools",
+        "the tools it may use, or servers, for all their tools; those that the notebook "
+        "defines if left out",
     )
     parser.add_argument("--new", action="store_true", help="begin a new conversation")
     parser.add_argument(
@@ -305,7 +307,17 @@ class ChatMagics(Magics):
     def _tools(self, chosen: Sequence[str] | None) -> Iterable[Any]:
         if chosen is None:
             return self.catalog.tools(source="notebook").values()
-        return [self.catalog.find(name) for name in chosen]
+        return [tool for name in chosen for tool in self._tools_of(name)]
+
+    def _tools_of(self, name: str) -> Iterable[Any]:
+        """Return the tool *name*, or all tools of the server *name*."""
+        if name in self.catalog.names():
+            return [self.catalog.find(name)]
+        entries = self.catalog.entries()
+        on_server = [each for each in entries if each.source == f"mcp:{name}"]
+        if on_server:
+            return [each.make() for each in on_server]
+        return [self.catalog.find(name)]
 
     def close(self) -> None:
         """Close the tools of the conversations that `%%chat` began."""

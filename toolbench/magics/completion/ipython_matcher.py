@@ -94,7 +94,10 @@ def matcher_for(
         (_CONNECT, lambda hit: _connect(targets, hit[1] or "", hit[2])),
         (_SERVE, lambda hit: _serve(catalog, hit[1])),
         (_MODEL, lambda hit: _offer(models(), hit[1], "model")),
-        (_CHAT_TOOLS, lambda hit: _offer(catalog.names(), hit[1], "tool")),
+        (
+            _CHAT_TOOLS,
+            lambda hit: _offer([*catalog.names(), *servers()], hit[1], "tool"),
+        ),
         (server, lambda hit: _offer(servers(), hit[1], "server")),
     )
 
