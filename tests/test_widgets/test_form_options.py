@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import ipywidgets as w
 import pytest
 
-from test_widgets.front import click, named, pick, receive, type_into, walk
+from test_widgets.front import click, named, page, pick, receive, type_into, walk
 from toolbench.widgets.form import SchemaForm
 
 
@@ -18,6 +18,15 @@ class TestFieldOptions:
         click(named(form.widget, "Advanced input"))
         pick(named(form.widget, "Field"), field)
         return named(form.widget, "Send")
+
+    def test_says_what_it_is_for(self):
+        """As a tooltip before a click, and above its lists after it."""
+        form = _form(q={"type": "string"})
+        purpose = "Send null, nothing, an empty value or JSON text in place of"
+        assert purpose in named(form.widget, "Advanced input").tooltip
+        assert purpose not in page(form.widget)
+        click(named(form.widget, "Advanced input"))
+        assert purpose in page(form.widget)
 
     def test_an_empty_text_and_null_are_sent_on_purpose(self):
         """What an empty box cannot say is said here."""
@@ -62,7 +71,9 @@ class TestFieldOptions:
         form.widget  # noqa: B018
         before = wire.opened()
         click(named(form.widget, "Advanced input"))
-        assert wire.opened() == before + 4  # two lists, their box, their style
+        assert (
+            wire.opened() == before + 5
+        )  # a sentence, two lists, their box, their style
 
 
 class TestManyFields:

@@ -14,6 +14,19 @@ def add(a: int = 1) -> int:
     '''Add one.'''
     return a + 1
 """
+SERVER = """
+from itertools import count
+from fastmcp import FastMCP
+from toolbench.mcp import MCPClient
+from toolbench.widgets.explorer import Explorer
+
+calls = count(1)
+server = FastMCP("counter")
+server.tool(lambda: f"{next(calls)} of one", name="one", annotations={"readOnlyHint": True})
+server.tool(lambda: f"{next(calls)} of two", name="two", annotations={"readOnlyHint": True})
+client = MCPClient(timeout=20)
+client.connect("counter", server)
+"""
 DRAWN = "from toolbench.widgets.kit.ticker import ticker\nticker.wait_idle(20)"
 HINT = "Run the cell to use the form."
 STILL = '<div class="toolbench-still" hidden>'
@@ -77,6 +90,26 @@ class TestKeepsake:
             "A person and the model read the same" in after.partition("</div></div>")[2]
         )
         assert update["text/plain"].startswith("arguments: {}")
+
+    def test_holds_the_last_run_of_each_tool_of_an_explorer(self, kernel):
+        """Also of a tool that was open before; its servers stay hidden."""
+        kernel.run(SERVER)
+        request, (copy, _) = displays(kernel, "view = Explorer(client)\nview")
+        for turn, tool in enumerate(("one", "two"), start=1):
+            kernel.run(f"view.page.lists.pane.use({tool!r}, {{}}, is_run=True)")
+            kernel.listen_until(
+                lambda turn=turn: len(updates(kernel, request)) == turn, "a run is kept"
+            )
+        html = updates(kernel, request)[-1]["text/html"]
+        before, _, after = html.partition(STILL)
+        assert copy["text/html"].startswith(before)
+        cards = after.partition("</div></div>")[2]
+        assert "1 of one" in cards and "2 of two" in cards
+        kernel.run("view.page.lists.pane.use('one', {}, is_run=True)")
+        kernel.listen_until(lambda: len(updates(kernel, request)) == 3, "it is kept")
+        html = updates(kernel, request)[-1]["text/html"]
+        assert "3 of one" in html and "1 of one" not in html
+        kernel.run("view.close()")
 
     def test_of_a_run_that_was_over_is_part_of_the_view(self, kernel):
         """It is shown, hidden, with the tool, and not kept again."""

@@ -6,7 +6,6 @@ import re
 import threading
 from dataclasses import replace
 from datetime import date
-from html import unescape
 from typing import Any
 
 import pytest
@@ -75,27 +74,6 @@ class TestSchemaView:
 
 def _fails(self, **_):
     raise RuntimeError("no schema today")
-
-
-class TestCopyButton:
-    def test_writes_the_call_for_the_page_to_copy(self):
-        """As Python, whatever the form holds; no secret, and no text of the form is markup."""
-
-        @tool
-        def send(text: str, password: SecretStr) -> str:
-            """Send."""
-            return text
-
-        hostile = "<script>'\"&\u202e"
-        panel = ToolPanel(send, {"text": hostile, "password": "hunter22"})
-        click(buttons(panel)["Copy call"])
-        until(lambda: "data-toolbench-copy" in shown(panel))
-        assert "hunter22" not in shown(panel)
-        assert "<script>" not in shown(panel)
-        [written] = re.findall(r'data-toolbench-copy="([^"]*)"', shown(panel))
-        call = json.loads(unescape(written))
-        assert "run_tool(" in call or "'tool'" in call
-        assert "<script>" in call
 
 
 class TestCodeView:

@@ -8,6 +8,7 @@ from weakref import WeakSet
 
 import ipywidgets as w
 
+from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.display.escape import Html, escape
 from toolbench.display.html.css import LINE
 from toolbench.display.html.icons import icon_source
@@ -20,6 +21,7 @@ from toolbench.display.servers import (
 )
 from toolbench.mcp.client import MCPClient
 from toolbench.mcp.session import MCPServerSession
+from toolbench.runs.history.record import RunRecord
 from toolbench.runs.shell import has_kernel
 from toolbench.widgets.explorer.server_page import ServerPage
 from toolbench.widgets.explorer.updates import PendingUpdates
@@ -31,6 +33,8 @@ from toolbench.widgets.kit.three_panes import Panes
 
 _NONE = "No server yet. %mcp connect NAME -- COMMAND starts one, %mcp connect NAME URL reaches one."
 _AWAY = "{0} is not connected now. %mcp connect {0} ... brings it back, and it is shown here again."
+
+_SAVED_RUNS = 20  # tools; the last run of each is in the saved notebook
 
 open_explorers: "WeakSet[Explorer]" = WeakSet()
 
@@ -57,6 +61,8 @@ class Explorer(w.VBox):
         self.servers = client.servers if isinstance(client, MCPClient) else client
         self._updates: dict[str, tuple[MCPServerSession, PendingUpdates]] = {}
         self._pages: dict[str, ServerPage] = {}
+        self._saved_output = SavedOutput("the explorer")
+        self._last_runs: dict[ToolAddress | None, RunRecord] = {}
         self._parts = parts = Parts()
         self._list = PickList(
             parts, "Servers", self._picked, self._lock, rows=8, search="Find a server"
@@ -156,7 +162,7 @@ class Explorer(w.VBox):
         session = self._updates[name][0]
         put(self._head, _head_html(session))
         if name not in self._pages:
-            self._pages[name] = ServerPage(session, self._lock)
+            self._pages[name] = ServerPage(session, self._lock, self._keep)
         page = self._pages[name]
         lists = (self._list.widget, self._head, page.lists.widget)
         self._panes.fill(lists=lists, main=(page.main,), aside=(page.details.widget,))
@@ -169,6 +175,13 @@ class Explorer(w.VBox):
                 self._show_list()
             if name in self._pages:
                 self._pages[name].hear(names)
+
+    def _keep(self, record: RunRecord) -> None:
+        """Keep *record*, the last run of its tool, in the saved notebook."""
+        self._last_runs.pop(record.address, None)  # the newest is the last
+        self._last_runs[record.address] = record
+        still = client_bundle(self).get("text/html", "")
+        self._saved_output.keep(still, list(self._last_runs.values())[-_SAVED_RUNS:])
 
     def close(self) -> None:
         """Close the explorer and all its widgets; the servers stay connected."""
@@ -188,7 +201,7 @@ class Explorer(w.VBox):
     def _repr_mimebundle_(self, **options: Any) -> Any:
         static = client_bundle(self)
         if "text/html" in static:
-            SavedOutput("the explorer").show(static["text/html"])
+            self._saved_output.show(static["text/html"])
         view = super()._repr_mimebundle_(**options)
         return {**(view or {}), **static}
 

@@ -1,8 +1,11 @@
 """One server in three panes: its lists, the picked item, and details of the server."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 from toolbench.mcp.session import MCPServerSession
+from toolbench.runs.history.record import RunRecord
 from toolbench.widgets.explorer.panes.pane import ListPane, Lock
 from toolbench.widgets.explorer.panes.prompts import PromptsPane
 from toolbench.widgets.explorer.panes.resources import ResourcesPane
@@ -18,10 +21,16 @@ _MARKED = frozenset({"tools", "resources", "prompts"})
 class ServerPage:
     """The widgets of one server for the explorer's three panes: `lists`, `main` and `details`."""
 
-    def __init__(self, session: MCPServerSession, lock: Lock) -> None:
+    def __init__(
+        self,
+        session: MCPServerSession,
+        lock: Lock,
+        when_run: Callable[[RunRecord], object],
+    ) -> None:
         """Show the tools of *session* and open the first tool.
 
-        The other tabs are made when they are opened.
+        The other tabs are made when they are opened. After each run of a tool call *when_run* with
+        its record.
         """
         self.session = session
         self._parts = parts = Parts()
@@ -29,7 +38,11 @@ class ServerPage:
         self.lists = TabSet(
             session,
             lock,
-            {kind: kind for kind in (ToolsPane, ResourcesPane, PromptsPane)},
+            {
+                ToolsPane: partial(ToolsPane, when_run=when_run),
+                ResourcesPane: ResourcesPane,
+                PromptsPane: PromptsPane,
+            },
             when_turned=self._place,
         )
         """The tabs with the lists of tools, resources, prompts, and skills if there are any."""

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from ipywidgets import Button, Dropdown, HBox, Widget
+from ipywidgets import HTML, Button, Dropdown, HBox, Widget
 
+from toolbench.display.escape import escape
 from toolbench.errors import Problem
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.containers.object import ObjectEditor
@@ -11,6 +12,9 @@ from toolbench.widgets.fields.form_context import Frame
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.unset import UNSET
 
+_PURPOSE = (
+    "Send null, nothing, an empty value or JSON text in place of what a field can hold"
+)
 _FIELD = "the typed value"
 _NOTHING = "nothing (leave it out)"
 _NULL = "null"
@@ -28,7 +32,9 @@ class FieldOptions:
     def __init__(self, frame: Frame, root: Slot) -> None:
         self._frame, self._root = frame, root
         make = frame.pool.make
-        self._button = make(Button, "tb-more", description="Advanced input")
+        self._button = make(
+            Button, "tb-more", description="Advanced input", tooltip=_PURPOSE
+        )
         self._box: Any = None
         self._slots: list[Slot] = []
         self._fields: Any = None
@@ -54,8 +60,9 @@ class FieldOptions:
             make = self._frame.pool.make
             self._fields = make(Dropdown, "tb-field", description="Field")
             self._sends = make(Dropdown, "tb-field", description="Send")
-            lists = (self._fields, self._sends)
-            self._box = make(HBox, "tb-options", children=lists)
+            about = make(HTML, "tb-about-options", value=f"{escape(_PURPOSE)}.")
+            parts = (about, self._fields, self._sends)
+            self._box = make(HBox, "tb-options", children=parts)
             self._frame.hear(self._fields, "index", self._show_ways)
             self._frame.hear(self._sends, "index", self._send)
 

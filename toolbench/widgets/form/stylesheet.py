@@ -116,6 +116,7 @@ STYLE = f"""
  text-decoration:underline}}
 .tb-options{{border-top:1px solid var(--tb-line);padding-top:8px;display:flex;flex-flow:row wrap;align-items:end;gap:6px 12px}}
 .tb-options>.tb-field{{flex:0 1 20em}}
+.tb-about-options{{flex:0 0 100%;margin:0;height:auto;color:var(--tb-muted);font-size:12px}}
 .tb-sr{{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}}
 @container (max-width:30em){{.tb-map{{grid-template-columns:minmax(0,1fr)}}}}
 """

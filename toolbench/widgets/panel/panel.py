@@ -41,6 +41,7 @@ class ToolPanel(w.VBox):
         submission: The form, and the part that makes runs from the values in the form.
         runs: The runs, one at a time: their view, questions and records.
         controls: The buttons, and the notice that says why no run was started.
+        copy_button: The button that copies the call.
         staleness: The notice that the tool or its class was defined again, with a button to reload
             the tool.
         lock: A lock that is held while a callback changes the panel.
@@ -80,7 +81,7 @@ class ToolPanel(w.VBox):
         self.staleness = Staleness(self, parts)
         self.controls = controls = RunControls(parts, self._run_by_click, self.cancel)
         self.runs = runs = PanelRuns(parts, self.lock, controls, self._add, self._over)
-        self._copy = CopyButton(self, parts, self._add)
+        self.copy_button = CopyButton(self, parts, self._add)
         self._take(tool, arguments, action)
         self._head = parts.html(self._head_html(), kind="toolbench-title")
         self._bar = parts.row(*self._beside_run(), kind="toolbench-actions")
@@ -158,7 +159,7 @@ class ToolPanel(w.VBox):
         controls = self.controls
         return [
             *(*controls.buttons, controls.notice, *self.runs.report.status),
-            *(self._copy.button, self.form.options_button(), *self._late),
+            *(self.copy_button.button, self.form.options_button(), *self._late),
         ]
 
     def _add(self, widget: Any) -> None:

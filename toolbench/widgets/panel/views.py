@@ -25,7 +25,7 @@ from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.panel.controls import RunControls
 from toolbench.widgets.panel.runs_table import runs_table
-from toolbench.widgets.panel.snippets import SNIPPETS, as_python
+from toolbench.widgets.panel.snippets import SNIPPETS
 from toolbench.wording import counted
 
 _MAX_RUNS = 50  # runs
@@ -45,6 +45,10 @@ class Panel(Protocol):
 
     def put_back(self, arguments: Mapping[str, Any]) -> None:
         """Fill the form with *arguments*, and open the tab with the form."""
+
+    @property
+    def copy_button(self) -> "CopyButton":
+        """The button that copies the call."""
 
     @property
     def controls(self) -> RunControls:
@@ -117,17 +121,25 @@ def _changes(tool: ToolDefinition[Any, Any], name: Provider) -> list[str]:
 
 
 class CodeView(View):
-    """A call of the tool with the form's values, as text to copy. Secrets are hidden."""
+    """A call of the tool with the form's values, as text to copy. Secrets are hidden.
+
+    The chosen kind of text is also the kind that the button *Copy call* copies.
+    """
 
     def __init__(self, panel: Panel) -> None:
-        """Make the view. It first shows the call as Python."""
+        """Make the view. It first shows the kind of text that the button copies."""
         super().__init__(panel)
         parts = self._parts
         self._kind = parts.chooser("Copy as", list(SNIPPETS))
+        self._kind.value = panel.copy_button.kind
         self._text = parts.make(w.Textarea, "toolbench-code", description="Code")
         self._problems = parts.html()
-        self._kind.observe(lambda _: self.refresh(), "value")
+        self._kind.observe(lambda _: self._chosen(), "value")
         self.widget = parts.column(self._kind, self._problems, self._text)
+        self.refresh()
+
+    def _chosen(self) -> None:
+        self._panel.copy_button.kind = self._kind.value
         self.refresh()
 
     def refresh(self) -> None:
@@ -161,7 +173,7 @@ def _refused_html(form: SchemaForm) -> Html:
 
 
 class CopyButton:
-    """A button that copies a call of the tool with the form's values, as Python. Secrets are hidden.
+    """A button that copies a call of the tool with the form's values. Secrets are hidden.
 
     After a click, the kernel writes the text and our JavaScript module copies it.
     Without the module the button is hidden.
@@ -172,12 +184,27 @@ class CopyButton:
     ) -> None:
         """Make the button for *panel*. *add* shows a new widget beside the buttons."""
         self._panel, self._parts, self._add = panel, parts, add
-        tip = "Copy the call as Python; the tab Code has other forms"
-        self.button = parts.button("Copy call", tip=tip, kind="toolbench-copy-call")
+        self._kind = next(iter(SNIPPETS))
+        self.button = parts.button("Copy call", kind="toolbench-copy-call")
+        self.button.tooltip = self._tip
         """The button to show."""
         self._text: Any = None  # made with the first click: the copied text, its state
         self._clicks = 0
         self.button.on_click(lambda _: panel.controls.when_quiet(self._write))
+
+    @property
+    def kind(self) -> str:
+        """The kind of text that the button copies, one of `SNIPPETS`; at first Python."""
+        return self._kind
+
+    @kind.setter
+    def kind(self, kind: str) -> None:
+        self._kind = kind
+        self.button.tooltip = self._tip
+
+    @property
+    def _tip(self) -> str:
+        return f"Copy the call as {self._kind}; choose another kind in the tab Code"
 
     def _write(self) -> None:
         """Write the call for the module to copy, and the number of the click.
@@ -185,7 +212,7 @@ class CopyButton:
         The number shows the module that the same call must be copied again.
         """
         try:
-            call = as_python(self._panel.tool, _arguments(self._panel))
+            call = SNIPPETS[self._kind](self._panel.tool, _arguments(self._panel))
         except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
             call = f"# This call cannot be written: {type(error).__name__}: {error}"
         self._clicks += 1

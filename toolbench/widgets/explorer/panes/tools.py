@@ -1,6 +1,6 @@
 """The tab of a server's tools: a list, the panel of the open tool, and disabled tools."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ from toolbench.mcp.apps.preview import app_uri
 from toolbench.mcp.features.listing import DisabledTool
 from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.token_bill import TokenBill
+from toolbench.runs.history.record import RunRecord
 from toolbench.runs.history.state_words import state_words
 from toolbench.widgets.explorer.panes.app_preview import AppView
 from toolbench.widgets.explorer.panes.pane import (
@@ -36,10 +37,16 @@ class ToolsPane(ListPane):
     title = "Tools"
     hears: ClassVar[frozenset[str]] = frozenset({"tools", "status"})
 
-    def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """List the tools and open the first."""
+    def __init__(
+        self,
+        session: MCPServerSession,
+        lock: Lock,
+        when_run: Callable[[RunRecord], object] = lambda record: None,
+    ) -> None:
+        """List the tools and open the first; call *when_run* with the record of each ended run."""
         super().__init__(session, lock)
         parts = self._parts
+        self._when_run = when_run
         self._open: dict[str, OpenTool] = {}
         self._notes = parts.html()
         self._list = PickList(parts, "Tools", self._pick, lock)
@@ -74,6 +81,7 @@ class ToolsPane(ListPane):
             self._open[name] = OpenTool(
                 *(self.session, self._lock, self.session.tool(name)),
                 partial(self._show_state, name),
+                self._when_run,
             )
         self.detail.children = [self._open[name].widget]
 
@@ -121,12 +129,16 @@ class OpenTool(Pane):
         lock: Lock,
         tool: ToolDefinition[Any, Any],
         when_changed: Callable[[str], object],
+        when_run: Callable[[RunRecord], object],
     ) -> None:
-        """Open *tool*; call *when_changed* with the state of its run after each change."""
+        """Open *tool*.
+
+        After each change of its run call *when_changed* with the state of the run; after its end
+        call *when_run* with its record.
+        """
         super().__init__(session, lock)
-        self._when_changed = when_changed
-        self.panel = ToolPanel(tool)
-        self.panel.runs.when_changed = when_changed
+        self._when_changed, self._when_run = when_changed, when_run
+        self.panel = self._panel(tool)
         self._app = AppView(session, self.panel) if app_uri(tool) else None
         self._newer: ToolDefinition[Any, Any] | None = None
         self._notice = self._parts.html()
@@ -135,6 +147,20 @@ class OpenTool(Pane):
         self._updates = self._parts.row()
         self.widget = self._parts.column()
         self.refresh()
+
+    def _panel(
+        self,
+        tool: ToolDefinition[Any, Any],
+        arguments: Mapping[str, Any] | None = None,
+    ) -> ToolPanel:
+        panel = ToolPanel(tool, arguments)
+        panel.runs.when_changed = self._when_changed
+        panel.when_over = partial(self._over, panel)
+        return panel
+
+    def _over(self, panel: ToolPanel) -> None:
+        if panel.record is not None:
+            self._when_run(panel.record)
 
     def refresh(self) -> None:
         """Show the panel, and below it the app, if there is one."""
@@ -169,8 +195,7 @@ class OpenTool(Pane):
         with old.lock:  # else a tick of the old panel may show a state after this
             old.runs.when_changed = None
             self._when_changed("")
-        self.panel = ToolPanel(newer, old.form.value)
-        self.panel.runs.when_changed = self._when_changed
+        self.panel = self._panel(newer, old.form.value)
         self._app = AppView(self.session, self.panel) if app_uri(newer) else None
         self._updates.children = []
         self.refresh()
