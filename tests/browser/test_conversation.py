@@ -215,7 +215,7 @@ def test_stop_waits_for_no_tool(lab: NotebookPage, nbroot):
 
 
 def begin_chat(lab: NotebookPage, notebook: Path) -> None:
-    """Run a cell of chat until its call, which nothing ends, is replies to run."""
+    """Run a cell of chat until its call, which nothing ends, is seen to run."""
     write_notebook(notebook, SETUP, CHAT, f"{DUG}\ndigging.run()")
     lab.open(notebook.name)
     lab.run(0)
@@ -226,7 +226,7 @@ def begin_chat(lab: NotebookPage, notebook: Path) -> None:
 
 
 def test_an_interrupt_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
-    """The call is replies while it runs; then a line says how to go on, and the next cell does."""
+    """The call is seen while it runs; then a line says how to go on, and the next cell does."""
     begin_chat(lab, nbroot / "interrupted.ipynb")
     lab.interrupt()
     lab.wait_until_done()
