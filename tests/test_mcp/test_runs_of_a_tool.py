@@ -7,14 +7,17 @@ import pytest
 from toolbench import history, run_tool, tool
 from toolbench.errors import ToolNotFoundError
 from toolbench.runs.history.history import RunHistory, tool_names
+from toolbench.runs.policy import policy
 from toolbench.testing import FakeMCPServer
 
 
 @pytest.fixture(autouse=True)
 def _clean():
     history().clear()
+    policy.reset()
     yield
     history().clear()
+    policy.reset()
 
 
 def server(name):
@@ -110,3 +113,23 @@ class TestRunAgain:
         run_tool(client["status"])
         client.connect("git", server("new"))
         assert history()[0].rerun().text == "new"
+
+
+class TestPolicy:
+    @pytest.mark.parametrize("by_name", [True, False])
+    def test_goes_with_the_tool(self, client, by_name):
+        """What is denied stays denied when another server makes its name longer."""
+        client.connect("git", server("git"))
+        policy.deny("status" if by_name else client["status"])
+        client.connect("desk", server("desk"))
+        assert policy.verdict_on(client["git_status"])[0] == "deny"
+        if not by_name:
+            assert policy.verdict_on(client["desk_status"])[0] != "deny"
+
+    def test_knows_the_full_name(self, client):
+        """Also while the tool has a shorter one."""
+        policy.deny("git_status")
+        client.connect("git", server("git"))
+        assert policy.verdict_on(client["status"])[0] == "deny"
+        client.connect("desk", server("desk"))
+        assert policy.verdict_on(client["desk_status"])[0] != "deny"

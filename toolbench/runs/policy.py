@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
+from toolbench.core.definition.tool_address import ToolAddress
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import shorten
@@ -157,8 +158,12 @@ class Policy:
         own = self.by_tool.get(_key(tool))
         if own is not None and (own != "allow" or self._is_of_that_server(tool)):
             return own
-        rule = self.by_tool.get(_key(tool.name))
-        return None if rule == "allow" else rule
+        address = ToolAddress.of(
+            tool
+        )  # the name may be longer, or shorter, than it was
+        names = (tool.name, address.name, address.full_name)
+        rules = (self.by_tool.get(_key(name)) for name in names)
+        return next((rule for rule in rules if rule in ("ask", "deny")), None)
 
     def _is_of_that_server(self, tool: ToolDefinition[Any, Any]) -> bool:
         """Tell whether *tool* is from the same server as the tool that `allow` got.
@@ -272,7 +277,7 @@ def _words(run: Run, answer: Answer) -> str:
 
 def _key(tool: AnyTool) -> tuple[str, str]:
     if isinstance(tool, ToolDefinition):
-        return tool.source, tool.name
+        return tool.source, ToolAddress.of(tool).name
     return ToolDefinition.source, tool
 
 
