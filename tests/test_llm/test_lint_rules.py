@@ -54,8 +54,12 @@ KEPT_AND_BROKEN = {
         (tool_named("jira.project"), tool_named("jira_get_project")),
         (tool_named("lrange"), tool_named("hgetall")),
         (tool_named("shelf", "The books."), tool_named("blanch", "Blanches beans.")),
+        (tool_named("data", "Data."), tool_named("sieve", "Sieve the soil.")),
         (tool_named("seedling", "Show one."), tool_named("dibble", "Dibble holes.")),
-        (tool_named("quarry_data", "Quarry data."), tool_named("quarry", "Quarries.")),
+        (
+            tool_named("quarry_data", "Quarry data."),
+            tool_named("quarry", "Quarries stone."),
+        ),
         (tool_named("kitchen_drawer"), tool_named("weigh_parcel")),
     ],
     "description-missing": [

@@ -16,7 +16,7 @@ _FOR_GOOD = re.compile(
     r"delet|destroy|permanent|irrevers|for good|undone", re.IGNORECASE
 )
 
-_FIRST_WORD = re.compile(r"\W*(\w+)")
+_FIRST_WORD = re.compile(r"\W*(\w+)\s+\w")  # of several
 
 
 def verb(subject: Subject) -> Iterator[Finding]:
@@ -30,7 +30,7 @@ def verb(subject: Subject) -> Iterator[Finding]:
 
 
 def _begins_with(description: str, word: str) -> bool:
-    """Tell whether the first word of *description* is *word*, or its third person."""
+    """Tell whether the first of several words in *description* is *word*, or its third person."""
     first = _FIRST_WORD.match(description)
     forms = (word, f"{word}s", f"{word}es", f"{word.removesuffix('y')}ies")
     return first is not None and first.group(1).lower() in forms
