@@ -11,6 +11,7 @@ from test_runs.tools import Steps
 from toolbench import Observation, ToolDefinition, history, tool
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Action
+from toolbench.display.observations import result_html
 from toolbench.display.render import to_text
 from toolbench.llm import parse_tool_calls, respond
 from toolbench.mcp import MCPClient
@@ -187,6 +188,7 @@ class TestNoCrash:
         text = "".join(block.text for block in run.observation.to_llm_content)
         assert text == run.observation.text == f"Sprouted: 10 percent.\n{note}"
         assert run.observation.partial.percent == 10
+        assert "pre-wrap" in result_html(run.observation).partition(note)[0]
         view = to_text(run.observation.visualize)
         assert "|##########|" in view and note in view and "Sprouted" not in view
         assert (run.state, run.observation.is_error) == ("cancelled", False)

@@ -46,7 +46,10 @@ class UnfinishedObservation(Observation):
         """
         if self.partial is not None:
             note = Text(self.text.rpartition("\n")[2], style="yellow")
-            return Group(visualized(self.partial), note)
+            view = visualized(self.partial)
+            if isinstance(view, str | Text):  # one text, whose lines a page can wrap
+                return Text.assemble(view, "\n", note)
+            return Group(view, note)
         return Text(self.for_person or self.text, style="yellow")
 
 
