@@ -108,6 +108,15 @@ class TestStateInAFile:
         assert "3 passed" in run_tests_of(folder)
         assert (folder / "shop.db").read_bytes() == before
 
+    def test_does_not_excuse_a_package_that_cannot_be_imported(self, notebook, here):
+        """What is missing then is not the file: the tests fail."""
+        open_shop(notebook, "shop.db")
+        folder = export_shop(notebook, here)
+        (folder / "shop_tools").rename(folder / "elsewhere")
+        text = run_tests_of(folder)
+        assert "skipped" not in text
+        assert "No module named 'shop_tools'" in text
+
     @pytest.mark.parametrize(
         "reading",
         [

@@ -360,8 +360,8 @@ def _notes(modules: Mapping[str, str], variables: Sequence[str]) -> list[str]:
             for name in variables
         ),
         *(
-            f"The code names the file `{file}`, which is not in the package: put one into the "
-            "folder where the tools will run."
+            f"The code names the file `{file}`, which is not in the package: copy it to "
+            "where the tools will run, if they need what is in it."
             for file in files
         ),
     ]
