@@ -150,6 +150,7 @@ class TestAsAValue:
         )  # its first tool is open: all is there
         reach(explorer, "tab", "Tools")
         keys.press("ArrowRight")
+        expect(explorer.box.get_by_role("tab", name="Resources")).to_be_focused()
         keys.press("Enter")
         explorer.box.get_by_role("listbox", name="Resources").wait_for()
         keys.press("ArrowLeft")

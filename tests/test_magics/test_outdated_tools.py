@@ -42,6 +42,13 @@ def changed(run):
     run(CLASSES.format(text="new"))
 
 
+EXECUTOR = """
+class Sower(ToolExecutor):
+    def __call__(self, action, conversation=None):
+        return Observation.from_text("newest")
+"""
+
+
 def notices(panel):
     """Return what the panel says of its tool: texts, and the labels of buttons."""
     parts = panel.staleness.notice.children
@@ -50,6 +57,18 @@ def notices(panel):
 
 
 class TestTheLine:
+    def test_is_said_of_an_executor_in_a_cell_of_its_own(self, shell, run):
+        """The class that people change most often; it is said until the tool is made again."""
+        run(CLASSES.format(text="old"))
+        run(MAKE)
+        with_panel = ToolPanel(shell.user_ns["sow"])
+        run(EXECUTOR)
+        advice = f"Sower was defined again, and sow still uses the earlier one: run `{MAKE}` to use the new one."
+        assert notices(with_panel) == [advice]
+        run(MAKE)
+        assert advice not in notices(with_panel)
+        assert not shell.user_ns["sow"].is_stale
+
     def test_is_in_the_panel_when_the_cell_ends(self, shell, run):
         """An open panel learns of it; after the line it offers to reload the tool."""
         run(CLASSES.format(text="old"))

@@ -92,6 +92,18 @@ class TestRecords:
         again.persist(tmp_path / "h.ndjson")
         assert "add" in again[0].to_html()
 
+    def test_of_this_session_are_in_the_file_too(self, tmp_path):
+        """Whoever thinks of a file late loses no run, and the line may run twice."""
+        path = tmp_path / "h.ndjson"
+        run_tool(tools.add, a=1)
+        for _ in range(2):
+            history().persist(path)
+        run_tool(tools.add, a=2)
+        again = RunHistory()
+        again.persist(path)
+        assert [record.arguments["a"] for record in again] == [1, 2]
+        assert len(path.read_text("utf-8").splitlines()) == 2
+
     def test_keep_what_is_falsy(self):
         """An observation of a tool's own may be falsy; it is a result like any other."""
 

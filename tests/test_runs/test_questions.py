@@ -141,6 +141,38 @@ class TestPresets:
 
 
 class TestAsking:
+    @pytest.mark.parametrize(
+        ("content", "percent"),
+        [({"name": "oat"}, 100), ({"name": "x", "percent": 5}, 5)],
+    )
+    def test_fills_in_the_defaults_that_the_form_shows(self, content, percent):
+        """What a person leaves alone has the default; an answer tells which other fields it has."""
+        schema = {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "percent": {"type": "integer", "default": 100},
+                "reason": {"type": "string"},
+            },
+            "required": ["name"],
+        }
+
+        @tool
+        def ask() -> str:
+            """Ask."""
+            answer = current_run().ask("What instead?", schema)
+            assert "reason" not in answer and answer.get("reason", "none") == "none"
+            return str(answer["percent"])
+
+        with answering(content):
+            assert run_tool(ask).text == str(percent)
+
+    def test_uses_no_default_that_does_not_fit(self):
+        """The mistake is the schema's: the answer stays as the person gave it."""
+        properties = {"n": {"type": "integer", "default": "many"}}
+        question = Question("How many?", {"type": "object", "properties": properties})
+        assert question.meaning_of(Answer("accept", {})).content == {}
+
     def test_goes_through_input_in_a_cell(self, typed):
         """In a cell each field is asked for by input(), again while it does not fit."""
         prompts = typed("x", "Ada")

@@ -1,5 +1,6 @@
 """Executors, which do the work of tools: objects, plain functions or coroutine functions."""
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from functools import partial, wraps
@@ -155,6 +156,15 @@ def home_of(executor: Any) -> str:
     is_function = isinstance(executor, FunctionExecutor)
     does = _function_or_class(executor.function) if is_function else type(executor)
     return f"{does.__module__}.{does.__qualname__}"
+
+
+def is_outdated(executor: Any) -> bool:
+    """Tell whether the class of *executor* was defined again in the notebook."""
+    kind = type(executor)
+    if kind.__module__ != "__main__":
+        return False
+    newest = getattr(sys.modules.get("__main__"), kind.__qualname__, kind)
+    return newest is not kind and isclass(newest) and newest.__module__ == "__main__"
 
 
 def _function_or_class(function: Any) -> Any:

@@ -34,6 +34,7 @@ from toolbench.core.executor import (
     execute_async,
     home_of,
     is_async,
+    is_outdated,
     settled,
     with_conversation,
 )
@@ -216,11 +217,9 @@ class ToolDefinition(
     @property
     def is_stale(self) -> bool:
         """Whether a class of the tool was defined again, for example by a cell that ran again."""
-        result_type = self.observation_type
-        return (
-            self.action_type.newest() is not self.action_type
-            or (result_type is not None and result_type.newest() is not result_type)
-            or self.newest() is not type(self)
+        classes = (type(self), self.action_type, self.observation_type)
+        return is_outdated(self.executor) or any(
+            c is not None and c.newest() is not c for c in classes
         )
 
     def latest(self) -> "ToolDefinition[Any, Any]":

@@ -63,9 +63,28 @@ class Question:
         return cls(message, _wrapped(schema), asked_by, bare=True)
 
     def meaning_of(self, answer: "Answer") -> "Answer":
-        """Return *answer* itself; but for a "no" to a yes-or-no question, return a decline."""
-        is_no = answer and self.schema is YES_OR_NO and not answer.value
-        return Answer("decline") if is_no else answer
+        """Return *answer* with the default of each field that it leaves out, as the form shows it.
+
+        A "no" to a yes-or-no question is a decline.
+        """
+        if not answer:
+            return answer
+        if self.schema is YES_OR_NO and not answer.value:
+            return Answer("decline")
+        content = {**self._defaults(), **(answer.content or {})}
+        if content == answer.content or self.problems(content):
+            return answer
+        return replace(answer, content=content)
+
+    def _defaults(self) -> dict[str, Any]:
+        properties = self.schema.get("properties")
+        if not isinstance(properties, Mapping):
+            return {}
+        return {
+            name: schema["default"]
+            for name, schema in properties.items()
+            if isinstance(schema, Mapping) and schema.get("default") is not None
+        }
 
     def problems(self, content: Mapping[str, Any]) -> list[str]:
         """Return the reasons why *content* is not a valid answer; empty if it is valid.
@@ -109,6 +128,13 @@ class Answer:
 
     def __getitem__(self, name: str) -> Any:
         return (self.content or {})[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in (self.content or {})
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the field *name* of the content; *default* if there is none."""
+        return (self.content or {}).get(name, default)
 
     @property
     def value(self) -> Any:

@@ -67,7 +67,8 @@ def remake_advice(tool: "ToolDefinition[Any, Any]") -> str:
     if isinstance(tool.executor, FunctionCall):
         return ""
     classes: list[Any] = [type(tool), tool.action_type, tool.observation_type]
-    old = next(c for c in classes if c is not None and c.newest() is not c)
+    outdated = (c for c in classes if c is not None and c.newest() is not c)
+    old = next(outdated, type(tool.executor))
     newest: Any = type(tool).newest()
     made_by = ToolClass(tool.name, newest)
     way = f"run the cell that makes {tool.name} again"

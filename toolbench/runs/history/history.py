@@ -88,10 +88,12 @@ class RunHistory(Sequence[RunRecord]):
             self._size -= self._records.popleft().size
 
     def persist(self, path: str | Path) -> None:
-        """Load the records in the file at *path*, and from now on append every new record to the file.
+        """Load the records in the file at *path*, and keep all records in this file from now on.
 
-        Each record is one line of JSON. A line that was cut off, for example by a crash, is
-        skipped. A run that is already in the history is skipped too, so the cell can be run again.
+        The records of earlier runs of this session are appended at once, each later record when
+        its run ends. Each record is one line of JSON. A line that was cut off, for example by a
+        crash, is skipped. A run that is already in the history is skipped too, so the cell can be
+        run again.
 
         Raises:
             ToolbenchError: If *path* cannot be written.
@@ -106,6 +108,11 @@ class RunHistory(Sequence[RunRecord]):
             self._records.clear()
             for record in [*new, *present]:
                 self._append(record)
+            if self._journal is None or self._journal.path != journal.path:
+                in_file = {(record.id, record.started) for record in earlier}
+                for record in present:
+                    if (record.id, record.started) not in in_file:
+                        journal.write(record)
             self._journal = journal
         self._tell()
 
