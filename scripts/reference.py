@@ -233,7 +233,7 @@ def magics() -> Iterator[str]:
                 yield from (f"- `{c.dest}`: {c.help}" for c in action._choices_actions)
             elif action.help and "-h" not in action.option_strings:
                 term = ", ".join(action.option_strings) or action.metavar or action.dest
-                yield f"- `{term}`: {action.help}"
+                yield f"- `{term}`: {action.help.replace('%%', '%')}"
         examples = "\n".join(parser.examples)
         yield f"\n```text\n{examples}\n```\n"
 

@@ -171,7 +171,7 @@ class TestAsking:
         """The mistake is the schema's: the answer stays as the person gave it."""
         properties = {"n": {"type": "integer", "default": "many"}}
         question = Question("How many?", {"type": "object", "properties": properties})
-        assert question.meaning_of(Answer("accept", {})).content == {}
+        assert question.with_defaults(Answer("accept", {})).content == {}
 
     def test_goes_through_input_in_a_cell(self, typed):
         """In a cell each field is asked for by input(), again while it does not fit."""

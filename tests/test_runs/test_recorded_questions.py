@@ -80,3 +80,25 @@ def test_no_question_no_heading():
     run_tool(quiet, {})
     assert "Asked" not in history()[-1].to_html()
     assert "asked" not in history()[-1].to_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [("integer", 4711), ("number", 47.11), ("string", "471")]
+)
+def test_hides_a_secret_by_its_place(kind, value):
+    """Numbers and short texts are secrets too, though no text can be searched for them."""
+    schema = {
+        "type": "object",
+        "properties": {"otp": {"type": kind, "writeOnly": True}},
+    }
+
+    @tool
+    def ask() -> str:
+        """Ask."""
+        return "known" if current_run().ask("Which?", schema)["otp"] == value else "?"
+
+    with answering({"otp": value}):
+        assert run_tool(ask).text == "known"
+    record = history()[-1]
+    for text in (record.to_html(), record.to_text(), repr(record.answers)):
+        assert str(value) not in text

@@ -25,7 +25,8 @@ def shop():
 
 def test_a_tool_is_not_marked_after_reload(shop):
     """Also if a tick of the old panel is telling its state at that moment."""
-    states, tick, go_on, is_empty = [], Event(), Event(), Event()
+    states, records = [], []
+    tick, go_on, is_empty = Event(), Event(), Event()
 
     def tell(state):
         if state:
@@ -36,7 +37,7 @@ def test_a_tool_is_not_marked_after_reload(shop):
         states.append(state)
 
     steps = Steps().tool
-    opened = OpenTool(shop, RLock(), steps, tell)
+    opened = OpenTool(shop, RLock(), steps, tell, records.append)
     opened.panel.run()
     assert tick.wait(SECONDS)
     opened.compare(steps.model_copy(update={"description": "Newer."}))

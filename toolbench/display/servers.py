@@ -74,7 +74,9 @@ def server_bundle(server: Server, **options: Any) -> dict[str, str]:
 
 def client_bundle(client: Any, **options: Any) -> dict[str, str]:
     """Return the mime bundle of all servers of *client*: text, and HTML that needs no kernel."""
-    servers: Mapping[str, Server] = client.servers
+    servers: Mapping[str, Server] = dict(
+        client.servers
+    )  # it may change in another thread
     if not servers:
         return {"text/plain": "No servers."}
     parts = [server_bundle(server)["text/plain"] for server in servers.values()]

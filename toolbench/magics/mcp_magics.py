@@ -200,7 +200,9 @@ class MCPMagics(Magics):
         if self._warming is not None:  # two threads must not load FastMCP at once
             self._warming.join()
         if options.config:
-            added = client.add(options.config, only=options.only, record=options.record)
+            added = client.add(
+                options.config, only=options.only or None, record=options.record
+            )
             listing = mcp_listing.servers(client.servers.values())
             notes = [
                 f"{session.name}: {note}"

@@ -162,8 +162,9 @@ class Policy:
             tool
         )  # the name may be longer, or shorter, than it was
         names = (tool.name, address.name, address.full_name)
-        rules = (self.by_tool.get(_key(name)) for name in names)
-        return next((rule for rule in rules if rule in ("ask", "deny")), None)
+        rules = [self.by_tool.get(_key(name)) for name in names]
+        strict: tuple[Verdict, ...] = ("deny", "ask")
+        return next((rule for rule in strict if rule in rules), None)
 
     def _is_of_that_server(self, tool: ToolDefinition[Any, Any]) -> bool:
         """Tell whether *tool* is from the same server as the tool that `allow` got.

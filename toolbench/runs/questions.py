@@ -63,28 +63,23 @@ class Question:
         return cls(message, _wrapped(schema), asked_by, bare=True)
 
     def meaning_of(self, answer: "Answer") -> "Answer":
-        """Return *answer* with the default of each field that it leaves out, as the form shows it.
+        """Return *answer* itself; but for a "no" to a yes-or-no question, return a decline."""
+        is_no = answer and self.schema is YES_OR_NO and not answer.value
+        return Answer("decline") if is_no else answer
 
-        A "no" to a yes-or-no question is a decline.
+    def with_defaults(self, answer: "Answer") -> "Answer":
+        """Return *answer* with the default of each field that it leaves out, if all fit then.
+
+        A form does not send what a person leaves alone: it shows the default that holds then.
         """
-        if not answer:
-            return answer
-        if self.schema is YES_OR_NO and not answer.value:
-            return Answer("decline")
         content = {**self._defaults(), **(answer.content or {})}
-        if content == answer.content or self.problems(content):
+        if not answer or content == answer.content or self.problems(content):
             return answer
         return replace(answer, content=content)
 
     def _defaults(self) -> dict[str, Any]:
-        properties = self.schema.get("properties")
-        if not isinstance(properties, Mapping):
-            return {}
-        return {
-            name: schema["default"]
-            for name, schema in properties.items()
-            if isinstance(schema, Mapping) and schema.get("default") is not None
-        }
+        fields = read(self.schema).properties.items()
+        return {name: node.default for name, node in fields if node.default is not None}
 
     def problems(self, content: Mapping[str, Any]) -> list[str]:
         """Return the reasons why *content* is not a valid answer; empty if it is valid.
@@ -145,8 +140,11 @@ class Answer:
         return (self.content or {}).get("answer")
 
     def to(self, question: Question) -> Self:
-        """Return this answer with the text of *question*, for a record."""
-        return replace(self, question=question.message)
+        """Return this answer with the text of *question*, for a record; its secrets are hidden."""
+        content = self.content
+        if content is not None:
+            content = Secrecy(question.schema).hide(content)[0]
+        return replace(self, question=question.message, content=content)
 
     @property
     def words(self) -> str:

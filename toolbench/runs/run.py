@@ -225,7 +225,8 @@ class Run:
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Ask the person a question; see `CurrentRun.ask`."""
         text = self.secrets.redactor.text(message)
-        return self.put(Question.about(text, schema, self.tool.title))
+        question = Question.about(text, schema, self.tool.title)
+        return self._completed(question, self.put(question))
 
     def put(self, question: Question) -> Answer:
         """Ask *question* and return the answer; "no" to a yes-or-no question becomes a decline.
@@ -247,7 +248,7 @@ class Run:
         question = Question.about(text, schema, self.tool.title)
         with self._waiting():
             answer = await self._answer_async(question)
-        return self._answered(question, answer)
+        return self._completed(question, self._answered(question, answer))
 
     def _answered(self, question: Question, answer: Answer) -> Answer:
         run: Run | None = self
@@ -256,6 +257,17 @@ class Run:
             run.answers.append(answer.to(question))
             run = run.parent
         return question.meaning_of(answer)
+
+    def _completed(self, question: Question, answer: Answer) -> Answer:
+        """Return *answer* with the defaults of *question*; their secrets are hidden from now on."""
+        complete = question.with_defaults(answer)
+        if complete is not answer:
+            secrecy = Secrecy(question.schema)
+            run: Run | None = self
+            while run is not None:
+                run.secrets.learn(complete.content or {}, secrecy)
+                run = run.parent
+        return complete
 
     async def _answer_async(self, question: Question) -> Answer:
         if self.desk is not None:

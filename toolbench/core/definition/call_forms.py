@@ -44,14 +44,15 @@ class CallForms:
     executor: Any
 
     def __new__(cls, *arguments: Any, **fields: Any) -> Self:
-        """Make a tool of *fields*; the class takes no arguments by position.
+        """Make a tool of *fields*; a class without its own `__init__` takes none by position.
 
         Raises:
             TypeError: If there are *arguments*, as in a call of a tool. The message has the code that
                 makes a tool of the class.
         """
-        if arguments:
-            kind: Any = cls
+        kind: Any = cls
+        author = next(c for c in kind.__mro__ if "__init__" in vars(c))
+        if arguments and "__dataclass_fields__" in vars(author):
             raise TypeError(ToolClass(kind.name, kind).advice)
         return super().__new__(cls)
 

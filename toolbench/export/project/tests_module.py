@@ -125,10 +125,12 @@ def tools(tmp_path_factory):
         if not MISSING_FILES or isinstance(error, ImportError):
             raise
         pytest.skip(f"{error}: put {', '.join(MISSING_FILES)} into {before}")
-    yield made
-    for tool in made.values():
-        tool.executor.close()
-    os.chdir(before)
+    try:
+        yield made
+        for tool in made.values():
+            tool.executor.close()
+    finally:
+        os.chdir(before)
 '''
 _NEEDED = """
 MISSING = [name for name in {variables} if not os.environ.get(name)]

@@ -1,6 +1,7 @@
 """The observation of a run that was refused or stopped; this is not a failure of the tool."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
@@ -32,6 +33,13 @@ class UnfinishedObservation(Observation):
     )
     """What the tool returned after the stop, if its class writes the text for a model itself. It is
     not saved; what a model reads of it is in `content`."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the field *name* of the partial result, such as the exit code of a command."""
+        partial = self.__dict__.get("partial")
+        if partial is None or name.startswith("_"):
+            return super().__getattr__(name)  # of pydantic
+        return getattr(partial, name)
 
     @property
     def to_llm_content(self) -> Sequence[Content]:

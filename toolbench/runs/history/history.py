@@ -111,7 +111,8 @@ class RunHistory(Sequence[RunRecord]):
             if self._journal is None or self._journal.path != journal.path:
                 in_file = {(record.id, record.started) for record in earlier}
                 for record in present:
-                    if (record.id, record.started) not in in_file:
+                    is_new = (record.id, record.started) not in in_file
+                    if is_new and record.definition is not None:  # not of another file
                         journal.write(record)
             self._journal = journal
         self._tell()

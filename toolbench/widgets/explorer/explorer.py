@@ -180,8 +180,10 @@ class Explorer(w.VBox):
         """Keep *record*, the last run of its tool, in the saved notebook."""
         self._last_runs.pop(record.address, None)  # the newest is the last
         self._last_runs[record.address] = record
+        for old in list(self._last_runs)[:-_SAVED_RUNS]:
+            del self._last_runs[old]
         still = client_bundle(self).get("text/html", "")
-        self._saved_output.keep(still, list(self._last_runs.values())[-_SAVED_RUNS:])
+        self._saved_output.keep(still, list(self._last_runs.values()))
 
     def close(self) -> None:
         """Close the explorer and all its widgets; the servers stay connected."""

@@ -11,7 +11,7 @@ from toolbench.core.schema import Action
 from toolbench.core.security import SecurityRisk
 from toolbench.core.tool import ToolDefinition
 from toolbench.plain import is_json, is_readable, same_json
-from toolbench.runs.history.argument_forms import form_by_type, forms_by_action
+from toolbench.runs.history.argument_forms import forms_by_action
 from toolbench.runs.questions import Asker
 from toolbench.runs.run import Run
 from toolbench.widgets.fields import notes
@@ -130,10 +130,9 @@ def _as_json(
     if not objects or not is_readable(values):  # only the executor reads an iterator
         return values
     action = _action_of(tool, values)
-    if action is None:
-        forms = {name: form_by_type(values[name]) for name in objects}
-    else:
-        forms = forms_by_action(action, values)
+    if action is None:  # then nothing tells whether a form means the same
+        return values
+    forms = forms_by_action(action, values)
     for name, form in forms.items():
         changed = {**values, name: form}
         if is_json(form) and _is_same(_action_of(tool, changed), action):
