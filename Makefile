@@ -93,7 +93,7 @@ $(MANAGERS)/node_modules/.ready: $(MANAGERS)/package.json $(MANAGERS)/package-lo
 
 browser: .venv/.ready widget-managers
 	sh scripts/chromium.sh
-	$(APART) tests/browser
+	$(APART) tests/browser -m "not long"
 
 SECONDS ?= 600
 stress: .venv/.ready  ## ten minutes of printing beside runs that begin and end

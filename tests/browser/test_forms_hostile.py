@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from payloads import PAYLOADS
 from playwright.sync_api import expect
 
@@ -73,6 +74,7 @@ CONTROL = "from ipywidgets import HTML\nHTML('<img src=x onerror=tripwire(1)>')"
 
 
 class TestHostileSchemas:
+    @pytest.mark.long
     def test_no_payload_fires(self, lab: NotebookPage, nbroot: Path):
         """As name, title, help, default, choice, constant, branch, key, pattern, type, error."""
         assert len(PAYLOADS) >= 90

@@ -201,6 +201,7 @@ def slices(cell: str, count: int) -> list[str]:
 
 
 class TestInjection:
+    @pytest.mark.long
     def test_no_payload_fires(self, armed: NotebookPage, nbroot: Path):
         """Each goes through names, arguments, progress, logs, output, errors, results, forms."""
         assert len(PAYLOADS) >= 60
