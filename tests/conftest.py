@@ -9,7 +9,10 @@ import gc
 import os
 import shutil
 import signal
+import sys
 import tempfile
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -80,3 +83,26 @@ def nothing_stays_registered():
     for name in left:
         default_registry.unregister(name)
     assert not left, f"The test left tools registered: {sorted(left)}."
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch):
+    """The only folder of the PATH, which is empty."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+@pytest.fixture
+def _pip(monkeypatch):
+    """This Python has pip, whether it is installed or not."""
+    module = ModuleType("pip")
+    module.__spec__ = ModuleSpec("pip", None)
+    monkeypatch.setitem(sys.modules, "pip", module)
+
+
+@pytest.fixture
+def _no_pip(monkeypatch):
+    """This Python has no pip."""
+    monkeypatch.setitem(sys.modules, "pip", None)

@@ -1,8 +1,6 @@
 """The commands that messages name install into this Python, also where pip is missing."""
 
 import sys
-from importlib.machinery import ModuleSpec
-from types import ModuleType
 
 import pytest
 from shells import new_shell
@@ -11,25 +9,6 @@ from toolbench.errors import MissingExtraError
 from toolbench.install_commands import how_to_install, install_commands
 
 PYTHON = sys.executable
-
-
-@pytest.fixture
-def programs(tmp_path, monkeypatch):
-    """The only folder of the PATH, which is empty."""
-    monkeypatch.setenv("PATH", str(tmp_path))
-    return tmp_path
-
-
-@pytest.fixture
-def _pip(monkeypatch):
-    module = ModuleType("pip")
-    module.__spec__ = ModuleSpec("pip", None)
-    monkeypatch.setitem(sys.modules, "pip", module)
-
-
-@pytest.fixture
-def _no_pip(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pip", None)
 
 
 @pytest.mark.usefixtures("_pip")

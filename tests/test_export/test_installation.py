@@ -1,8 +1,6 @@
 """What is said of installing an exported package: it works as it is pasted, also without pip."""
 
 import sys
-from importlib.machinery import ModuleSpec
-from types import ModuleType
 
 import pytest
 
@@ -11,27 +9,6 @@ from toolbench.export.installation import (
     how_to_install_for_openhands,
     how_to_install_from_a_cell,
 )
-
-
-@pytest.fixture
-def programs(tmp_path, monkeypatch):
-    """The only folder of the PATH, which is empty."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", str(folder))
-    return folder
-
-
-@pytest.fixture
-def _pip(monkeypatch):
-    module = ModuleType("pip")
-    module.__spec__ = ModuleSpec("pip", None)
-    monkeypatch.setitem(sys.modules, "pip", module)
-
-
-@pytest.fixture
-def _no_pip(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pip", None)
 
 
 @pytest.fixture

@@ -63,6 +63,14 @@ def cancelled():
     return run
 
 
+def performed(name, executor, source):
+    """Perform a run of a tool of *executor*, which knows the run that it stops."""
+    tool = ToolDefinition(name=name, action_type=Action, executor=executor)
+    run = executor.run = Run(tool, {}, source=source)
+    perform(run)
+    return run
+
+
 class FailsWhenStopped:
     """A tool that calls it an error that it was stopped, as a server's does."""
 
@@ -72,11 +80,7 @@ class FailsWhenStopped:
 
 
 def stopped_by_an_error():
-    executor = FailsWhenStopped()
-    half = ToolDefinition(name="half", action_type=Action, executor=executor)
-    run = executor.run = Run(half, {}, source="button")
-    perform(run)
-    return run
+    return performed("half", FailsWhenStopped(), source="button")
 
 
 def late():
@@ -139,11 +143,7 @@ class Germinates:
 
 
 def stopped_with_a_result_of_its_own_class():
-    executor = Germinates()
-    germinate = ToolDefinition(name="germinate", action_type=Action, executor=executor)
-    run = executor.run = Run(germinate, {}, source="model")
-    perform(run)
-    return run
+    return performed("germinate", Germinates(), source="model")
 
 
 WAYS = [

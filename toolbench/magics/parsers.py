@@ -154,7 +154,7 @@ class LineParser(argparse.ArgumentParser):
     def add_list(self, option: str, help_text: str) -> None:
         """Add *option*, whose value is a list of names with commas between them."""
         self.lists.append(option)
-        self.add_argument(option, metavar="A,B", type=names_in, help=help_text)
+        self.add_argument(option, metavar="A,B", type=listed_names, help=help_text)
 
     def help_text(self) -> str:
         """Return the help text of the magic, which is also the docstring of the magic."""
@@ -232,7 +232,7 @@ def variable(text: str) -> str:
     return text
 
 
-def names_in(text: str) -> list[str]:
+def listed_names(text: str) -> list[str]:
     """Return the names in *text*, which has commas between them, and perhaps blanks.
 
     Raises:

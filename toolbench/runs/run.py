@@ -251,23 +251,32 @@ class Run:
         return self._completed(question, self._answered(question, answer))
 
     def _answered(self, question: Question, answer: Answer) -> Answer:
-        run: Run | None = self
-        while run is not None and question.consent is None:
-            run.secrets.learn(answer.content or {}, Secrecy(question.schema))
-            run.answers.append(answer.to(question))
-            run = run.parent
+        if question.consent is None:
+            self._learn(question, answer)
+            recorded = answer.to(question)
+            for run in self._outward():
+                run.answers.append(recorded)
         return question.meaning_of(answer)
 
     def _completed(self, question: Question, answer: Answer) -> Answer:
         """Return *answer* with the defaults of *question*; their secrets are hidden from now on."""
         complete = question.with_defaults(answer)
         if complete is not answer:
-            secrecy = Secrecy(question.schema)
-            run: Run | None = self
-            while run is not None:
-                run.secrets.learn(complete.content or {}, secrecy)
-                run = run.parent
+            self._learn(question, complete)
         return complete
+
+    def _learn(self, question: Question, answer: Answer) -> None:
+        """Hide the secrets of *answer* in the output of this run and of all runs around it."""
+        secrecy = Secrecy(question.schema)
+        for run in self._outward():
+            run.secrets.learn(answer.content or {}, secrecy)
+
+    def _outward(self) -> "Iterator[Run]":
+        """Yield this run and the runs around it, up to the outermost."""
+        run: Run | None = self
+        while run is not None:
+            yield run
+            run = run.parent
 
     async def _answer_async(self, question: Question) -> Answer:
         if self.desk is not None:

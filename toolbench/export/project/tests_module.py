@@ -120,7 +120,7 @@ def tools(tmp_path_factory):
         from {package} import create_tools
 
         made = {tool.name: tool for tool in create_tools()}
-    except Exception as error:
+    except Exception as error:  # the code of the package runs here, and may raise anything
         os.chdir(before)
         if not MISSING_FILES or isinstance(error, ImportError):
             raise

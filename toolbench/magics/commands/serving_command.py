@@ -7,7 +7,7 @@ from IPython.core.error import UsageError
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.magics.catalog import AnyTool, Catalog
-from toolbench.magics.parsers import names_in
+from toolbench.magics.parsers import listed_names
 
 if TYPE_CHECKING:
     from toolbench.serving.served_tools import Served
@@ -30,7 +30,7 @@ class ServingCommand:
             UsageError: If there is nothing to serve, or to stop.
             ToolNotFoundError: If a named tool does not exist.
         """
-        names = names_in(",".join(options.names))  # people write commas too
+        names = listed_names(",".join(options.names))  # people write commas too
         if options.stop:
             self._stop(names)
             return None
