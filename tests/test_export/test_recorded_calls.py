@@ -108,6 +108,33 @@ def lend(title: str) -> str:
     sure = answer and current_run().ask("Sure?")
     return f"{title} for {answer.value}" if sure else "kept"
 """
+ASKING_AGAIN = """
+from toolbench import current_run, run_tool, tool
+from toolbench.errors import ToolbenchError
+@tool
+def guest() -> str:
+    '''Ask until there is a name.'''
+    while True:
+        try:
+            return current_run().ask("Who?", {"type": "string"}).value
+        except ToolbenchError:
+            continue
+@tool
+def greet() -> str:
+    '''Greet.'''
+    return f"Hi {run_tool(guest).text}"
+"""
+LEAVING = """
+import asyncio
+from toolbench import current_run, tool
+@tool
+async def leave() -> str:
+    '''Ask, and do not wait for the answer.'''
+    question = asyncio.ensure_future(current_run().ask_async("Who?", {"type": "string"}))
+    await asyncio.sleep(0)
+    question.cancel()
+    return "nobody"
+"""
 
 
 class TestCallsThatAsked:
@@ -156,6 +183,50 @@ class TestCallsThatAsked:
         assert recorded(folder) == []
         assert "Not tested: 1 call of `lend`. A question was asked" in readme(folder)
         assert "hunter2" not in repr(history()[-1].to_dict())
+
+    @pytest.mark.parametrize("from_file", [False, True])
+    def test_with_a_refused_answer_are_left_out_and_counted(
+        self, notebook, tmp_path, from_file
+    ):
+        """A preset answer that does not fit is no answer: a test could not give it again."""
+        notebook.run(ASKING)
+        for answers in ([5], ["Ann", "perhaps"], ["Ann", True]):
+            with answering(*answers):
+                run_tool(notebook["lend"], title="Emma")
+        records = list(history())
+        if from_file:
+            journal = Journal(tmp_path / "history.jsonl")
+            for record in records:
+                journal.write(record)
+            records = journal.read(3)
+        folder = export_package(notebook["lend"], tmp_path / "p", tests=records)
+        assert recorded(folder) == [(["Emma"], "Emma for Ann")]
+        sentence = "Not tested: 2 calls of `lend`. A question had no answer:"
+        assert sentence in readme(folder)
+        assert "2 passed" in run_tests_of(folder)
+
+    def test_whose_tool_asks_again_after_a_refused_answer_are_left_out(
+        self, notebook, tmp_path
+    ):
+        """A test would give the next answer to the wrong question, also inside of another tool."""
+        notebook.run(ASKING_AGAIN)
+        with answering(5, "Ann"):
+            assert run_tool(notebook["greet"]).text == "Hi Ann"
+        for name in ("guest", "greet"):
+            folder = export_package(notebook[name], tmp_path / name)
+            assert recorded(folder) == []
+            sentence = f"Not tested: 1 call of `{name}`. A question had no answer:"
+            assert sentence in readme(folder)
+
+    def test_that_did_not_wait_for_the_answer_are_left_out(self, notebook, tmp_path):
+        """What the tool did then is not what it does with an answer."""
+        notebook.run(LEAVING)
+        with answering("Ann"):
+            assert run_tool(notebook["leave"]).text == "nobody"
+        folder = export_package(notebook["leave"], tmp_path / "p")
+        assert recorded(folder) == []
+        sentence = "Not tested: 1 call of `leave`. A question had no answer:"
+        assert sentence in readme(folder)
 
 
 @pytest.mark.parametrize("change", ["", "The sum would be"])

@@ -102,3 +102,12 @@ def test_hides_a_secret_by_its_place(kind, value):
     record = history()[-1]
     for text in (record.to_html(), record.to_text(), repr(record.answers)):
         assert str(value) not in text
+
+
+def test_a_preset_answer_that_does_not_fit_shows_no_secret():
+    """The error goes to the model, and names what is wrong all the same."""
+    with answering(True, {"to": 7, "pin": SECRET}):
+        observation = run_tool(lend, {"title": "Emma"})
+    assert "to: should be a string, not 7" in observation.text
+    assert SECRET not in observation.text
+    assert SECRET not in history()[-1].to_html()

@@ -186,10 +186,13 @@ def _preset_answer(question: Question, value: Any) -> Answer:
     if isinstance(value, Answer):
         return value
     whole = isinstance(value, Mapping) and not (question.bare and "answer" not in value)
-    content = value if whole else {_only_name(question.schema): value}
+    name = _only_name(question.schema)
+    content = value if whole else {name: value}
     if problems := question.problems(content):
+        safe_content = Secrecy(question.schema).hide(content)[0]
+        text = repr(safe_content if whole else safe_content[name])
         msg = (
-            f"The preset answer {value!r} does not fit {question.message!r}: "
+            f"The preset answer {text} does not fit {question.message!r}: "
             f"{'; '.join(problems)}"
         )
         raise ToolbenchError(msg)

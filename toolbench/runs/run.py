@@ -110,6 +110,7 @@ class Run:
         self._seconds: float | None = None
         self.waited = 0.0  # the seconds in which the run waited for a person
         self.answers: list[Answer] = []  # to its questions, and those of its children
+        self.unanswered: list[Question] = []  # the questions that have no answer yet
         self._cancel_token = CancelToken()
         self._lock = RLock()
         self._filter: OutputFilter | None = None
@@ -224,9 +225,12 @@ class Run:
 
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Ask the person a question; see `CurrentRun.ask`."""
-        text = self.secrets.redactor.text(message)
-        question = Question.about(text, schema, self.tool.title)
+        question = self._question(message, schema)
         return self._completed(question, self.put(question))
+
+    def _question(self, message: str, schema: Mapping[str, Any] | None) -> Question:
+        text = self.secrets.redactor.text(message)
+        return Question.about(text, schema, self.tool.title)
 
     def put(self, question: Question) -> Answer:
         """Ask *question* and return the answer; "no" to a yes-or-no question becomes a decline.
@@ -235,7 +239,7 @@ class Run:
             ToolbenchError: If called in the background loop.
         """
         portal.refuse_inside("current_run().ask_async(message, schema)")
-        with self._waiting():
+        with self._waiting(question):
             desk = self.desk if have_threads() else None
             answer = self.answer(question) if desk is None else desk(question).result()
         return self._answered(question, answer)
@@ -244,9 +248,8 @@ class Run:
         self, message: str, schema: Mapping[str, Any] | None = None
     ) -> Answer:
         """Do the same as `ask`, without blocking the running loop; see `CurrentRun.ask_async`."""
-        text = self.secrets.redactor.text(message)
-        question = Question.about(text, schema, self.tool.title)
-        with self._waiting():
+        question = self._question(message, schema)
+        with self._waiting(question):
             answer = await self._answer_async(question)
         return self._completed(question, self._answered(question, answer))
 
@@ -256,6 +259,8 @@ class Run:
             recorded = answer.to(question)
             for run in self._outward():
                 run.answers.append(recorded)
+        for run in self._outward():
+            run.unanswered.remove(question)
         return question.meaning_of(answer)
 
     def _completed(self, question: Question, answer: Answer) -> Answer:
@@ -290,7 +295,9 @@ class Run:
         return (presets.asker or self.asker)(question)
 
     @contextmanager
-    def _waiting(self) -> Iterator[None]:
+    def _waiting(self, question: Question) -> Iterator[None]:
+        for run in self._outward():
+            run.unanswered.append(question)
         self._turn("running", "waiting")
         begin = monotonic()
         try:

@@ -56,9 +56,10 @@ def calls_of(
 
     These calls are left out: calls before the last change of the tool or of code that it needs;
     calls whose arguments were refused; calls with a secret, or with values that JSON cannot
-    express; stopped calls; and, for the OpenHands SDK, failed calls. A call that asked a person is
-    repeated with the same answers. Of a call whose result depends on something outside of the
-    package, or on what tools changed before, only the arguments are tested.
+    express; stopped calls; calls with a question that had no answer; and, for the OpenHands SDK,
+    failed calls. Any other call that asked a person is repeated with the same answers. Of a call
+    whose result depends on something outside of the package, or on what tools changed before, only
+    the arguments are tested.
 
     Args:
         parts: The tools.
@@ -112,8 +113,14 @@ def _calls_of_tool(
             f"Not tested: {counted(refused, 'call')} of `{name}`. The call was refused "
             "before the tool ran."
         )
-    answered = [r for r in complete if not _lacks_answers(r)]
-    if left_out := len(complete) - len(answered):
+    with_answers = [r for r in complete if not r.unanswered]
+    if left_out := len(complete) - len(with_answers):
+        notes.append(
+            f"Not tested: {counted(left_out, 'call')} of `{name}`. A question had no answer: the "
+            "preset answer did not fit, or the tool did not wait for it."
+        )
+    answered = [r for r in with_answers if not _lacks_answers(r)]
+    if left_out := len(with_answers) - len(answered):
         notes.append(
             f"Not tested: {counted(left_out, 'call')} of `{name}`. A question was asked; the "
             "history keeps no answer that is secret or very long."

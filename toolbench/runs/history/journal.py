@@ -112,6 +112,7 @@ def _record(line: bytes) -> RunRecord | None:
             address=address_in(data),
             answers=tuple(Answer(**answer) for answer in data.get("answers", ())),
             refused=_REFUSED.get(data.get("refused"), ""),
+            unanswered=int(data.get("unanswered", 0)),
             size=len(line),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -104,6 +104,9 @@ class RunRecord:
     refused: Literal["", "arguments", "call"] = field(default="", compare=False)
     """What was refused before the tool ran: the arguments, which did not fit, or a call without
     arguments, such as `tool(3)`; empty if the tool ran."""
+    unanswered: int = field(default=0, compare=False)
+    """The number of questions without an answer: a preset answer did not fit, or the tool did not wait
+    for the answer. `answers` then do not repeat the run."""
     size: int = field(default=0, compare=False)
     """About how many bytes the record takes in memory."""
 
@@ -135,6 +138,7 @@ class RunRecord:
             forms=forms,
             answers=answers,
             refused=_refused_part(run),
+            unanswered=len(run.unanswered),
             size=sum(map(size_of, (arguments, forms, observation, contents))),
         )
 
@@ -234,6 +238,7 @@ class RunRecord:
                 {"answers": plain([*map(asdict, self.answers)])} if self.answers else {}
             ),
             **({"refused": self.refused} if self.refused else {}),
+            **({"unanswered": self.unanswered} if self.unanswered else {}),
         }
 
     def __repr__(self) -> str:
