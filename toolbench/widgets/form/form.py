@@ -178,6 +178,8 @@ class SchemaForm:
                 self.frame.focus(self._first_wrong)
 
     def _first_wrong(self) -> tuple[Widget, ...]:
+        if self._tab.trouble:
+            return (self._tab.widget,)
         return next(
             (slot.display.body for slot in self.slot.walk() if slot.display.errors), ()
         )
@@ -185,6 +187,13 @@ class SchemaForm:
     def focus(self) -> None:
         """Put the cursor into the first field, if there is one."""
         self._focus(self.slot)
+
+    def to_fix(self, count: int) -> str:
+        """Return what a person must fix before a run if *count* fields are wrong, such as "Fix 3 fields".
+
+        If the JSON text cannot be read, it comes first: the fields still hold what it was before.
+        """
+        return "Fix the JSON" if self._tab.trouble else notes.to_fix(count)
 
     def wrong_fields(self) -> list[WrongField]:
         """Return the fields that show an error, in the order of the form."""
@@ -224,6 +233,8 @@ class SchemaForm:
             yield Problem((), "the arguments must be an object: { … }")
 
     def _problems(self) -> list[tuple[Slot, Problem]]:
+        if self._tab.trouble:  # the fields hold what the text was before
+            return self._concealed([(self.slot, Problem((), self._tab.trouble))])
         drafts = list(self._drafts())
         unread = {problem.path for problem in drafts}
         value = self.slot.value.read()
@@ -302,7 +313,7 @@ class SchemaForm:
         notice_html = f'<div class="tb-notice">{escape(self._notice)}</div>'
         fields = self.wrong_fields()
         names = ", ".join(field.name for field in fields[:_MAX_NAMES])
-        text = f"{notes.to_fix(len(fields))}{': ' * bool(names)}{names}."
+        text = f"{self.to_fix(len(fields))}{': ' * bool(names)}{names}."
         alert = f'<div class="tb-sr" role="alert">{escape(text)}</div>'
         is_wrong = bool(fields or self.slot.display.errors)
         parts = (notice_html if self._notice else "", note, alert if is_wrong else "")

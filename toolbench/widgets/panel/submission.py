@@ -14,7 +14,6 @@ from toolbench.plain import is_json, is_readable, same_json
 from toolbench.runs.history.argument_forms import forms_by_action
 from toolbench.runs.questions import Asker
 from toolbench.runs.run import Run
-from toolbench.widgets.fields import notes
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.panel.controls import RunControls
 
@@ -102,7 +101,7 @@ class Submission:
         fields = self.form.wrong_fields()
         is_foreign = self.tool.source != ToolDefinition.source
         self._controls.refuse(
-            reason or f"{notes.to_fix(len(fields))} to run",
+            reason or f"{self.form.to_fix(len(fields))} to run",
             fields,
             judged_elsewhere=is_foreign and not self.form.blocked,
         )

@@ -20,7 +20,6 @@ from toolbench.llm.providers import PROVIDER_TITLES, Provider
 from toolbench.plain import as_sent
 from toolbench.runs.history.history import history
 from toolbench.runs.history.record import RunRecord
-from toolbench.widgets.fields.notes import to_fix
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.panel.controls import RunControls
@@ -167,7 +166,7 @@ def _refused_html(form: SchemaForm) -> Html:
     more = len(fields) - _FIELDS
     rest = [f"and {more} more"] if more > 0 else []
     names = ", ".join([*fields[:_FIELDS], *rest])
-    fix = f"{to_fix(len(fields))}{': ' * bool(names)}{names}"
+    fix = f"{form.to_fix(len(fields))}{': ' * bool(names)}{names}"
     text = f"As it stands, the tool refuses this call. {ended(fix)}"
     return Html(f'<span class="toolbench-wrong">{short(text)}</span>')
 
