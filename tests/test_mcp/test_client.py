@@ -185,6 +185,55 @@ class TestConnect:
         assert first.status == "closed"
         assert client.servers == {"a": second}
 
+    def test_with_another_target_keeps_the_old_until_the_new_is_there(self, client):
+        """A command that does not start costs nothing: the error says that the old one goes on."""
+        first = client.connect("a", light("a", "x"))
+        pid = first.connection.pid
+        with pytest.raises(ServerError) as caught:
+            client.connect("a", {"command": "no-such-program"})
+        assert "command not found" in str(caught.value)
+        assert "'a' from before is still connected" in str(caught.value)
+        assert client.servers == {"a": first}
+        assert first.connection.pid == pid
+        assert client["x"]({}).text == "a"
+        second = client.connect("a", light("b", "x"))
+        assert client["x"]({}).text == "b"
+        assert client.servers == {"a": second}
+        assert (first.status, is_running(pid)) == ("closed", False)
+
+    def test_of_some_keeps_the_old_of_those_that_fail(self, client, tmp_path):
+        """Also in a configuration; what is returned are the new ones, with their errors."""
+        first = client.connect("a", light("a", "x"))
+        config = {"a": {"command": "no-such-program"}, "b": light("b", "y")}
+        new, b = client.add(config, record=tmp_path / "r.jsonl")
+        assert client.servers == {"a": first, "b": b}
+        assert "command not found" in new.error
+        with pytest.raises(ServerError, match="still connected"):
+            client.add({"a": config["a"]})
+        assert [tool({}).text for tool in client] == ["a", "b"]
+
+    def test_that_fails_leaves_the_recording_for_the_next(self, client, tmp_path):
+        """A session without a place writes no more: the next one begins a new file."""
+        file = tmp_path / "r.jsonl"
+        client.connect("a", light("a", "x"))
+        with pytest.raises(ServerError):
+            client.connect("a", {"command": "no-such-program"}, record=file)
+        client.connect("a", light("b", "x"), record=file)
+        assert "no-such-program" not in file.read_text()
+        assert file.with_name("r.jsonl~").exists()
+
+    def test_that_is_interrupted_keeps_the_old(self, client):
+        """The old server is there; of the new one nothing is left."""
+        first = client.connect("a", light("a", "x"))
+        before = children()
+        timer = threading.Timer(1.0, os.kill, (os.getpid(), 2))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            client.connect("a", misbehaving("never-init"))
+        assert client.servers == {"a": first}
+        eventually(lambda: children() <= before)
+        assert client["x"]({}).text == "a"
+
     def test_keeps_what_failed_to_look_at(self, client):
         """The session that could not be opened is there, with its stderr."""
         with pytest.raises(ServerError):

@@ -1,6 +1,6 @@
 """The tables of %mcp: servers, tools, resources, prompts, logs."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from toolbench.display.servers import status_words
@@ -99,6 +99,24 @@ def longer_names(server: str, tools: "Sequence[MCPToolDefinition]") -> list[str]
     more = len(notes) - _NAMES
     rest = [f"{counted(more, 'more tool')} got the server's name in front."]
     return [*notes[:_NAMES], *(rest if more > 0 else [])]
+
+
+def without_place(
+    added: "Iterable[MCPServerSession]", servers: "Mapping[str, MCPServerSession]"
+) -> list[str]:
+    """Return sentences about the *added* sessions that failed and are not among *servers*.
+
+    In *servers* an older session keeps the place of each.
+    """
+    from toolbench.mcp.connection.replacement import (  # noqa: PLC0415 - loaded by now
+        unchanged,
+    )
+
+    return [
+        f"{session.error}\n{unchanged(session.name)}"
+        for session in added
+        if servers.get(session.name) is not session
+    ]
 
 
 def resources(session: "MCPServerSession") -> Listing:

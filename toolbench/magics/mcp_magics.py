@@ -1,13 +1,9 @@
 """%mcp: connect, list, inspect and disconnect servers."""
 
-import re
-import shlex
-import shutil
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import islice
-from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +23,7 @@ from toolbench.magics.commands import (
     task_commands,
 )
 from toolbench.magics.commands.config_text import config_text
+from toolbench.magics.commands.server_target import check_target, entry_of
 from toolbench.magics.commands.serving_command import ServingCommand
 from toolbench.magics.mcp_listing import LOOKS
 from toolbench.magics.option_checks import check_mcp
@@ -44,7 +41,6 @@ CONNECT_OPTIONS = (
     *("--config", "--only", "--mode", "--env", "--record", "--replay"),
     *connect_options.OPTIONS,
 )
-_IN_MODULE = re.compile(r"[\w.]+:\w+")  # module:name, as FastMCP writes it
 
 
 def _parser() -> LineParser:
@@ -145,7 +141,7 @@ class MCPMagics(Magics):
         """Connect and look at servers."""
         head, dashes, tail = line.partition(" -- ")
         options, words = apart(with_whole_lists(split(head), ("--only",)))
-        _check_target(words, self._names)
+        check_target(words, self._names)
         try:
             parsed_line = MCP.parse_args([*words[:1], *options, *words[1:]])
         except HelpWanted as text:
@@ -209,7 +205,8 @@ class MCPMagics(Magics):
                 for session in added
                 for note in self._trust_notes(session)
             ]
-            return listing.noted(notes)
+            failures = mcp_listing.without_place(added, client.servers)
+            return listing.noted([*failures, *notes])
         if options.replay and not options.name:
             client.add(None, replay=options.replay)
             return mcp_listing.servers(client.servers.values())
@@ -218,7 +215,7 @@ class MCPMagics(Magics):
             and options.name in client.known
         ):
             return self._reconnect(options)
-        entry = None if options.replay else _entry(options, command, self._names)
+        entry = None if options.replay else entry_of(options, command, self._names)
         session = client.connect(
             options.name,
             entry,
@@ -303,69 +300,6 @@ def apart(words: list[str]) -> tuple[list[str], list[str]]:
         else:
             (options if word.startswith(CONNECT_OPTIONS) else rest).append(word)
     return options, rest
-
-
-def _check_target(words: list[str], names: dict[str, Any]) -> None:
-    """Check that the word after NAME in `connect NAME WORD` is a URL or an object to connect to.
-
-    Raises:
-        UsageError: If the word is neither; if it may be a command, the message shows the right form.
-    """
-    if words[:1] != ["connect"] or any(word.startswith("-") for word in words[1:3]):
-        return
-    name, target = words[1:2], words[2:]
-    if not target or target[0].startswith(("http://", "https://")):
-        return
-    if len(target) == 1 and (
-        _bare(target[0]) in names or _IN_MODULE.fullmatch(target[0])
-    ):
-        return
-    line = f"%mcp connect {name[0]} -- "
-    msg = f"{target[0]!r} is not a URL (http://… or https://…) and not an object of this notebook. "
-    if target[0].endswith(".py"):
-        msg += f"To start it: {line}python {shlex.join(target)}"
-    elif len(target) > 1 or _is_program(target[0]):
-        msg += f"A command comes after two dashes: {line}{shlex.join(target)}"
-    else:
-        msg += f"No program on the PATH has this name. {line}COMMAND starts a server."
-    raise UsageError(msg)
-
-
-def _bare(word: str) -> str:
-    """Return the name of the variable in *word*, which is written `name` or `${name}`."""
-    return word.removeprefix("${").removesuffix("}")
-
-
-def _entry(options: Any, command: list[str], names: dict[str, Any]) -> Any:
-    """Return the target of `connect`: a command, a URL, or a server object."""
-    if not options.name:
-        msg = "Give the server a name: %mcp connect NAME URL, or NAME -- COMMAND ARG..."
-        raise UsageError(msg)
-    if command and options.target is None:
-        variables = (word.partition("=") for word in options.env or ())
-        env = {
-            name: value if equals else f"${{env:{name}}}"
-            for name, equals, value in variables
-        }
-        entry = {"command": _own_program(command[0]), "args": command[1:], "env": env}
-        return connect_options.entry_with(entry, options, names)
-    if options.target and not command:
-        entry = names.get(_bare(options.target), options.target)
-        return connect_options.entry_with(entry, options, names)
-    msg = (
-        f"Where is {options.name!r}? Give a URL, or -- and the command that starts it."
-    )
-    raise UsageError(msg)
-
-
-def _own_program(name: str) -> str:
-    """Return the path of the program *name* beside the kernel's Python; else *name* itself."""
-    beside = Path(sys.executable).parent / name
-    return str(beside) if Path(name).name == name and beside.is_file() else name
-
-
-def _is_program(name: str) -> bool:
-    return shutil.which(_own_program(name)) is not None
 
 
 def targets(names: dict[str, Any]) -> list[str]:

@@ -2,7 +2,6 @@
 
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -16,6 +15,7 @@ from toolbench.mcp.client_features import ClientFeatures, root_url
 from toolbench.mcp.config.reader import read_config, read_entry
 from toolbench.mcp.connected_servers import all_closed
 from toolbench.mcp.connection.former_servers import no_server, way_to_tool
+from toolbench.mcp.connection.replacement import replace_sessions, unchanged
 from toolbench.mcp.definition import MCPToolDefinition, with_unique_names
 from toolbench.mcp.elicitation import Answerer, handler_of
 from toolbench.mcp.monitoring.new_tools import ToolsChanged, report_new_tools
@@ -151,7 +151,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
         roots: Sequence[str | Path] = (),
         extensions: Sequence[Any] = (),
     ) -> MCPServerSession:
-        """Connect the server *name*; a session of the same name is closed and replaced.
+        """Connect the server *name*, and close and replace an older session of the same name.
+
+        A connected session with another *entry* stays until the new session is connected.
 
         Args:
             name: The name of the server in this client.
@@ -165,7 +167,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
             extensions: Extensions to declare to this server, in addition to those of the client.
 
         Raises:
-            ServerError: If the server cannot be reached. The failed session stays in `servers`.
+            ServerError: If the server cannot be reached. The failed session is then in `servers`,
+                unless a connected session keeps its place.
         """
         replay = replay or (record if is_replaying() else None)
         if replay is not None:
@@ -173,7 +176,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         features = self._features(roots, extensions)
         session = self._session(name, entry, mode, record, timeout, features)
         self._open({name: session})
-        if (error := session.connection.error) is not None:
+        if (error := self._error(session)) is not None:
             raise ServerError(error)
         return session
 
@@ -187,8 +190,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
     ) -> list[MCPServerSession]:
         """Connect the servers of *config* at the same time, or only the servers named in *only*.
 
-        If a server fails, the other servers are still connected; the failed session has the
-        `error`. For *record* and *replay* see `create_mcp_tools`.
+        If a server fails, the other servers are still connected; the failed session has the `error`.
+        A connected session of the same name stays as in `connect`. For *record* and *replay* see `create_mcp_tools`.
 
         Raises:
             ServerError: If the configuration cannot be used, no server answers, or a server
@@ -214,7 +217,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
             msg = f"Disabled in the configuration: {', '.join(disabled)}."
             raise ServerError(msg)
         self._open(enabled)
-        failed = [e for s in enabled.values() if (e := s.connection.error) is not None]
+        failed = [e for s in enabled.values() if (e := self._error(s)) is not None]
         if failed and len(failed) == len(enabled):
             raise ServerError("\n".join(failed))
         return list(enabled.values())
@@ -292,7 +295,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         same = before is not None and before.entry == entry
         remembered = before.connection.mode if before is not None and same else "auto"
         if before is not None and record is not None:
-            before.close()  # a cell that runs again begins a new recording
+            before.stop_recording()  # a cell that runs again begins a new recording
         session = MCPServerSession(
             name,
             entry,
@@ -309,25 +312,14 @@ class MCPClient(Sequence[MCPToolDefinition]):
 
     def _open(self, sessions: dict[str, MCPServerSession]) -> None:
         with connecting_stages(sessions.values()):
-            portal.call(self._replace, sessions)
+            portal.call(replace_sessions, self.servers, self.former, sessions)
 
-    async def _replace(self, sessions: dict[str, MCPServerSession]) -> None:
-        """Connect *sessions* at the same time; close the older sessions of the same names."""
-        from anyio import create_task_group  # noqa: PLC0415 - beside its only use
-
-        old = [self.servers[name] for name in sessions if name in self.servers]
-        self.servers.update(sessions)
-        for name in sessions:
-            self.former.pop(name, None)
-        try:
-            async with create_task_group() as tasks:
-                for session in old:
-                    tasks.start_soon(session.aclose)
-                for session in sessions.values():
-                    tasks.start_soon(_connected, session)
-        except BaseException:  # interrupted: close all, leave no half collection
-            await all_closed(list(sessions.values()))
-            raise
+    def _error(self, session: MCPServerSession) -> str | None:
+        """Return why *session* did not connect, and whether an older session keeps its place."""
+        error = session.connection.error
+        if error is None or self.servers.get(session.name, session) is session:
+            return error
+        return f"{error}\n{unchanged(session.name)}"
 
 
 def create_mcp_tools(
@@ -387,11 +379,6 @@ def create_mcp_tools(
         client.sync_close()
         raise
     return client
-
-
-async def _connected(session: MCPServerSession) -> None:
-    with suppress(ServerError):  # kept in connection.error
-        await session.aconnect()
 
 
 def _close_all(sessions: dict[str, MCPServerSession]) -> None:
