@@ -1,6 +1,7 @@
 import pytest
 from IPython.core.error import UsageError
 
+from toolbench import tool
 from toolbench.errors import BodyError
 from toolbench.jsonschema.view import read
 from toolbench.magics.arguments.call_arguments import FORMS as FORM_NAMES
@@ -52,6 +53,55 @@ class TestWords:
                 from_words([word], others)
         right = ['w=["Austen"]', "n=${numbers}"]
         assert from_words(right, accepted) == {"w": ["Austen"], "n": "${numbers}"}
+
+
+class TestSeveralMistakes:
+    @pytest.mark.parametrize(
+        ("line", "mistakes"),
+        [
+            (
+                "dishes=soup nots=x cunt=3",
+                [
+                    'dishes takes a list: write dishes=["one", "two"].',
+                    "nots: is an unknown argument. Did you mean 'note'?",
+                    "cunt: is an unknown argument. Did you mean 'count'?",
+                ],
+            ),
+            (
+                "dishes=soup count=a note",
+                [
+                    'dishes takes a list: write dishes=["one", "two"].',
+                    "Expected key=value, not 'note'. Put text with blanks in quotes.",
+                    'count: should be an integer, not "a"',
+                ],
+            ),
+            (
+                "note=${qqq}",
+                ["There is no variable 'qqq'.", "dishes: is required"],
+            ),
+            (
+                'nots=x count=${qqq} {"dishes": ["soup"]}',
+                [
+                    "There is no variable 'qqq'.",
+                    "nots: is an unknown argument. Did you mean 'note'?",
+                ],
+            ),
+        ],
+    )
+    def test_are_said_at_once(self, shell, line, mistakes):
+        """Also those that only the tool knows; what the object or a bad word may hold is not missed."""
+
+        @tool
+        def order(dishes: list[str], note: str = "", count: int = 1) -> str:
+            """Order."""
+            return note
+
+        shell.user_ns["order"] = order
+        with pytest.raises((UsageError, BodyError)) as error:
+            shell.run_line_magic("tool", f"order {line}")
+        head, *lines = str(error.value).split("\n- ")
+        assert head == f"{len(mistakes)} things in the line are wrong:"
+        assert lines == mistakes
 
 
 class TestPython:

@@ -26,9 +26,9 @@ from toolbench.errors import (
 from toolbench.llm.formats import FORMATS
 from toolbench.magics.arguments.call_arguments import (
     FORMS,
+    arguments_in,
     fill_in,
     from_text,
-    from_words,
 )
 from toolbench.magics.arguments.line_secrets import hides_secrets
 from toolbench.magics.arguments.sweep_values import grid_from_words
@@ -273,7 +273,9 @@ class ToolMagics(Magics):
     ) -> dict[str, Any] | None:
         """Return the arguments of the call; None if the line asks for the panel."""
         namespace: Mapping[str, Any] = self._namespace
-        arguments = from_words(options.arguments, tool.input_node)
+        is_all = cell is None and literal is None
+        words = options.arguments
+        arguments = arguments_in(words, tool, namespace, is_all=is_all)
         if cell is not None:
             schema = tool.input_schema
             _add(arguments, from_text(cell, options.format, namespace, schema))

@@ -3,12 +3,13 @@
 import ast
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from symtable import symtable
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from IPython.core.error import UsageError
 
+from toolbench.core.tool import ToolDefinition
 from toolbench.errors import BodyError, did_you_mean, indefinite
 from toolbench.jsonschema.example_values import TEXTS, example_values
 from toolbench.jsonschema.normal import Node
@@ -27,31 +28,106 @@ _FORMS = (
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
-def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
-    """Read `key=value` words as the arguments of a call; *accepted* is the schema of the arguments.
+class Words(NamedTuple):
+    """The `key=value` words of a line.
+
+    Attributes:
+        arguments: The words that could be read, as the arguments of a call.
+        mistakes: A sentence for each of the other words, by the name before its `=`.
+    """
+
+    arguments: dict[str, Any]
+    mistakes: dict[str, str]
+
+
+def read_words(words: Iterable[str], accepted: Node) -> Words:
+    """Read `key=value` words; *accepted* is the schema of the arguments.
 
     A value is text if the schema takes text there. Else it is read as JSON if it is
-    valid JSON.
-
-    Raises:
-        UsageError: If a word has no `=`, an argument is given twice, or a list is not written as JSON.
+    valid JSON. A word is a mistake if it has no `=`, repeats an argument, or has a list that is not
+    written as JSON.
     """
-    arguments: dict[str, Any] = {}
+    arguments, mistakes = dict[str, Any](), dict[str, str]()
     for word in words:
         name, equals, text = word.partition("=")
-        if not equals:
-            msg = f"Expected key=value, not {word!r}. Put text with blanks in quotes."
-            raise UsageError(msg)
-        if name in arguments:
-            msg = f"{name!r} is given twice."
-            raise UsageError(msg)
         node = accepted.at(name)
-        arguments[name] = value = _value(text, node)
+        value = _value(text, node)
         is_text = value is text and not _VARIABLE.fullmatch(text)
-        if is_text and node.type == "array":
-            msg = f"{name} takes a list: write {name}={_example(name, node)}."
-            raise UsageError(msg)
+        if not equals:
+            mistakes[name] = (
+                f"Expected key=value, not {word!r}. Put text with blanks in quotes."
+            )
+        elif name in arguments:
+            mistakes[name] = f"{name!r} is given twice."
+        elif is_text and node.type == "array":
+            example = _example(name, node)
+            mistakes[name] = f"{name} takes a list: write {name}={example}."
+        else:
+            arguments[name] = value
+    return Words(arguments, mistakes)
+
+
+def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
+    """Return the arguments that `read_words` reads.
+
+    Raises:
+        UsageError: If a word is a mistake.
+    """
+    arguments, mistakes = read_words(words, accepted)
+    if mistakes:
+        raise UsageError(_in_lines([*mistakes.values()]))
     return arguments
+
+
+def arguments_in(
+    words: Sequence[str],
+    tool: ToolDefinition[Any, Any],
+    namespace: Mapping[str, Any],
+    *,
+    is_all: bool,
+) -> dict[str, Any]:
+    """Return the arguments for *tool* in `key=value` words, with variables of *namespace* filled in.
+
+    Arguments that do not fit *tool* are left to the run, unless there is another mistake: then the
+    error says all that is wrong.
+
+    Args:
+        words: The words.
+        tool: The tool.
+        namespace: The variables of the notebook.
+        is_all: Whether the call has no other arguments than these.
+
+    Raises:
+        UsageError: If a word is a mistake.
+        BodyError: If only variables are missing.
+    """
+    read, mistakes = read_words(words, tool.input_node)
+    arguments, unknown = dict[str, Any](), dict[str, str]()
+    for name, value in read.items():
+        try:
+            arguments[name] = fill_in(value, namespace)
+        except BodyError as error:
+            unknown[name] = str(error)
+    if not (mistakes or unknown):
+        return arguments
+    is_all = is_all and all("=" in word for word in words)
+    wrong = {**mistakes, **unknown}
+    others = [
+        str(problem)
+        for problem in tool.problems(arguments)
+        if problem.path
+        and problem.path[0] not in wrong
+        and (is_all or problem.path[0] in arguments)
+    ]
+    kind = UsageError if mistakes else BodyError
+    raise kind(_in_lines([*wrong.values(), *others]))
+
+
+def _in_lines(mistakes: Sequence[str]) -> str:
+    if len(mistakes) == 1:
+        return mistakes[0]
+    lines = "".join(f"\n- {mistake}" for mistake in mistakes)
+    return f"{len(mistakes)} things in the line are wrong:{lines}"
 
 
 def _example(name: str, node: Node) -> str:
