@@ -138,6 +138,7 @@ class ToolPanel(w.VBox):
         self._head.value = self._head_html(remark)
         self._bar.children = self._beside_run()
         self._tabs.renew()
+        self.runs.report.compare(self.form.value)
 
     def _take(
         self,
@@ -151,6 +152,7 @@ class ToolPanel(w.VBox):
         """
         self.submission = Submission(tool, arguments, action, self.controls)
         self.form.frame.pool.borrow(self._parts)
+        self.form.observe(lambda change: self.runs.report.compare(change.new))
         self.controls.can_run = tool.executor is not None
         self.controls.settle(is_busy=self.is_busy)
 

@@ -14,6 +14,7 @@ from toolbench.display.observations import LIMIT, read_by_model, result_html
 from toolbench.display.page import notice
 from toolbench.display.render import to_html
 from toolbench.display.tables import LATER
+from toolbench.plain import same_json
 from toolbench.runs.output.output import LIMIT as KEPT
 from toolbench.runs.run import ENDED, Run
 from toolbench.widgets.kit.parts import Parts, put, show_if
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # this import loads the packages for MCP
     from toolbench.widgets.resource_views.linked_resources import LinkedResources
 
 _BAR = ("toolbench-bar",)
+_OTHER_ARGUMENTS = "the arguments have changed since"
 _TENTHS = 10.0  # seconds; shorter times have a decimal
 
 
@@ -69,7 +71,7 @@ class RunReport:
         self._run: Run | None = None
         self._rendered: _Rendered | None = None
         self._last_state: tuple[int, bool] | None = None
-        self._is_old = False
+        self._is_old = self._is_of_others = False
         self.status = [self._state, self._clock]
         """The widgets that the panel shows beside its buttons: state and time."""
         self.widget = parts.column(
@@ -78,7 +80,8 @@ class RunReport:
 
     def expect(self, run: Run) -> None:
         """Let `show` show *run* from now on; the earlier run is seen until then."""
-        self._run, self._last_state, self._is_old = run, None, False
+        self._run, self._last_state = run, None
+        self._is_old = self._is_of_others = False
 
     def begin(self, run: Run) -> None:
         """Remove the result of the earlier run, and show that *run* goes on."""
@@ -112,7 +115,7 @@ class RunReport:
         rendered = self._rendered
         over = self.has_result_of(run)
         put(self._state, _state_html(run))
-        put(self._clock, _clock_html(run, is_old=self._is_old))
+        put(self._clock, self._clock_html(run))
         version = run.version, over
         if version == self._last_state and over:
             return True
@@ -165,7 +168,29 @@ class RunReport:
         """Mark the shown run, if there is one, as a run of an older definition of the tool."""
         if self._run is not None:
             self._is_old = True
-            put(self._clock, _clock_html(self._run, is_old=True))
+            put(self._clock, self._clock_html(self._run))
+
+    def compare(self, arguments: dict[str, Any]) -> None:
+        """Say whether the form's *arguments* differ from the arguments of the shown run."""
+        with self._lock:
+            run = self._run
+            if run is not None:
+                self._is_of_others = not same_json(run.arguments, arguments)
+                put(self._clock, self._clock_html(run))
+
+    def _clock_html(self, run: Run) -> Html:
+        seconds = run.seconds
+        if run.state in ENDED:
+            words = [time_taken(seconds, run.waited)]
+            words += [run.decision] if run.decision and run.state == "denied" else []
+            words += [run.reason] if run.reason.startswith("timed out") else []
+            words += [_OTHER_ARGUMENTS] if self._is_of_others else []
+        else:
+            digits = 1 if seconds < _TENTHS else 0
+            words = [f"{seconds:.{digits}f} s", run.progress_state.text]
+        words += ["result from the previous version"] if self._is_old else []
+        text = " · ".join(filter(None, words))
+        return Html(f'<span style="{REMARK}">{escape(text)}</span>')
 
     def _show_progress(self, run: Run) -> None:
         share = run.progress_state.share
@@ -199,20 +224,6 @@ def _state_html(run: Run) -> Html:
     return Html(
         f'<span role="status" aria-live="polite" data-run="{number}">{text}</span>'
     )
-
-
-def _clock_html(run: Run, *, is_old: bool) -> Html:
-    seconds = run.seconds
-    if run.state in ENDED:
-        words = [time_taken(seconds, run.waited)]
-        words += [run.decision] if run.decision and run.state == "denied" else []
-        words += [run.reason] if run.reason.startswith("timed out") else []
-    else:
-        digits = 1 if seconds < _TENTHS else 0
-        words = [f"{seconds:.{digits}f} s", run.progress_state.text]
-    words += ["result from the previous version"] if is_old else []
-    text = " · ".join(filter(None, words))
-    return Html(f'<span style="{REMARK}">{escape(text)}</span>')
 
 
 def _is_more(run: Run) -> bool:
