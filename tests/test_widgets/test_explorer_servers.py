@@ -3,7 +3,8 @@
 import pytest
 from test_mcp.peers import light
 
-from test_widgets.front import labels, listing, page
+from test_widgets.front import click, labels, listing, named, page
+from test_widgets.tooling import buttons, until, wait_for_ticker
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
 
@@ -31,11 +32,11 @@ def test_follows_the_servers(client):
 
 
 def test_shows_no_other_server_in_place_of_the_chosen_one(client):
-    """While it is disconnected the explorer says so; when it is back its own tools are there."""
+    """While it is forgotten the explorer says so; when it is back its own tools are there."""
     client.connect("one", light("one", "x"))
     client.connect("two", light("two", "y"))
     explorer = Explorer(client, "two")
-    client.disconnect("two")
+    client.forget("two")
     explorer.look()
     assert explorer.page is None
     assert "two is not connected now. %mcp connect two ..." in page(explorer)
@@ -52,6 +53,30 @@ def test_shows_the_next_server_if_none_was_chosen(client):
     client.connect("one", light("one", "x"))
     client.connect("two", light("two", "y"))
     explorer = Explorer(client)
-    client.disconnect("one")
+    client.forget("one")
     explorer.look()
     assert explorer.server == "two"
+
+
+@pytest.mark.parametrize("way", ["line", "button"])
+def test_keeps_a_disconnected_server_with_a_way_back(client, way):
+    """However it was disconnected, its page has *Connect*, which makes it a server of the client again."""
+    session = client.connect("one", light("one", "x"))
+    client.connect("two", light("two", "y"))
+    explorer = Explorer(client, "one")
+    if way == "line":
+        client.disconnect("one")
+    else:
+        click(named(explorer, "Disconnect"))
+        until(lambda: session.status == "closed")
+    explorer.look()
+    until(lambda: "one — disconnected" in labels(listing(explorer, "Servers")))
+    assert explorer.page.session is session
+    until(lambda: "Connect" in buttons(explorer))
+    click(named(explorer, "Connect"))
+    until(lambda: "one — connected" in labels(listing(explorer, "Servers")))
+    assert client.servers["one"] is session
+    assert not client.former
+    assert {tool.name for tool in client} == {"x", "y"}
+    explorer.close()
+    wait_for_ticker()

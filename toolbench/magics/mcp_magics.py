@@ -181,10 +181,10 @@ class MCPMagics(Magics):
     def _explore(self, options: Any) -> Any:
         client = self._client()
         name = getattr(options, "name", None)
-        if name is not None:
+        if name is not None and name not in client.known:
             self._server(name)
         if not hasattr(self.shell, "kernel"):  # a terminal shows no widgets
-            return mcp_listing.servers(client.servers.values())
+            return mcp_listing.servers(client.known.values())
         from toolbench.widgets.explorer import (  # noqa: PLC0415 - brings toolbench.mcp
             Explorer,
         )

@@ -14,7 +14,7 @@ from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.client_features import ClientFeatures, root_url
 from toolbench.mcp.config.reader import read_config, read_entry
 from toolbench.mcp.connected_servers import all_closed
-from toolbench.mcp.connection.former_servers import no_server, way_to_tool
+from toolbench.mcp.connection.former_servers import no_server, take_back, way_to_tool
 from toolbench.mcp.connection.replacement import replace_sessions, unchanged
 from toolbench.mcp.definition import MCPToolDefinition, with_unique_names
 from toolbench.mcp.elicitation import Answerer, handler_of
@@ -230,7 +230,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
         """
         session = self.server(name)
         session.close()
-        self.former[name] = self.servers.pop(name)
+        self.former[name] = session  # first: an explorer looks at both at any time
+        del self.servers[name]
 
     def forget(self, name: str) -> None:
         """Disconnect the server *name* if it is connected, and forget how to connect it again.
@@ -308,6 +309,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         )
         # weak reference: a client without users ends its servers
         session.tools.on_added = partial(report_new_tools, weakref.ref(self), name)
+        session.on_connected = partial(take_back, weakref.ref(self))
         return session
 
     def _open(self, sessions: dict[str, MCPServerSession]) -> None:

@@ -62,6 +62,11 @@ class MCPServerSession:
     Any thread may call the methods. Methods that wait have a time limit.
     """
 
+    on_connected: Callable[["MCPServerSession"], object] = staticmethod(
+        lambda session: None
+    )
+    """A function for the background loop: called with this session at each new connection."""
+
     def __init__(
         self,
         name: str,
@@ -279,6 +284,7 @@ class MCPServerSession:
         await self._lists.list_anew(connection)
         await self._subscriptions.follow(connection)
         connected.add(self)
+        self.on_connected(self)
 
     # --- its lists ----------------------------------------------------------------
 

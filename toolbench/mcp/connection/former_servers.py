@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any, Protocol
+from weakref import ref
 
 from toolbench.display.servers import status_words
 from toolbench.errors import did_you_mean
@@ -19,6 +20,22 @@ class _Session(Protocol):
     def status(self) -> str: ...
     @property
     def tools(self) -> _Tools: ...
+
+
+class _Client(Protocol):
+    servers: Any
+    former: Any
+
+
+def take_back(client: "ref[_Client]", session: _Session) -> None:
+    """Move *session*, which is connected again, from the former servers of *client* to its servers.
+
+    Whoever connected it: a line, a button of the explorer, or the method of the session.
+    """
+    known = client()
+    if known is not None and known.former.get(session.name) is session:
+        known.servers[session.name] = session
+        del known.former[session.name]
 
 
 def no_server(

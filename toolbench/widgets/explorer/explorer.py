@@ -54,11 +54,11 @@ class Explorer(w.VBox):
 
         Args:
             client: A client, or servers by name. Servers added later are shown after `look`.
-            server: The name of the server to show, also after it was disconnected and connected
+            server: The name of the server to show, also after it was forgotten and connected
                 again. By default, the first server of *client*.
         """
         self._lock = RLock()
-        self.servers = client.servers if isinstance(client, MCPClient) else client
+        self._client = client
         self._updates: dict[str, tuple[MCPServerSession, PendingUpdates]] = {}
         self._pages: dict[str, ServerPage] = {}
         self._saved_output = SavedOutput("the explorer")
@@ -81,10 +81,16 @@ class Explorer(w.VBox):
         open_explorers.add(self)
 
     @property
+    def servers(self) -> Mapping[str, MCPServerSession]:
+        """The servers by name: of a client, also those that were disconnected."""
+        client = self._client
+        return client.known if isinstance(client, MCPClient) else client
+
+    @property
     def server(self) -> str | None:
         """The name of the shown server; None if there is no server.
 
-        A server that was chosen and is not connected now is still the shown one.
+        A server that was chosen and forgotten is still the shown one.
         """
         return self._name
 
