@@ -7,7 +7,8 @@ from threading import RLock
 import pytest
 from test_mcp.peers import light, misbehaving
 
-from test_widgets.tooling import buttons
+from test_widgets.front import click
+from test_widgets.tooling import buttons, until, wait_for_ticker
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
 from toolbench.mcp.features.listing import ToolsDiff
@@ -62,6 +63,25 @@ class TestOtherProtocol:
     def test_is_not_offered_where_the_server_knows_the_older_one_only(self, client):
         """It was asked for the newer one, and said that it does not know it."""
         assert NEWER not in offered(client, light("demo", "x"))
+
+
+def test_disconnecting_is_said_at_once(client):
+    """A process may take two seconds to end; until then there is nothing to press."""
+    session = client.connect("demo", light("demo", "x"))
+    explorer = Explorer(client, "demo")
+    offers = buttons(explorer.page.details.widget)
+    texts = []
+    for button in (offers["Disconnect"], offers["Reconnect"]):
+        button.observe(lambda change: texts.append(change.new), "description")
+        button.observe(lambda change: texts.append(change.new), "disabled")
+    click(offers["Disconnect"])
+    until(lambda: offers["Disconnect"].description == "Disconnect")
+    assert texts[:3] == [True, True, "Disconnecting …"]
+    until(lambda: not offers["Reconnect"].disabled)
+    assert sorted(texts[3:], key=str) == ["Connect", "Disconnect", False]
+    assert session.status == "closed"
+    explorer.close()
+    wait_for_ticker()
 
 
 def test_long_news_and_log_lines_are_short_until_opened(client):

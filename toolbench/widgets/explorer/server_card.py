@@ -32,6 +32,7 @@ class ServerPane(Pane):
         parts = self._parts
         self._server_request: ServerRequest[Any] = ServerRequest(lock)
         self._message = Html("")
+        self._is_closing = False
         self._about = parts.html()
         self._again = parts.button("Reconnect", tip="Disconnect, and connect afresh")
         self._other = parts.button("Use the older protocol")
@@ -50,11 +51,15 @@ class ServerPane(Pane):
     def refresh(self) -> None:
         """Show the present state of the server."""
         session = self.session
-        busy = session.status == "connecting"
+        is_closing = self._is_closing
+        busy = is_closing or session.status == "connecting"
         self._again.disabled = self._other.disabled = busy
-        self._close.disabled = session.status in ("closed", "new")
+        self._close.disabled = is_closing or session.status in ("closed", "new")
+        self._close.description = "Disconnecting …" if is_closing else "Disconnect"
         self._again.description = (
-            "Connect" if session.status in ("new", "closed") else "Reconnect"
+            "Connect"
+            if session.status in ("new", "closed") and not is_closing
+            else "Reconnect"
         )
         older = self._other_mode == "legacy"
         self._other.description = f"Use the {'older' if older else 'newer'} protocol"
@@ -88,7 +93,13 @@ class ServerPane(Pane):
         self.refresh()
 
     def _disconnect(self) -> None:
-        self._server_request.start(self.session.close, lambda _: self.refresh())
+        self._is_closing = True
+        self.refresh()  # a process may take two seconds to end
+        self._server_request.start(self.session.close, self._disconnected)
+
+    def _disconnected(self, result: Failure | None) -> None:
+        self._is_closing = False
+        self.refresh()
 
     def close(self) -> None:
         """Close the tab; the result of a request that still runs is ignored."""
