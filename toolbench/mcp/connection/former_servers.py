@@ -30,7 +30,7 @@ class _Client(Protocol):
 def take_back(client: "ref[_Client]", session: _Session) -> None:
     """Move *session*, which is connected again, from the former servers of *client* to its servers.
 
-    Whoever connected it: a line, a button of the explorer, or the method of the session.
+    A line, a button of the explorer or the method of the session may have connected it.
     """
     known = client()
     if known is not None and known.former.get(session.name) is session:
