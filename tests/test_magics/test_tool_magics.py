@@ -6,6 +6,7 @@ from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import BodyError, ToolFailedError, ToolNotFoundError
 from toolbench.magics.catalog import Entry
+from toolbench.runs.run_here import run_here
 
 
 def line(shell, text):
@@ -383,6 +384,18 @@ class TestHistory:
         assert len(listing.rows) == count
         assert ("None of 2 runs." in repr(listing)) is (count == 0)
         assert len(line(shell, f"%tool_history --json {options}")) == count
+
+    def test_says_what_it_leaves_out(self, shell):
+        """Also the numbers of runs that have not ended."""
+        line(shell, "%tool add a=1")
+        run_here(shell.user_ns["add"], {"a": 2}).begin()
+        for _ in range(2):
+            line(shell, "%tool add a=3")
+        number = history()[0].id + 1
+        missing = f"Missing numbers: {number}. A run is listed when it has ended."
+        assert line(shell, "%tool_history").notes == (missing,)
+        assert line(shell, "%tool_history 2").notes == ("The last 2 of 3 runs.",)
+        assert missing in repr(line(shell, "%tool_history"))
 
     def test_lists_and_repeats(self, shell):
         """%tool_history shows the runs; --rerun N runs one again."""

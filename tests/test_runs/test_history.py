@@ -55,6 +55,28 @@ class Big:
 ARGUMENTS = {"user": "ada", "password": "hunter2", "api_token": "t0k3n"}
 
 
+class TestNumbers:
+    def test_are_of_runs_that_started(self):
+        """A click on Run with a field to mend makes a run that never starts: no number is lost."""
+        run_tool(tools.add, a=1)
+        Run(tools.add, {}, source="button")
+        run_tool(tools.add, a=2)
+        assert history()[-1].id - history()[-2].id == 1
+
+    def test_of_an_outer_run_comes_first(self):
+        """It started first, though it ends last."""
+
+        @tool
+        def outer() -> str:
+            """Run another tool."""
+            return run_tool(tools.add, a=1).text
+
+        run_tool(outer)
+        inner, around = history()[-2:]
+        assert (inner.tool, around.tool) == ("add", "outer")
+        assert around.id < inner.id
+
+
 class TestRecords:
     def test_say_what_ran_and_how_it_ended(self):
         """A record holds the tool, the arguments as sent, the result and the state."""
@@ -299,8 +321,26 @@ class TestHistory:
         for n in range(25):
             run_tool(tools.add, a=n)
         bundle = history()._repr_mimebundle_()
-        assert "the last 20 of 25" in bundle["text/plain"]
+        assert "The last 20 of 25 runs." in bundle["text/plain"]
         assert "{'a': 24}" in bundle["text/html"].replace("&#x27;", "'")
+
+    def test_says_which_numbers_are_missing(self):
+        """A person who counts need not ask where a run is."""
+        run_tool(tools.add, a=1)
+        slow = [run_here(tools.add, {"a": 2}) for _ in range(3)]
+        for run in slow:
+            run.begin()
+        run_tool(tools.add, a=3)
+        first, last = history()[0].id, history()[1].id
+        assert last - first == 4
+        remark = f"Missing numbers: {first + 1} to {last - 1}. A run is listed when it has ended."
+        assert history().remarks_on(history()[:]) == [remark]
+        assert remark in repr(history())
+        perform(slow[1])
+        assert history().remarks_on(history()[:]) == [
+            f"Missing numbers: {first + 1}, {last - 1}. A run is listed when it has ended."
+        ]
+        assert history().remarks_on(history()[-1:]) == ["The last 1 of 3 runs."]
 
     def test_shows_the_start_of_what_is_long(self):
         """A cell of the table has a limit, as the table has."""

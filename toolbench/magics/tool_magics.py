@@ -256,6 +256,7 @@ class ToolMagics(Magics):
             f"None of {counted(len(history()), 'run')}."
             if history()
             else "No runs yet.",
+            notes=history().remarks_on(last),
         )
 
     def _check_source(self, kind: str) -> None:

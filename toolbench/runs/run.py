@@ -9,8 +9,6 @@ from threading import Event, RLock, current_thread, main_thread
 from time import monotonic
 from typing import Any, Literal
 
-from pydantic import SecretBytes, SecretStr
-
 from toolbench.core.background_loop import portal
 from toolbench.core.coercion.coercion import masked_error
 from toolbench.core.schema import Action, Observation
@@ -23,7 +21,7 @@ from toolbench.redaction.detection.secrecy import Secrecy
 from toolbench.redaction.known import KnownSecrets, OutputFilter
 from toolbench.runs.cancellation.cancel_token import CancelToken, Interruptible
 from toolbench.runs.cancellation.child_processes import Children
-from toolbench.runs.history.argument_forms import forms_by_action
+from toolbench.runs.history.argument_forms import arguments_of, forms_by_action
 from toolbench.runs.history.numbering import numbers
 from toolbench.runs.output.output import Output
 from toolbench.runs.progress.cell_progress import CellProgress
@@ -67,9 +65,9 @@ class Run:
             risk: The rating of the call, if any.
             is_plain: Whether this is a direct call: *call* stays unchanged, errors are raised.
         """
-        self.id = numbers.take()
+        self._number: int | None = None
         self.tool = tool
-        self.arguments = _arguments_of(call)
+        self.arguments = arguments_of(call)
         self.is_plain = is_plain
         self.risk = risk if is_plain else risk or self._rating()
         self.source: Source = source
@@ -116,6 +114,14 @@ class Run:
         self._filter: OutputFilter | None = None
         self._output: Output | None = None
         self._children: Children | None = None
+
+    @property
+    def id(self) -> int:
+        """The number of the run, for people. The run takes it when it starts, or is first asked for it."""
+        with self._lock:
+            if self._number is None:
+                self._number = numbers.take()
+            return self._number
 
     @property
     def output(self) -> Output:
@@ -338,6 +344,7 @@ class Run:
             if self.state in ENDED:
                 return
             if self.state == "new":
+                self._number = self.id  # before the numbers of the runs inside of it
                 self._clock = monotonic()
             self.state = state
             if state in ENDED:
@@ -376,19 +383,6 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<Run {self.id} of {self.tool.name}: {self.state}>"
-
-
-def _arguments_of(call: Any) -> dict[str, Any]:
-    """Return the arguments of *call*, an action or a mapping. Secrets in them are not hidden yet."""
-    if not isinstance(call, Action):
-        return dict(call) if isinstance(call, Mapping) else {}
-    arguments = call.to_arguments()
-    secrets = {
-        field.alias or name: value
-        for name, field in type(call).model_fields.items()
-        if isinstance(value := getattr(call, name, None), SecretStr | SecretBytes)
-    }
-    return arguments | {k: v for k, v in secrets.items() if k in arguments}
 
 
 class RunCancelled(BaseException):

@@ -1,4 +1,4 @@
-"""The JSON form of arguments that were sent as Python objects, such as a date, as a model sends them.
+"""The arguments of a call, and the JSON form of those that were sent as Python objects, such as a date.
 
 The action of the call knows this form best; without an action, it is made by the types of the values.
 """
@@ -7,11 +7,25 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from pydantic import SecretBytes, SecretStr
 from pydantic_core import to_jsonable_python
 
 from toolbench.core.schema import Action, Schema
 from toolbench.plain import as_sent, is_json, is_readable
 from toolbench.redaction.detection.secrecy import argument_name
+
+
+def arguments_of(call: Any) -> dict[str, Any]:
+    """Return the arguments of *call*, an action or a mapping. Secrets in them are not hidden yet."""
+    if not isinstance(call, Action):
+        return dict(call) if isinstance(call, Mapping) else {}
+    arguments = call.to_arguments()
+    secrets = {
+        field.alias or name: value
+        for name, field in type(call).model_fields.items()
+        if isinstance(value := getattr(call, name, None), SecretStr | SecretBytes)
+    }
+    return arguments | {k: v for k, v in secrets.items() if k in arguments}
 
 
 def forms_by_action(action: Action, arguments: Mapping[str, Any]) -> dict[str, Any]:

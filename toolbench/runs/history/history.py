@@ -3,12 +3,13 @@
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from itertools import count, islice
+from itertools import count, islice, pairwise
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, overload
 
 from rich.box import SIMPLE_HEAD
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -22,6 +23,7 @@ from toolbench.runs.history.journal import Journal
 from toolbench.runs.history.numbering import numbers
 from toolbench.runs.history.record import RunRecord
 from toolbench.runs.history.state_words import state_words
+from toolbench.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +33,7 @@ MAX_RECORDS = 1_000  # records
 ROOM = 50_000_000  # bytes of all records together
 _MAX_LINES = 20
 _WIDEST = 300  # characters of a cell
+_MOST_GAPS = 5
 
 
 class RunHistory(Sequence[RunRecord]):
@@ -199,9 +202,30 @@ class RunHistory(Sequence[RunRecord]):
             cells = (r.id, name, state_words(r.state), f"{r.seconds:.3f}", r.source)
             texts = (*map(str, cells), text_of(plain(r.json_arguments)))
             table.add_row(*(Text(shorten(text, _WIDEST)) for text in texts))
-        if len(self) > _MAX_LINES:
-            table.caption = f"the last {_MAX_LINES} of {len(self):,}"
-        return dict(bundle(table))
+        return dict(bundle(Group(table, *map(Text, self.remarks_on(records)))))
+
+    def remarks_on(self, records: Sequence[RunRecord]) -> list[str]:
+        """Return sentences for below a list of *records*, the last ones: what is not in it, and why."""
+        if not records:
+            return []
+        with self._lock:
+            ids = sorted({record.id for record in self._records})
+        remarks = list[str]()
+        if len(records) < len(self):
+            remarks.append(f"The last {len(records):,} of {len(self):,} runs.")
+        own_ids = [record.id for record in records]
+        first, last = min(own_ids), max(own_ids)
+        gaps = [
+            str(a + 1) if b - a == 2 else f"{a + 1} to {b - 1}"
+            for a, b in pairwise(ids)
+            if b - a > 1 and first <= a and b <= last
+        ]
+        if gaps:
+            text = listed(gaps, _MOST_GAPS)
+            remarks.append(
+                f"Missing numbers: {text}. A run is listed when it has ended."
+            )
+        return remarks
 
 
 def tool_names(records: Sequence[RunRecord]) -> list[str]:
