@@ -6,7 +6,6 @@ from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import BodyError, ToolFailedError, ToolNotFoundError
 from toolbench.magics.catalog import Entry
-from toolbench.runs.run_here import run_here
 
 
 def line(shell, text):
@@ -370,37 +369,3 @@ register_tool("counter", made)
         ).raise_error()
         with pytest.raises(ToolNotFoundError, match="'none' makes no tools"):
             line(shell, "%tool none --yes")
-
-
-class TestHistory:
-    @pytest.mark.parametrize(
-        ("options", "count"), [("0", 0), ("1", 1), ("2", 2), ("3", 2), ("-- -1", 0)]
-    )
-    def test_shows_as_many_as_asked_for(self, shell, options, count):
-        """A number of runs is just that many, of those there are."""
-        line(shell, "%tool add a=1")
-        line(shell, "%tool add a=2")
-        listing = line(shell, f"%tool_history {options}")
-        assert len(listing.rows) == count
-        assert ("None of 2 runs." in repr(listing)) is (count == 0)
-        assert len(line(shell, f"%tool_history --json {options}")) == count
-
-    def test_says_what_it_leaves_out(self, shell):
-        """Also the numbers of runs that have not ended."""
-        line(shell, "%tool add a=1")
-        run_here(shell.user_ns["add"], {"a": 2}).begin()
-        for _ in range(2):
-            line(shell, "%tool add a=3")
-        number = history()[0].id + 1
-        missing = f"Missing numbers: {number}. A run is listed when it has ended."
-        assert line(shell, "%tool_history").notes == (missing,)
-        assert line(shell, "%tool_history 2").notes == ("The last 2 of 3 runs.",)
-        assert missing in repr(line(shell, "%tool_history"))
-
-    def test_lists_and_repeats(self, shell):
-        """%tool_history shows the runs; --rerun N runs one again."""
-        line(shell, "%tool add a=1")
-        row = line(shell, "%tool_history").rows[-1]
-        assert row[1:3] == ("add", "succeeded")
-        assert line(shell, f"%tool_history --rerun {row[0]}").text == "2"
-        assert len(line(shell, "%tool_history --json")) == 2
