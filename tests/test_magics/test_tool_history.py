@@ -14,7 +14,7 @@ def line(shell, text):
 @pytest.mark.parametrize(
     ("options", "count"), [("0", 0), ("1", 1), ("2", 2), ("3", 2), ("-- -1", 0)]
 )
-def test_shows_as_many_as_asked_for(self, shell, options, count):
+def test_shows_as_many_as_asked_for(shell, options, count):
     """A number of runs is just that many, of those there are."""
     line(shell, "%tool add a=1")
     line(shell, "%tool add a=2")
@@ -24,7 +24,7 @@ def test_shows_as_many_as_asked_for(self, shell, options, count):
     assert len(line(shell, f"%tool_history --json {options}")) == count
 
 
-def test_says_what_it_leaves_out(self, shell):
+def test_says_what_it_leaves_out(shell):
     """Also the numbers of runs that have not ended."""
     line(shell, "%tool add a=1")
     run_here(shell.user_ns["add"], {"a": 2}).begin()
@@ -37,7 +37,7 @@ def test_says_what_it_leaves_out(self, shell):
     assert missing in repr(line(shell, "%tool_history"))
 
 
-def test_lists_and_repeats(self, shell):
+def test_lists_and_repeats(shell):
     """%tool_history shows the runs; --rerun N runs one again."""
     line(shell, "%tool add a=1")
     row = line(shell, "%tool_history").rows[-1]
