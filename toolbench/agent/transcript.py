@@ -16,6 +16,7 @@ from toolbench.agent.events import (
     ObservationEvent,
     UserRejectObservation,
 )
+from toolbench.agent.result_line import result_line
 from toolbench.agent.tools.delegate import DelegateObservation
 from toolbench.core.schema import Observation
 from toolbench.display.blocks import blocks_html
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 _IN_A_CELL = 200  # events; the output of a cell is saved with the notebook
 _LIMIT = 20_000  # characters of a message, and of a result in each of its views
 _BRIEF = 160  # characters of a call, and of its result, in a row
-_READ = 10 * _BRIEF  # characters of a result that are read for its row
 _ASKS = "waits for your answer"
 _DEEPEST = 3  # how deep a conversation can be inside of others
 _BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
@@ -275,7 +275,7 @@ def call_html(
         table = Html(table + before)
     edited = badge("edited", "warning") if edit is not None else ""
     result = _result(answer, depth) if answer is not None else ""
-    text = _line(answer) if answer is not None else ""
+    text = result_line(answer.answer) if answer is not None else ""
     brief = (
         f'<div style="{CODE_FONT};{REMARK};padding:5px 10px 6px 34px;overflow:hidden;'
         f"text-overflow:ellipsis;white-space:nowrap;border-top:{LINE};"
@@ -310,12 +310,6 @@ def _badge_of(answer: AnswerEvent | None, *, is_running: bool, is_asking: bool) 
 
 def _is_timed(answer: AnswerEvent | None) -> TypeGuard[ObservationEvent]:
     return isinstance(answer, ObservationEvent) and not answer.by_hand
-
-
-def _line(answer: AnswerEvent) -> str:
-    """Return the beginning of a result on one line."""
-    text = to_text(answer.answer.text[:_READ])
-    return " · ".join(line.strip() for line in text.splitlines() if line.strip())
 
 
 def _state(answer: AnswerEvent | None) -> tuple[str, Tone]:
