@@ -15,6 +15,10 @@ class CurrentRun(Protocol):
     def cancelled(self) -> bool:
         """Whether the run is cancelled: an executor should end soon."""
 
+    @property
+    def cancelled_in(self) -> Thread | None:
+        """The thread that cancelled the run; None if it is not cancelled, or by its parent only."""
+
     def progress(
         self, value: float, total: float | None = None, message: str = ""
     ) -> None:
@@ -61,6 +65,7 @@ class NoRun:
     """The object that `current_run()` returns outside a run, so that executors work anywhere."""
 
     cancelled = False
+    cancelled_in: Thread | None = None
 
     def progress(
         self, value: float, total: float | None = None, message: str = ""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from threading import Event, RLock, current_thread, main_thread
+from threading import Event, RLock, Thread, current_thread, main_thread
 from time import monotonic
 from typing import Any, Literal
 
@@ -191,6 +191,11 @@ class Run:
     def reason(self) -> str:
         """The reason why the run has to stop; empty if it does not have to."""
         return self._cancel_token.reason
+
+    @property
+    def cancelled_in(self) -> Thread | None:
+        """The thread that cancelled the run; None if it is not cancelled, or by its parent only."""
+        return self._cancel_token.cancelled_in
 
     def progress(
         self, value: float, total: float | None = None, message: str = ""

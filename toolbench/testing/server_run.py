@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field
+from threading import Thread
 from typing import Any
 
 from toolbench.errors import ToolbenchError
@@ -26,6 +27,11 @@ class FakeRun:
     def cancelled(self) -> bool:
         """Whether the call was cancelled."""
         return self._cancel_token.cancelled
+
+    @property
+    def cancelled_in(self) -> Thread | None:
+        """The thread that cancelled the call; None if it is not cancelled."""
+        return self._cancel_token.cancelled_in
 
     def progress(
         self, value: float, total: float | None = None, message: str = ""

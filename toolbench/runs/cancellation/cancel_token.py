@@ -8,7 +8,7 @@ import ctypes
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Lock, Thread, get_ident
+from threading import Lock, Thread, current_thread, get_ident
 from time import sleep
 from typing import Protocol
 
@@ -21,6 +21,10 @@ class Cancellable(Protocol):
     @property
     def cancelled(self) -> bool:
         """Whether the work is cancelled."""
+
+    @property
+    def cancelled_in(self) -> Thread | None:
+        """The thread that cancelled the work; None if it is not cancelled, or by its parent only."""
 
     def on_cancel(self, callback: Callback) -> Callable[[], None]:
         """Call *callback* when the work is cancelled; at once if it is cancelled already.
@@ -39,6 +43,8 @@ class CancelToken:
         """Whether `cancel` was called."""
         self.reason = ""
         """The reason of the first call of `cancel`."""
+        self.cancelled_in: Thread | None = None
+        """The thread in which `cancel` was called first."""
         self._callbacks: list[Callback] = []
         self._lock = Lock()
 
@@ -72,6 +78,7 @@ class CancelToken:
         with self._lock:
             if not self.cancelled:
                 self.cancelled, self.reason = True, reason
+                self.cancelled_in = current_thread()
             callbacks, self._callbacks = self._callbacks, []
         return callbacks
 

@@ -15,7 +15,8 @@ def withdrawable(ask: Asker, work: Cancellable) -> Asker:
 
     In the main thread, *ask* may wait in `input()`, which looks for nothing else: an exception ends
     it. In a terminal this happens only after the next Enter. In any other thread, *ask* itself has
-    to notice the cancel.
+    to notice the cancel. If *ask* itself cancels *work*, no exception is raised: it would end the
+    cancelling halfway.
     """
 
     def answer_of(question: Question) -> Answer:
@@ -24,10 +25,15 @@ def withdrawable(ask: Asker, work: Cancellable) -> Asker:
         if current_thread() is not main_thread():
             return ask(question)
         asking = Interruptible(_QuestionWithdrawn)
+
+        def strike() -> None:
+            if work.cancelled_in is not main_thread():
+                asking.strike()
+
         try:
             try:
                 asking.begin()
-                forget = work.on_cancel(asking.strike)
+                forget = work.on_cancel(strike)
                 answer = ask(question)
                 forget()
                 return answer
