@@ -1,6 +1,7 @@
 """%mcp and a server that fails: what the person reads, and what stays."""
 
 import shlex
+import sys
 from json import dumps
 
 import pytest
@@ -30,3 +31,39 @@ def test_that_replaces_a_working_server_leaves_it(shell, mcp, tmp_path):
     ]
     (note,) = [note for note in listing.notes if "still connected" in note]
     assert "command not found: 'pyhton'" in note
+
+
+OLD = """
+import sys
+print("starting", file=sys.stderr)
+from mcp.server.fastmcp import FastMCP
+"""
+ADVICE = (
+    "start it in an environment of its own, for example by uvx --with 'mcp<2' SERVER."
+)
+
+
+def test_that_cannot_import_mcp_needs_its_own_environment(mcp, tmp_path):
+    """The message says so; the list has the exception, in one line, and where the rest is."""
+    server = tmp_path / "old.py"
+    server.write_text(OLD)
+    with pytest.raises(ServerError) as caught:
+        mcp(connecting("old", {"command": sys.executable, "args": [str(server)]}))
+    assert ADVICE in str(caught.value)
+    (row,) = mcp("list").rows
+    assert row[-1].startswith(
+        "ModuleNotFoundError: No module named 'mcp.server.fastmcp'"
+    )
+    assert row[-1].endswith(" (%mcp stderr old shows more)")
+    assert "Traceback" not in row[-1]
+    assert len(row[-1]) < 300
+    assert ADVICE in repr(mcp("tools old")).replace("\n", " ")
+    assert any("Traceback" in line for (line,) in mcp("stderr old").rows)
+
+
+def test_that_was_not_found_has_a_short_note(mcp):
+    """Without stderr the note is the message, without the name that its row begins with."""
+    with pytest.raises(ServerError):
+        mcp("connect shop -- pyhton shop.py")
+    (row,) = mcp("list").rows
+    assert row[-1] == "command not found: 'pyhton'. Is it installed and on PATH?"

@@ -226,8 +226,14 @@ def _note(session: "MCPServerSession") -> str:
     if session.status == "closed":
         return f"%mcp reconnect {session.name} brings it back"
     disabled = session.tools.disabled
-    if session.error or not disabled:
-        return session.error or ""
+    if session.error:
+        from toolbench.mcp.connection.last_words import (  # noqa: PLC0415 - loaded by now
+            short_reason,
+        )
+
+        return short_reason(session.name, session.error)
+    if not disabled:
+        return ""
     what = counted(len(disabled), "tool")
     return f"{what} cannot be called: %mcp tools {session.name} shows why"
 

@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from toolbench.mcp.config.program import program_name
+
 _WRONG_CERTIFICATE = re.compile(r"CERTIFICATE_VERIFY_FAILED\]?:?\s*(.*?)(?: \(_ssl|$)")
 _NO_TLS = (
     "WRONG_VERSION_NUMBER",
@@ -56,7 +58,7 @@ def network_advice(
 
 def download_advice(command: str) -> str:
     """Return advice for a *command* that took too long to start; empty if it downloads nothing."""
-    program = re.split(r"[/\\]", command)[-1].removesuffix(".exe").removesuffix(".cmd")
+    program = program_name(command)
     if program not in _DOWNLOADERS:
         return ""
     return (

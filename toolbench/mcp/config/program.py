@@ -1,10 +1,27 @@
 """Find the program that a server's configuration names, and tell whether its folder matters."""
 
 import os
+import re
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+
+from toolbench.install_commands import how_to_install
+
+_PACKAGES = {"uvx": "uv", "uv": "uv", "pipx": "pipx"}
+"""Programs that packages of Python bring."""
+
+_MAKERS = {
+    **dict.fromkeys(("npx", "npm", "node"), "Node.js (https://nodejs.org)"),
+    **dict.fromkeys(("bunx", "bun"), "Bun (https://bun.sh)"),
+    "deno": "Deno (https://deno.com)",
+    "docker": "Docker (https://docs.docker.com/get-started/get-docker/)",
+    "podman": "Podman (https://podman.io)",
+    "dnx": "the .NET SDK (https://dotnet.microsoft.com)",
+}
+"""Programs that start servers, each with the product that it comes with."""
 
 _OF_PROJECTS = frozenset(
     {
@@ -37,7 +54,7 @@ _OF_PROJECTS = frozenset(
 
 
 def find_program(command: str, env: Mapping[str, str], cwd: str | None) -> str:
-    """Return the path of the program that *command* names.
+    """Return the path of the program that *command* names: on the PATH, or beside this Python.
 
     Raises:
         FileNotFoundError: If there is no such program; the message says what to do.
@@ -55,11 +72,35 @@ def find_program(command: str, env: Mapping[str, str], cwd: str | None) -> str:
         str(beside) if is_path else command, path=env.get("PATH")
     ):
         return str(Path(program).absolute())
+    beside_python = str(Path(sys.executable).parent)  # `%pip install uv` puts uvx there
+    if not is_path and (program := shutil.which(command, path=beside_python)):
+        return program
     if is_path and beside.is_file():
         msg = f"{command!r} may not be executed. Make it executable, or name its interpreter."
         raise PermissionError(msg)
-    msg = f"command not found: {command!r}. Is it installed and on PATH?"
+    msg = f"command not found: {command!r}. {_advice(command)}"
     raise FileNotFoundError(msg)
+
+
+def program_name(command: str) -> str:
+    """Return the name of the program of *command*, without its folder and a suffix of Windows."""
+    return re.split(r"[/\\]", command)[-1].removesuffix(".exe").removesuffix(".cmd")
+
+
+def _advice(command: str) -> str:
+    """Return a sentence: what to install, or to use instead, if *command* was not found."""
+    program = program_name(command)
+    if package := _PACKAGES.get(program):
+        return (
+            f"{program} comes with the package {package}: {how_to_install(package)}. Without it, "
+            "install the server by pip, and start it by: python -m MODULE"
+        )
+    if maker := _MAKERS.get(program):
+        return (
+            f"{program} comes with {maker}: install that, or start the server in another way that "
+            "its README names, for example by uvx or by a URL"
+        )
+    return "Is it installed and on PATH?"
 
 
 def starts_what_is_in(place: Path, command: str, arguments: Sequence[str]) -> bool:

@@ -9,6 +9,7 @@ from pydantic_core import PydanticSerializationError
 
 from toolbench.errors import ServerError, ToolbenchError, ended
 from toolbench.mcp.authorization.refusals import ABSENT
+from toolbench.mcp.connection.last_words import STDERR, import_advice
 from toolbench.mcp.connection.open_calls import (
     Call,
     CallTimeoutError,
@@ -88,7 +89,7 @@ class BrokenError(ServerError):
         return ["\n".join(["Before that on stderr:", *before])] if before else []
 
     def _with(self, wrote: Sequence[str]) -> str:
-        heading = ["Its last lines on stderr:"] if wrote else []
+        heading = [STDERR] if wrote else []
         return "\n".join([self._text, *heading, *wrote])
 
 
@@ -299,6 +300,8 @@ def broken(
             f"the first: {inbox.noise[0]!r}."
         )
     last = inbox.stderr.last(_MAX_LINES, since=stderr_since)
+    if advice := import_advice(last):
+        lines.append(advice)
     quoted = [inbox.safe_text(f"  {line[:300]}") for line in last]
     return BrokenError(inbox.safe_text("\n".join(lines)), quoted)
 
