@@ -31,8 +31,8 @@ class UnfinishedObservation(Observation):
     partial: SkipJsonSchema[Observation | None] = Field(
         default=None, exclude=True, repr=False
     )
-    """What the tool returned after the stop, if its class writes the text for a model itself. It is
-    not saved; what a model reads of it is in `content`."""
+    """What the tool returned after the stop, if its class writes the text for a model itself. `to_dict`
+    leaves it out, but a record in a file has its fields. What a model reads of it is in `content`."""
 
     def __getattr__(self, name: str) -> Any:
         """Return the field *name* of the partial result, such as the exit code of a command."""

@@ -15,7 +15,12 @@ from toolbench.errors import ToolbenchError, ToolNotFoundError
 from toolbench.plain import NOT_KEPT, is_json, plain, text_of
 from toolbench.redaction import MARK
 from toolbench.runs.history.argument_forms import form_by_type
-from toolbench.runs.history.recorded_observation import LIMIT, recorded, size_of
+from toolbench.runs.history.recorded_observation import (
+    LIMIT,
+    fields_of,
+    recorded,
+    size_of,
+)
 from toolbench.runs.history.state_words import state_words
 from toolbench.runs.questions import Answer
 from toolbench.runs.run import Run, Source
@@ -226,7 +231,7 @@ class RunRecord:
             "tool": self.tool,
             **_written(self.address),
             "arguments": plain(self.json_arguments),
-            "observation": plain(self.observation.to_dict()),
+            "observation": plain(fields_of(self.observation)),
             "state": self.state,
             "seconds": round(self.seconds, 6),
             **({"waited": round(self.waited, 6)} if self.waited else {}),

@@ -145,6 +145,13 @@ def kept_of(observation: Observation) -> Observation:
     """Return *observation* for a record: without Python objects, and shortened if it is too large."""
     if isinstance(observation, ResultObservation):
         observation = observation.model_copy(update={"result": None})
+    if (
+        isinstance(observation, UnfinishedObservation)
+        and observation.partial is not None
+    ):
+        partial = kept_of(observation.partial)
+        rest = kept_of(observation.model_copy(update={"partial": None}))
+        return rest.model_copy(update={"partial": partial})
     size = size_of(observation)
     if size <= LIMIT:
         return observation
@@ -155,6 +162,17 @@ def kept_of(observation: Observation) -> Observation:
     return RecordedObservation.from_text(
         note, is_error=observation.is_error, form="large"
     )
+
+
+def fields_of(observation: Observation) -> dict[str, Any]:
+    """Return *observation*, of a record, as `to_dict` does, with the fields of a partial result."""
+    fields = observation.to_dict()
+    if (
+        isinstance(observation, UnfinishedObservation)
+        and observation.partial is not None
+    ):
+        return {**observation.partial.to_dict(), **fields}
+    return fields
 
 
 def _form_of(result: Any, observation: Observation) -> str:
@@ -205,6 +223,9 @@ def _table_of(observation: Observation, redactor: Redactor) -> TableHead | None:
 
 def size_of(value: Any) -> int:
     """Return about how many bytes *value* needs."""
+    if isinstance(value, UnfinishedObservation) and value.partial is not None:
+        parts = (*value.content, value.for_person, value.partial)
+        return sum(map(size_of, parts))
     if isinstance(value, Observation) and value.model_fields_set <= {
         "content",
         "is_error",
