@@ -1,7 +1,7 @@
 import pytest
 from IPython.core.error import UsageError
 
-from toolbench import Action, Observation, ToolDefinition, run_tool, tool
+from toolbench import Action, Observation, ToolDefinition, history, run_tool, tool
 from toolbench.core.registry import ToolRegistry
 from toolbench.errors import ToolNotFoundError
 from toolbench.magics.catalog import Catalog
@@ -31,6 +31,42 @@ class TestFind:
         """A name nobody knows leads to the list."""
         with pytest.raises(ToolNotFoundError, match="%tools lists them all"):
             empty.find("nope")
+
+
+class TestFindAfterARestart:
+    def test_says_that_a_cell_has_to_run_again(self, empty):
+        """A new kernel knows no tool; a newcomer does not know that."""
+        with pytest.raises(ToolNotFoundError) as error:
+            empty.find("nope")
+        assert "After a restart of the kernel, run the cell that defines it again." in (
+            str(error.value)
+        )
+
+    def test_knows_the_tools_of_earlier_sessions(self, shell, tmp_path):
+        """Their runs are in the file that `persist` loads."""
+        history().persist(tmp_path / "runs.jsonl")
+        shell.run_line_magic("tool", "add a=1")
+        number = history()[-1].id
+        history().clear()
+        del shell.user_ns["add"]
+        history().persist(tmp_path / "runs.jsonl")
+        with pytest.raises(ToolNotFoundError) as error:
+            shell.run_line_magic("tool", "add a=1")
+        assert str(error.value) == (
+            f"There is no tool called 'add'. It ran before (run {number}), and is gone: run the "
+            "cell that defines it again."
+        )
+
+    def test_names_the_server_of_a_tool(self, empty):
+        """By both names: that of the tool, and that with the server in front."""
+        server = FakeMCPServer("shop")
+        server.answer("find", "Emma")
+        with create_mcp_tools(server) as client:
+            run_tool(client["find"], {})
+        for name in ("find", "shop_find"):
+            with pytest.raises(ToolNotFoundError, match="its server 'shop' again"):
+                empty.find(name)
+        history().clear()
 
 
 class TestClashes:

@@ -17,6 +17,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolNotFoundError, did_you_mean
 from toolbench.llm.calls.alias_names import meant_by
 from toolbench.magics.tool_classes import classes_without_tools
+from toolbench.runs.history.history import history
 from toolbench.tools.tool_names import STEMS
 
 if TYPE_CHECKING:
@@ -276,7 +277,25 @@ def _way_to(name: str, known: list[str]) -> str:
         return (
             " The runs are in toolbench.history(); %tool_history shows the last ones."
         )
-    return did_you_mean(name, known) or " %tools lists them all."
+    near = did_you_mean(name, known)
+    if earlier := _earlier_run(name):
+        return f"{earlier}{near}"
+    return near or (
+        " After a restart of the kernel, run the cell that defines it again. %tools lists them all."
+    )
+
+
+def _earlier_run(name: str) -> str:
+    """Return what to do about the tool *name*, which is gone; empty if the history has no run of it."""
+    for record in reversed(history()):
+        address = record.address
+        server = address.server if address else ""
+        if record.tool == name or (address and address.full_name == name):
+            way = "run the cell that defines it"
+            if server:
+                way = f"connect its server {server!r}"
+            return f" It ran before (run {record.id}), and is gone: {way} again."
+    return ""
 
 
 def _entry(tool: AnyTool, source: str) -> Entry:
