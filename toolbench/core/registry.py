@@ -294,6 +294,8 @@ def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
         hint = f"make one of the class: [tool] = {tool.__name__}.create()"
     elif callable(tool):
         hint = "make one of the function with @tool"
+    elif isinstance(tool, list) and any(isinstance(t, ToolDefinition) for t in tool):
+        hint = "it holds tools, and [0] takes out the first"
     else:
         hint = "give the tool itself or its name"
     what = (
