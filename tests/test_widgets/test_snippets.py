@@ -156,12 +156,12 @@ class TestInTheNotebook:
         code = as_python(notebook.user_ns["add"], {"a": 1})
         assert "run_tool(add, {'a': 1})" in code
 
-    def test_without_a_variable_is_the_magic(self, notebook):
-        """A tool no variable holds is run by its name."""
+    def test_without_a_variable_is_by_name(self, notebook):
+        """A tool no variable holds is run by the name that `run_tool` finds it by."""
         notebook.run_cell(DEFINE.replace("{name}", "add")).raise_error()
         notebook.user_ns["tools_of_mine"] = [notebook.user_ns.pop("add")]
         code = as_python(notebook.user_ns["tools_of_mine"][0], {"a": 1})
-        assert "run_line_magic" in code
+        assert "run_tool('add', {'a': 1})" in code
         assert run(notebook, code).observation.text == "2"
 
     def test_of_a_runtime_tool_makes_it(self, notebook, tmp_path):
@@ -192,6 +192,9 @@ class TestOfServersWithAToolOfOneName:
         alone = connected.tool("git", "status")
         before = write(alone, {})
         notebook.run_line_magic("mcp", "connect desk desk")
+        if write is as_python:
+            assert "from toolbench import run_tool\n" in before
+            assert "observation = run_tool('git_status', {})" in before
         assert run(notebook, before).observation.text == "git"
         assert run(notebook, write(alone, {})).observation.text == "git"
         code = write(connected.tool("desk", "status"), {})

@@ -41,12 +41,8 @@ def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
 
     A server's tool is called by its full name: its name may be the name of another tool by now.
     """
-    handle = _in_this_notebook(tool)
-    if handle is None:
-        name = ToolAddress.of(tool).full_name
-        line = f"{shlex.quote(name)} {dumps(dict(arguments))}"
-        call = f"get_ipython().run_line_magic('tool', {line!r})"
-        return f"{_note(arguments)}observation = {call}\nobservation"
+    name = ToolAddress.of(tool).full_name
+    handle = _in_this_notebook(tool) or Handle(repr(name))
     call = f"run_tool({handle.expression}, {_literal(arguments)})"
     return "\n".join(
         [
@@ -106,7 +102,7 @@ SNIPPETS: dict[str, Callable[[AnyTool, Mapping[str, Any]], str]] = {
 
 
 def _in_this_notebook(tool: AnyTool) -> Handle | None:
-    """Return the code with which a cell gets *tool*; None if only a magic can get it."""
+    """Return the code with which a cell gets *tool*; None if it has to be called by its name."""
     for name, value in _variables(_MAIN):
         if value is tool:
             return Handle(name)
