@@ -82,6 +82,20 @@ class TestRecording:
         )
         assert done.returncode == 0, done.stdout[-2000:]
 
+    def test_of_another_name_becomes_a_notebook_of_the_recorded_server(
+        self, shell, mcp, tmp_path
+    ):
+        """Also its results, which may name the server; the list of calls is there as well."""
+        file, book = tmp_path / "good.jsonl", tmp_path / "good.ipynb"
+        mcp(f"connect good --record {file} -- {COMMAND}")
+        shell.run_line_magic("tool", "steps count=1")
+        mcp("disconnect good")
+        mcp(f"connect old --replay {file}")
+        assert [row[0] for row in mcp("record old").rows] == ["steps"]
+        mcp(f"record old --as-notebook {book}")
+        assert "# The calls of `good`, as" in book.read_text()
+        assert "client.connect('good', replay='good.jsonl')" in book.read_text()
+
     def test_of_a_server_that_is_not_recorded_says_how(self, shell, mcp):
         """A server that is not recorded has no recording to show, and says how to get one."""
         shell.user_ns["shop"] = looser()

@@ -207,19 +207,20 @@ def _record(options: Namespace, server: Server) -> Listing | None:
             f"%mcp connect {options.name} --record FILE -- COMMAND records it."
         )
         raise ServerError(msg)
+    recording = Recording.read(session.recording)
+    name = recording.recorded_name(session.name)
     if options.as_notebook:
         with MCPClient() as client:
-            replay = client.connect(options.name, replay=session.recording)
+            replay = client.connect(name or session.name, replay=session.recording)
             path = write_notebook(replay, options.as_notebook)
         print(f"{path}: pytest --nbval {path} replays it.")  # noqa: T201 - as above
         return None
-    calls = Recording.read(session.recording).calls
     return Listing(
         (f"call of {options.name}", "arguments", "result"),
         [
             (c.tool, dict(c.arguments), "error" if _has_failed(c.result) else "ok")
-            for c in calls
-            if c.server == options.name
+            for c in recording.calls
+            if c.server == name
         ],
         f"No call yet. The recording is {session.recording}.",
     )

@@ -18,7 +18,7 @@ def write_notebook(session: MCPServerSession, path: str | Path) -> Path:
 
     Args:
         session: The replay of a recording: the calls are made once now, and the notebook shows
-            their results.
+            their results. The notebook calls the server by its name in the recording.
         path: The file of the notebook. The notebook names the recording by a relative path.
 
     Raises:
@@ -32,13 +32,13 @@ def write_notebook(session: MCPServerSession, path: str | Path) -> Path:
         )
         raise ServerError(msg)
     recording = Recording.read(recorded)
-    server = session.name if session.name in recording.servers else None
-    calls = [c for c in recording.calls if c.server == (server or c.server)]
+    server = recording.recorded_name(session.name) or session.name
+    calls = [c for c in recording.calls if c.server == server]
     if not calls:
         msg = f"No call of {session.name!r} is in the recording yet: there is nothing to repeat."
         raise ServerError(msg)
     place = os.path.relpath(recorded, path.absolute().parent)
-    cells = [*_head(session.name, Path(place)), *_calls(session, calls), _foot()]
+    cells = [*_head(server, Path(place)), *_calls(session, calls), _foot()]
     book = {
         "cells": _numbered(cells),
         "metadata": {

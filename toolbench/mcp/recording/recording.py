@@ -93,6 +93,13 @@ class Recording:
         """The names of the servers in the recording."""
         return tuple(dict.fromkeys(f.server for f in self.frames if f.server))
 
+    def recorded_name(self, server: str | None) -> str | None:
+        """Return the name in the recording of a server that is called *server* now.
+
+        The only server of a recording may be replayed under any name; other names are the same.
+        """
+        return self.servers[0] if len(self.servers) == 1 else server
+
     def tape(self, server: str | None = None) -> Tape:
         """Return the requests of *server*, or of the only server, with their answers, in order.
 

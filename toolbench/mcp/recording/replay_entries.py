@@ -23,9 +23,7 @@ def replay_entry(recording: Recording, server: str | None = None) -> ServerEntry
     Raises:
         ServerError: If *server* is not in the recording.
     """
-    only = recording.servers if len(recording.servers) == 1 else ()
-    name = only[0] if only and server not in only else server
-    player = Player(recording.tape(name))
+    player = Player(recording.tape(recording.recorded_name(server)))
     return ServerEntry(transport="replay", server=player, url=str(recording.path))
 
 

@@ -153,7 +153,12 @@ class ChangesPane(Pane):
     def _take_snapshot(self) -> None:
         name = f"{file_name(self.session.name)}.snapshot.json"
         work = partial(_write_snapshot, self.session, name)
-        self._writing.start(work, partial(self._written, "The snapshot is in"))
+        self._writing.start(work, self._snapshot_taken)
+
+    def _snapshot_taken(self, outcome: Path | Failure) -> None:
+        self._written("The snapshot is in", outcome)
+        if isinstance(outcome, Path):
+            self._other.value = str(outcome)  # to compare with it later
 
     def _save_page(self) -> None:
         comparison = self._comparison
