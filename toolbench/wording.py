@@ -28,13 +28,12 @@ def time_taken(seconds: float, waited: float) -> str:
     """Return in words how long a run took, with a wait apart: `2.1 s, and 14 s waiting for an answer`.
 
     Args:
-        seconds: The seconds from the start of the run to its end.
-        waited: The part of *seconds* in which the run waited for the answer of a person.
+        seconds: The seconds of work.
+        waited: The seconds in which the run waited for the answer of a person.
     """
     if waited < _ANSWER:
         return duration(seconds)
-    worked = duration(max(0.0, seconds - waited))
-    return f"{worked}, and {duration(waited)} waiting for an answer"
+    return f"{duration(seconds)}, and {duration(waited)} waiting for an answer"
 
 
 def listed(names: Sequence[str], most: int) -> str:

@@ -330,7 +330,7 @@ class TestDuration:
     def test_has_the_waiting_for_people_apart(self):
         """How long somebody thought about an answer says nothing about a tool."""
         run_tool(add, a=1)
-        record = replace(history()[-1], seconds=10.0, waited=9.0)
+        record = replace(history()[-1], seconds=1.0, waited=9.0)
         words = "1.0 s, and 9.0 s waiting for an answer"
         assert words in text_of(runs_table([record]))
         assert words in repr(record) and words in text_of(record.to_html())

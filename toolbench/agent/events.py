@@ -220,8 +220,9 @@ class ObservationEvent(AnswerEvent):
     run_id: int | None = field(default=None, kw_only=True)
     """The number of the run in `history()`."""
     seconds: float = field(default=0.0, kw_only=True, compare=False)
+    """The seconds of work, without `waited`."""
     waited: float = field(default=0.0, kw_only=True, compare=False)
-    """The part of `seconds` in which the call waited for the answer of a person."""
+    """The seconds in which the call waited for the answer of a person."""
     stopped: str = field(default="", kw_only=True)
     """Why the call was stopped before its end, such as `interrupted`; empty if it was not."""
     version: str = field(default="", kw_only=True)

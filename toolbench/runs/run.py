@@ -3,7 +3,7 @@
 from asyncio import to_thread, wrap_future
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from threading import Event, RLock, Thread, current_thread, main_thread
 from time import monotonic
@@ -26,6 +26,7 @@ from toolbench.runs.history.numbering import numbers
 from toolbench.runs.output.output import Output
 from toolbench.runs.progress.cell_progress import CellProgress
 from toolbench.runs.progress.progress import Progress
+from toolbench.runs.progress.waiting_time import WaitingTime
 from toolbench.runs.questions import Answer, Asker, Question, decline, presets
 from toolbench.threads import have_threads
 
@@ -105,8 +106,8 @@ class Run:
         self.version = 0  # counts the changes; a view compares it to notice one
         self.work = Interruptible(RunCancelled)
         self._clock = monotonic()
-        self._seconds: float | None = None
-        self.waited = 0.0  # the seconds in which the run waited for a person
+        self._ended: float | None = None
+        self.waiting_time = WaitingTime()
         self.answers: list[Answer] = []  # to its questions, and those of its children
         self.unanswered: list[Question] = []  # the questions that have no answer yet
         self._cancel_token = CancelToken()
@@ -307,15 +308,13 @@ class Run:
 
     @contextmanager
     def _waiting(self, question: Question) -> Iterator[None]:
-        for run in self._outward():
-            run.unanswered.append(question)
-        self._turn("running", "waiting")
-        begin = monotonic()
-        try:
+        with ExitStack() as waits:
+            for run in self._outward():
+                run.unanswered.append(question)
+                waits.enter_context(run.waiting_time.counted())
+            self._turn("running", "waiting")
+            waits.callback(self._turn, "waiting", "running")
             yield
-        finally:
-            self.waited += monotonic() - begin
-            self._turn("waiting", "running")
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
         """Call *callback* in another thread when the run has to stop; in this one if it has to already.
@@ -353,7 +352,8 @@ class Run:
                 self._clock = monotonic()
             self.state = state
             if state in ENDED:
-                self._seconds = monotonic() - self._clock
+                self._ended = monotonic()
+                self.waiting_time.end()
         self.changed()
 
     def begin(self) -> None:
@@ -382,9 +382,15 @@ class Run:
         return Observation() if self.observation is None else self.observation
 
     @property
+    def waited(self) -> float:
+        """The seconds in which the run, or a run inside of it, waited for a person, until now."""
+        return self.waiting_time.seconds
+
+    @property
     def seconds(self) -> float:
-        """The seconds from the start of the run to its end, or until now."""
-        return self._seconds if self._seconds is not None else monotonic() - self._clock
+        """The seconds of work from the start of the run to its end, or until now, without `waited`."""
+        end = monotonic() if self._ended is None else self._ended
+        return max(0.0, end - self._clock - self.waited)
 
     def __repr__(self) -> str:
         return f"<Run {self.id} of {self.tool.name}: {self.state}>"

@@ -147,10 +147,15 @@ class RunHistory(Sequence[RunRecord]):
     def to_dataframe(self) -> "pd.DataFrame":
         """Return a DataFrame with a row per run: id, tool, state, seconds, arguments, text, and more.
 
+        `seconds` are those of work; those in which the run waited for a person are in `waited`.
+
         Raises:
             MissingExtraError: If pandas is not installed.
         """
-        names = ("id", "tool", "state", "seconds", "source", "started", "decision")
+        names = (
+            *("id", "tool", "state", "seconds", "waited"),
+            *("source", "started", "decision"),
+        )
         rows = [
             {
                 **{name: getattr(record, name) for name in names},

@@ -84,10 +84,11 @@ class RunRecord:
     JSON, a text, or a table of at most 50 rows; else they say what to do."""
     state: str
     seconds: float
+    """The seconds of work, without `waited`."""
     source: str
     started: datetime
     waited: float = field(default=0.0, compare=False)
-    """The part of `seconds` in which the run waited for a person."""
+    """The seconds in which the run waited for a person."""
     decision: str = ""
     """The decision of the policy and its reason; empty for plain Python calls."""
     traceback: str = ""

@@ -1,0 +1,109 @@
+"""How long a run worked, and how long it waited for a person, are two numbers everywhere."""
+
+import asyncio
+
+import pytest
+
+from toolbench import current_run, history, run_tool, tool
+from toolbench.runs.history.journal import Journal
+from toolbench.runs.questions import Answer, presets
+from toolbench.runs.run_here import run_here
+
+
+class Clock:
+    """A clock that goes on only when it is told to."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+    def advance(self, seconds):
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The clock of all runs; a person needs ten seconds for each answer."""
+    clock = Clock()
+    monkeypatch.setattr("toolbench.runs.run.monotonic", clock)
+    monkeypatch.setattr("toolbench.runs.progress.waiting_time.monotonic", clock)
+
+    def answer(question):
+        clock.advance(10)
+        return Answer("accept", {"answer": True})
+
+    with presets.added(answer):
+        yield clock
+
+
+@pytest.fixture
+def lend(clock):
+    """A tool that works for two seconds and asks a question."""
+
+    @tool
+    def lend() -> str:
+        """Lend a book."""
+        clock.advance(1)
+        current_run().ask("Sure?")
+        clock.advance(1)
+        return "lent"
+
+    return lend
+
+
+def test_is_not_in_the_seconds_of_a_record(lend, tmp_path):
+    """Nor in those of a line of its file, and of a row of its tables."""
+    run_tool(lend)
+    [record] = history()
+    assert (record.seconds, record.waited) == (2, 10)
+    assert record.time_taken == "2.0 s, and 10 s waiting for an answer"
+    journal = Journal(tmp_path / "runs.jsonl")
+    journal.write(record)
+    [again] = journal.read(1)
+    assert (again.seconds, again.waited) == (2, 10)
+    [row] = history().to_dataframe()[["seconds", "waited"]].to_dict("records")
+    assert row == {"seconds": 2, "waited": 10}
+    assert " 2.000 " in repr(history())
+
+
+def test_is_not_in_the_seconds_of_a_run_around_it(lend, clock):
+    """The outer run waited too: it did nothing else."""
+
+    @tool
+    def lend_two() -> str:
+        """Lend two books."""
+        clock.advance(3)
+        return run_tool(lend).text + run_tool(lend).text
+
+    run_tool(lend_two)
+    assert (history()[-1].seconds, history()[-1].waited) == (7, 20)
+
+
+def test_of_two_questions_at_once_counts_once(clock):
+    """Else the seconds of work would be too few."""
+
+    @tool
+    async def ask_both() -> str:
+        """Ask two questions."""
+        ask = current_run().ask_async
+        await asyncio.gather(ask("One?"), ask("Two?"))
+        clock.advance(4)
+        return "asked"
+
+    run_tool(ask_both)
+    assert (history()[-1].seconds, history()[-1].waited) == (4, 20)
+
+
+def test_ends_with_the_run(lend, clock):
+    """A question that is still open then adds nothing later."""
+    run = run_here(lend, {})
+    run.begin()
+    with run.waiting_time.counted():
+        clock.advance(5)
+        assert (run.seconds, run.waited) == (0, 5)
+        run.enter("cancelled")
+        clock.advance(60)
+        assert (run.seconds, run.waited) == (0, 5)
+    assert (run.seconds, run.waited) == (0, 5)
