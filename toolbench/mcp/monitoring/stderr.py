@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
 from typing import TextIO
 
+from toolbench.mcp.monitoring.probe_warning import Line, ProbeWarningFilter
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.spread import Succession
 
@@ -15,7 +16,10 @@ _PIECE = 100_000  # characters read of a line: more than any secret has
 
 
 class StderrTail:
-    """The last lines on a server's stderr, with secrets hidden."""
+    """The last lines on a server's stderr, with secrets hidden.
+
+    A warning about our own request `server/discover` is left out, with a remark in its place.
+    """
 
     def __init__(
         self,
@@ -28,6 +32,7 @@ class StderrTail:
         self.redactor = redactor or Redactor()
         self._lines: deque[str] = deque(maxlen=lines)
         self._succession = Succession()
+        self._filter = ProbeWarningFilter()
         self._lock = Lock()
         self._on_change = on_change
         self._read = Event()
@@ -61,10 +66,14 @@ class StderrTail:
     def add(self, line: str) -> None:
         """Add one line."""
         line = line.rstrip("\r\n")
-        self._keep(line, len(line))
+        self._take((line, len(line)), self._filter)
+
+    def _take(self, line: Line, only: ProbeWarningFilter) -> None:
+        self.on_line(line[0])  # recordings are complete
+        for text, size in only.passed(line):
+            self._keep(text, size)
 
     def _keep(self, line: str, size: int) -> None:
-        self.on_line(line)
         line = self.redactor.text(line)
         pieces = self._succession.add(self.redactor, line)
         if len(line) > _LONGEST_LINE:
@@ -87,14 +96,17 @@ class StderrTail:
         """
         reading, writing = os.pipe()
         done = self._read = Event()
+        only = ProbeWarningFilter()
 
         def drain() -> None:
             with (
                 suppress(OSError),
                 open(reading, encoding="utf-8", errors="replace") as written,  # noqa: PTH123 - a descriptor
             ):
-                for line, size in _lines(written):
-                    self._keep(line, size)
+                for line in _lines(written):
+                    self._take(line, only)
+            for text, size in only.rest():
+                self._keep(text, size)
             done.set()
 
         Thread(target=drain, name="toolbench-stderr", daemon=True).start()
@@ -106,7 +118,7 @@ class StderrTail:
                 done.wait(0.2)
 
 
-def _lines(written: TextIO) -> Iterator[tuple[str, int]]:
+def _lines(written: TextIO) -> Iterator[Line]:
     """Yield the lines of a file with their sizes. A very long line is cut after its start."""
     while piece := written.readline(_PIECE):
         start, size = piece.rstrip("\n"), len(piece.rstrip("\n"))

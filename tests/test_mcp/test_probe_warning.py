@@ -1,0 +1,71 @@
+"""The warning of an older server about our `server/discover`, as SDK 1.30 wrote it on 26 November 2026."""
+
+import pytest
+
+from toolbench.mcp.monitoring.probe_warning import REMARK
+from toolbench.mcp.monitoring.stderr import StderrTail
+
+PLAIN = """\
+WARNING:root:Failed to validate request: 31 validation errors for ClientRequest
+PingRequest.method
+  Input should be 'ping' [type=literal_error, input_value='server/discover', input_type=str]
+    For further information visit https://errors.pydantic.dev/2.14/v/literal_error
+InitializeRequest.params.protocolVersion
+  Field required [type=missing, input_value={'_meta': {'io.modelconte...protocol/skills': {}}}}}, input_type=dict]
+    For further information visit https://errors.pydantic.dev/2.14/v/missing
+"""
+RICH = """\
+[11/26/26 18:11:25] WARNING  Failed to validate request: 31       session.py:383
+                             validation errors for ClientRequest                \n\
+                             PingRequest.method                                 \n\
+                               Input should be 'ping'                           \n\
+                             [type=literal_error,                               \n\
+                             input_value='server/discover',                     \n\
+                             input_type=str]                                    \n\
+                                 For further information visit                  \n\
+                             https://errors.pydantic.dev/2.14/v/l               \n\
+                             iteral_error                                       \n\
+                             InitializeRequest.params.protocolVer               \n\
+                             sion                                               \n\
+"""
+AFTER = (
+    "                    INFO     Processing request of type            server.py:733"
+)
+
+
+@pytest.mark.parametrize("warning", [PLAIN, RICH], ids=["plain", "rich"])
+@pytest.mark.parametrize(
+    "after", [AFTER, "INFO:shop:Ready.", "Traceback (most recent call last):"]
+)
+def test_is_a_remark_of_one_line(warning, after):
+    """What stands before and after it stays; a recording has the warning."""
+    tail, written = StderrTail(), []
+    tail.on_line = written.append
+    with tail.pipe() as file:
+        file.write(f"starting\n{warning}{after}\n")
+    assert list(tail) == ["starting", REMARK, after]
+    assert written == ["starting", *warning.splitlines(), after]
+    for line in f"starting\n{warning}{after}".splitlines():
+        tail.add(line)  # as a replay does
+    assert list(tail)[3:] == ["starting", REMARK, after]
+
+
+@pytest.mark.parametrize("warning", [PLAIN, RICH], ids=["plain", "rich"])
+def test_about_another_request_stays(warning):
+    """It is then no doing of ours that is known: nothing of it is left out."""
+    text = warning.replace("server/discover", "tools/call")
+    tail = StderrTail()
+    with tail.pipe() as file:
+        file.write(text)
+    assert list(tail) == text.splitlines()
+
+
+def test_that_breaks_off_stays():
+    """A server that ends within it: its last words are there."""
+    tail = StderrTail()
+    with tail.pipe() as file:
+        file.write("".join(PLAIN.splitlines(keepends=True)[:2]))
+    assert list(tail) == PLAIN.splitlines()[:2]
+    with tail.pipe() as file:
+        file.write("Failed to validate request: no\nIt was Tuesday.\n")
+    assert list(tail)[2:] == ["Failed to validate request: no", "It was Tuesday."]
