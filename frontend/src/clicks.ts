@@ -23,11 +23,25 @@ interface View {
 /** An event and the modules of the page that do not know its widget. */
 type Passing = Event & { [PASSED_BY]?: object[] };
 
+/** A message of a kernel, as far as it is read here. */
+export interface Message {
+  header: { msg_type: string };
+  parent_header: { msg_id?: string; msg_type?: string };
+  content: { execution_state?: string };
+}
+
+interface Signal<T> {
+  connect(react: (sender: unknown, news: T) => void): unknown;
+  disconnect(react: (sender: unknown, news: T) => void): unknown;
+}
+
 /** The page's connection to a kernel. */
-interface KernelConnection {
+export interface KernelConnection {
   status?: string;
   connectionStatus?: string;
   isDisposed?: boolean;
+  anyMessage?: Signal<{ msg: Message }>;
+  iopubMessage?: Signal<Message>;
   hasPendingInput?: boolean;
 }
 

@@ -2,23 +2,47 @@
 // the kernel does not wait for any more on the page. Unless the kernel was interrupted, it also refuses
 // to run the next cell ("pending input") until somebody has typed into that field.
 
-import type { Models } from "./clicks";
+import type { KernelConnection, Message, Models } from "./clicks";
 
 const PROMPT = ".jp-InputPrompt";
 const CELL = ".jp-Cell";
 const QUESTION = ".jp-OutputArea-stdin-item";
 const RUNS = "[*]";
+const RUN_CELL = "execute_request";
 
 /** Take the questions of cells that are over away, until *signal*; *models* are those of a kernel. */
 export function endQuestions(models: Models | undefined, signal: AbortSignal): void {
   if (signal.aborted) return;
   const observer = new MutationObserver((changes) => {
-    const questions = changes.flatMap(questionsOver);
-    for (const question of questions) question.style.display = "none";
-    if (questions.length > 0 && models?.kernel?.hasPendingInput) models.kernel.hasPendingInput = false;
+    for (const question of changes.flatMap(questionsOver)) question.style.display = "none";
   });
   observer.observe(document.body, { childList: true, subtree: true });
   signal.addEventListener("abort", () => observer.disconnect());
+  if (models?.kernel) endPendingInput(models.kernel, signal);
+}
+
+/**
+ * Let *kernel* run cells again when the cell that asked is over. The page has other kernels, which may
+ * still wait for an answer: so the messages of this one say when its cell is over, and not the page.
+ * A cell may have asked before this module was there: then the end of any cell counts.
+ */
+function endPendingInput(kernel: KernelConnection, signal: AbortSignal): void {
+  let asker: string | undefined; // the id of the message that runs the cell which asked last
+  const onAny = (_: unknown, { msg }: { msg: Message }): void => {
+    if (msg.header.msg_type === "input_request") asker = msg.parent_header.msg_id;
+  };
+  const onOutput = (_: unknown, { content, parent_header: cell }: Message): void => {
+    if (content.execution_state !== "idle" || cell.msg_type !== RUN_CELL) return;
+    if (asker !== undefined && asker !== cell.msg_id) return; // its question came before this end
+    asker = undefined;
+    if (kernel.hasPendingInput) kernel.hasPendingInput = false;
+  };
+  kernel.anyMessage?.connect(onAny);
+  kernel.iopubMessage?.connect(onOutput);
+  signal.addEventListener("abort", () => {
+    kernel.anyMessage?.disconnect(onAny);
+    kernel.iopubMessage?.disconnect(onOutput);
+  });
 }
 
 /** The questions in the cell that *change*, of the number beside it, shows to be over. */
