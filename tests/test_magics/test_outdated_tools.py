@@ -1,6 +1,7 @@
 """A class in a cell was changed and run again: wherever its old tool is used, the next step is said."""
 
 import re
+import warnings
 
 import pytest
 
@@ -107,8 +108,9 @@ class TestTheLine:
         assert capsys.readouterr().out == ""
 
     def test_is_printed_when_a_run_is_repeated(self, shell, changed, capsys):
-        run = shell.user_ns["sow"]({}) and shell.run_line_magic("tool_history", "1")
-        number = run.rows[0][0]
+        with pytest.warns(UserWarning, match="sow still uses the earlier one"):
+            shell.user_ns["sow"]({})
+        number = shell.run_line_magic("tool_history", "1").rows[0][0]
         capsys.readouterr()
         shell.run_line_magic("tool_history", f"--rerun {number}")
         assert capsys.readouterr().out == f"{ADVICE}\n"
@@ -137,3 +139,34 @@ def test_without_create_the_cell_of_the_tool_is_named(shell, run):
         "SowAction was defined again, and dig still uses the earlier one: "
         "run the cell that makes dig again to use the new one."
     )
+
+
+CALLS = ("sow({})", "await sow.acall({})", "run_tool(sow)")
+
+
+class TestADirectCall:
+    @pytest.mark.parametrize("call", CALLS)
+    def test_warns_once(self, shell, changed, run, call):
+        """The code of the earlier class runs: the line of the message ends that."""
+        run("from toolbench import run_tool")
+        for number in range(2):
+            with warnings.catch_warnings(record=True) as messages:
+                warnings.simplefilter("always")
+                run(f"text = ({call}).text")
+            assert shell.user_ns["text"] == "old"
+            texts = [str(message.message) for message in messages]
+            assert texts == ([] if number else [ADVICE])
+            assert all("ipython-input" in m.filename for m in messages)
+        run(MAKE)
+        run(f"text = ({call}).text")  # a warning would be an error here
+        assert shell.user_ns["text"] == "new"
+        run(CLASSES.format(text="newest"))
+        with pytest.warns(UserWarning, match="sow still uses the earlier one"):
+            run(call)
+
+    def test_of_an_instance_warns(self, shell, changed, run):
+        """There is no line to run: the cell that makes it is named."""
+        run(INSTANCE)
+        run(EXECUTOR)
+        with pytest.warns(UserWarning, match="run the cell that makes dig again"):
+            run("dig({})")

@@ -10,6 +10,7 @@ from typing import Any
 from warnings import warn
 
 from toolbench.core.background_loop import portal
+from toolbench.core.classes.tool_class import warn_of_earlier_class
 from toolbench.core.content import TextContent
 from toolbench.core.definition.misuse import no_action
 from toolbench.core.registry import the_tool
@@ -80,6 +81,7 @@ def run_tool(
     """
     tool = the_tool(tool)
     tool.as_executable()
+    warn_of_earlier_class(tool, stacklevel=2)
     call = call_of(tool, {} if arguments is None else arguments)
     if kwargs and isinstance(call, Action):
         names = ", ".join(kwargs)

@@ -4,6 +4,7 @@ from asyncio import create_task, get_running_loop, sleep
 from functools import partial
 from typing import Any
 
+from toolbench.core.classes.tool_class import warn_of_earlier_class
 from toolbench.core.definition.hooks import calls
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
@@ -14,6 +15,8 @@ from toolbench.runs.progress.cell_progress import EVERY
 from toolbench.runs.run import Run, RunCancelled
 from toolbench.runs.run_here import run_here
 from toolbench.threads import have_threads
+
+_CALLER = 3  # the cell, which calls `tool(...)`, which calls a function of this module
 
 
 def record_calls() -> None:
@@ -31,6 +34,7 @@ def _recorded(
 ) -> Observation:
     """Run and record a direct call `tool(...)`; an error of the tool is raised."""
     __tracebackhide__ = True  # IPython leaves out such frames
+    warn_of_earlier_class(tool, stacklevel=_CALLER)
     return perform(run_here(tool, call, conversation=conversation, is_plain=True))
 
 
@@ -48,6 +52,7 @@ async def _recorded_async(
         to_thread,
     )
 
+    warn_of_earlier_class(tool, stacklevel=_CALLER)
     run = run_here(tool, call, conversation=conversation, is_plain=True)
     if not have_threads():
         outcome = await outcome_of(run, stop=stop) if tool.is_async else execute

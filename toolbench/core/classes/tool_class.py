@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dis import get_instructions
 from inspect import Parameter, signature, unwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
+from warnings import warn
+from weakref import WeakValueDictionary
 
 from toolbench.core.functions.function_shape import FunctionCall
 
@@ -78,6 +80,26 @@ def remake_advice(tool: "ToolDefinition[Any, Any]") -> str:
         f"{old.__name__} was defined again, and {tool.name} still uses the earlier one: "
         f"{way} to use the new one."
     )
+
+
+_warned: "WeakValueDictionary[int, ToolDefinition[Any, Any]]" = WeakValueDictionary()
+"""The tools that `warn_of_earlier_class` warned of, by their ids: a tool may have no hash."""
+
+
+def warn_of_earlier_class(
+    tool: "ToolDefinition[Any, Any]", *, stacklevel: int = 1
+) -> None:
+    """Warn, once for each tool, with the sentence of `remake_advice` if there is one.
+
+    Args:
+        tool: The tool that is called.
+        stacklevel: The place of the warning: 1 is the caller of this function, 2 its caller.
+    """
+    if not tool.is_stale or _warned.get(id(tool)) is tool:
+        return
+    if advice := remake_advice(tool):
+        _warned[id(tool)] = tool
+        warn(advice, stacklevel=stacklevel + 1)
 
 
 def _needed_arguments(kind: "type[ToolDefinition[Any, Any]]") -> Iterator[str]:
