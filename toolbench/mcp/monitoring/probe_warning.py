@@ -12,7 +12,7 @@ _QUESTION = "input_value='server/discover'"
 _BODY = re.compile(
     r"""
     \s{25}.*                                    # a wrapped line, by rich
-    | \w+(\.[\w\[\],-]+)+                       # the place of an error
+    | [A-Z]\w+Request(\.[\w\[\],-]+)*           # the place of an error
     | \s+\S.*\[type=\w+,\ input_value=.*        # the error there
     | \s+For\ further\ information\ visit\ .*
     """,
@@ -45,11 +45,7 @@ class ProbeWarningFilter:
             self._is_inside = False
         if not self._waiting and not _BEGIN.search(text):
             return [line]
-        if (
-            self._waiting
-            and not _BODY.fullmatch(text)
-            and "validation error" not in text
-        ):
+        if self._waiting and not _BODY.fullmatch(text):
             return [*self.rest(), *self.passed(line)]
         self._waiting.append(line)
         if _QUESTION in text:
