@@ -27,6 +27,18 @@ server.tool(lambda: f"{next(calls)} of two", name="two", annotations={"readOnlyH
 client = MCPClient(timeout=20)
 client.connect("counter", server)
 """
+COUNTING = """
+from collections import Counter
+from toolbench.runs.history.record import RunRecord
+
+rendered, to_html = Counter(), RunRecord.to_html
+
+def counted(record, **options):
+    rendered[record.id] += 1
+    return to_html(record, **options)
+
+RunRecord.to_html = counted
+"""
 DRAWN = "from toolbench.widgets.kit.ticker import ticker\nticker.wait_idle(20)"
 HINT = "Run the cell to use the form."
 STILL = '<div class="toolbench-still" hidden>'
@@ -110,6 +122,21 @@ class TestKeepsake:
         html = updates(kernel, request)[-1]["text/html"]
         assert "3 of one" in html and "1 of one" not in html
         kernel.run("view.close()")
+
+    def test_of_an_explorer_renders_each_run_once(self, kernel):
+        """However many runs of other tools follow: the saved output is renewed after each."""
+        kernel.run(SERVER)
+        request, _ = displays(kernel, "view = Explorer(client)\nview")
+        kernel.run(COUNTING)
+        for turn, tool in enumerate(("one", "two", "one"), start=1):
+            kernel.run(f"view.page.lists.pane.use({tool!r}, {{}}, is_run=True)")
+            kernel.listen_until(
+                lambda turn=turn: len(updates(kernel, request)) == turn, "a run is kept"
+            )
+        _, [counts] = displays(kernel, "sorted(rendered.values())")
+        assert counts["text/plain"] == "[1, 1, 1]"
+        assert "2 of two" in updates(kernel, request)[-1]["text/html"]
+        kernel.run("RunRecord.to_html = to_html\nview.close()")
 
     def test_of_a_run_that_was_over_is_part_of_the_view(self, kernel):
         """It is shown, hidden, with the tool, and not kept again."""

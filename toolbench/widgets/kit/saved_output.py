@@ -42,6 +42,7 @@ class SavedOutput:
         self._cell: Mapping[str, Any] | None = None
         self._name = ""
         self._last_ids: frozenset[int] = frozenset()
+        self._views: dict[int, tuple[str, str]] = {}
 
     def show(self, still: str, records: Sequence[RunRecord] = ()) -> None:
         """Put the output into the cell that runs, before the panel.
@@ -64,7 +65,7 @@ class SavedOutput:
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:
         """Show the HTML *still* in the output, and below it those of *records* that `show` did not get.
 
-        Any thread may call this. Nothing happens if there are no new records, if there is no
+        Any thread may call this. A record is rendered once. Nothing happens if there are no new records, if there is no
         kernel, or if no page was open when the panel was shown: a notebook that runs without
         a page must not change.
         """
@@ -72,7 +73,10 @@ class SavedOutput:
         news = [record for record in records if record.id not in self._last_ids]
         if publisher is None or not self._cell or not news:
             return
-        self._update(publisher, self._content(still, news))
+        views = self._views  # another thread may replace them meanwhile
+        views = {r.id: views.get(r.id) or (r.to_html(), r.to_text()) for r in news}
+        self._views = views
+        self._update(publisher, self._content(still, list(views.values())))
 
     def renew(self, still: str) -> None:
         """Replace the output by the HTML *still*, if there is a kernel and a page was open."""
@@ -100,11 +104,10 @@ class SavedOutput:
             ident=publisher.topic,
         )
 
-    def _content(self, still: str, records: Sequence[RunRecord]) -> dict[str, str]:
-        ran = "".join(
-            f'<div style="margin-top:8px">{r.to_html()}</div>' for r in records
-        )
-        text = "\n\n".join(record.to_text() for record in records)
+    def _content(self, still: str, views: Sequence[tuple[str, str]]) -> dict[str, str]:
+        """Return the mime bundle of the output; *views* has each run as HTML and as text."""
+        ran = "".join(f'<div style="margin-top:8px">{html}</div>' for html, _ in views)
+        text = "\n\n".join(text for _, text in views)
         html = (
             f'<div class="toolbench-kept">{_STYLE}'
             f'<div class="toolbench-still" hidden>{still}{_hint(self._use)}</div>{ran}</div>'
