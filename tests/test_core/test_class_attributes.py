@@ -1,9 +1,11 @@
+import re
 from typing import ClassVar
 
 import pytest
+from pydantic import create_model
 
 from toolbench import Action, Observation, ToolAnnotations, ToolDefinition
-from toolbench.errors import RegistrationError
+from toolbench.errors import KindError, RegistrationError
 
 
 class SayAction(Action):
@@ -72,3 +74,41 @@ class TestClassAttributes:
         """Tools made directly have none of it."""
         tool = ToolDefinition(name="t")
         assert (tool.description, tool.action_type, tool.meta) == ("", Action, None)
+
+
+class TestTheViewsOfAClass:
+    """`visualize` and `to_llm_content` are properties, as in the reference SDK."""
+
+    @pytest.mark.parametrize(
+        ("base", "name"),
+        [
+            (Observation, "visualize"),
+            (Observation, "to_llm_content"),
+            (Action, "visualize"),
+        ],
+    )
+    def test_are_no_methods(self, base, name):
+        """A forgotten `@property` is named where the class is defined, with what to write."""
+        sentence = (
+            f"Weather.{name} must be a property: put @property above `def {name}`."
+        )
+        with pytest.raises(RegistrationError, match=f"^{re.escape(sentence)}$"):
+            type("Weather", (base,), {name: lambda self: ["sunny"]})
+
+    def test_are_no_methods_of_another_base(self):
+        """A class beside the base may define them too."""
+        plain = type("Plain", (), {"visualize": lambda self: "sunny"})
+        with pytest.raises(RegistrationError, match=r"^Weather\.visualize must be"):
+            type("Weather", (plain, Observation), {})
+
+    def test_that_were_refused_leave_no_class(self):
+        """No saved object is read as the class that was refused."""
+        with pytest.raises(RegistrationError):
+            type("Refused", (Observation,), {"visualize": lambda self: "sunny"})
+        with pytest.raises(KindError):
+            Observation.resolve_kind("Refused")
+
+    def test_may_be_arguments(self):
+        """An argument may have the name of a view."""
+        action = create_model("Draw", __base__=Action, to_llm_content=(bool, False))
+        assert action().to_llm_content is False

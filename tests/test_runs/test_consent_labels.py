@@ -28,6 +28,12 @@ def lend(title: str = "", days: int = 14) -> str:
     return f"{title} {days}"
 
 
+@tool(destructive=True)
+def delete_jobs(before: str = "", except_name: str = "", job_id: int = 0) -> str:
+    """Delete jobs."""
+    return f"{before} {except_name} {job_id}"
+
+
 @pytest.mark.parametrize(
     ("called", "arguments", "words"),
     [
@@ -35,13 +41,21 @@ def lend(title: str = "", days: int = 14) -> str:
         (send, {"to": ["a", "b"]}, "Send a letter"),
         (lend, {"title": "Typee"}, "Lend book Typee"),
         (lend, {}, "Lend a book"),
+        (lend, {"days": 3}, "Lend a book (days: 3)"),
+        (delete_jobs, {"before": "2026-02-28"}, "Delete jobs (before: 2026-02-28)"),
+        (delete_jobs, {"except_name": "frame"}, "Delete jobs (except_name: frame)"),
+        (delete_jobs, {"before": "2026-02-28", "job_id": 7}, "Delete jobs 7"),
+        (delete_jobs, {"before": "", "except_name": "x" * 500}, "Delete jobs"),
         (tools.erase, {"path": "x" * 500}, "Erase"),
         (tools.erase, {"path": "a\nb"}, "Erase"),
         (tools.erase, {}, "Erase"),
     ],
 )
 def test_the_act_is_named(called, arguments, words):
-    """By the tool's title, and what it is done to, where that is short."""
+    """By the tool's title, and what it is done to, where that is short.
+
+    A value that says something else stands with the name of its argument.
+    """
     assert call_phrase(called, arguments) == words
 
 

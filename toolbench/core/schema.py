@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from inspect import CO_OPTIMIZED, isfunction
+from inspect import CO_OPTIMIZED, getattr_static, isfunction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
@@ -20,7 +20,7 @@ from toolbench.core.classes.model_schema import argument_schema
 from toolbench.core.classes.polymorphism import by_kind, untagged
 from toolbench.core.content import Content, TextContent
 from toolbench.core.definition.hooks import Displayed
-from toolbench.errors import KindError, indefinite
+from toolbench.errors import KindError, RegistrationError, indefinite
 from toolbench.plain import copied, plain, text_of
 from toolbench.redaction.detection.secrecy import Secrecy, argument_name
 from toolbench.redaction.redactor import results
@@ -49,6 +49,10 @@ class Schema(Displayed, BaseModel):
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
+        for view in ("visualize", "to_llm_content"):  # a reader would get the method
+            if callable(getattr_static(cls, view, None)):
+                msg = f"{cls.__name__}.{view} must be a property: put @property above `def {view}`."
+                raise RegistrationError(msg)
         _kinds.add(cls)
 
     @classmethod

@@ -22,6 +22,22 @@ from toolbench.wording import words_of
 _LONGEST = 60  # characters of a label
 _VALUE = 40  # characters of an argument in a label
 _ARTICLE = re.compile(r"(?<= )(?:an?|the) (?=[^ ]+$)")
+_IDENTIFIERS = frozenset(
+    {
+        "id",
+        "uuid",
+        "name",
+        "title",
+        "slug",
+        "key",
+        "path",
+        "file",
+        "folder",
+        "url",
+        "uri",
+    }
+)
+"""Words of arguments whose value names the object of a call, for any tool."""
 _REMOVALS = {"delete", "remove", "erase", "drop", "purge", "clear", "wipe", "destroy"}
 
 
@@ -49,24 +65,45 @@ def consent_labels(
 
 
 def call_phrase(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> str:
-    """Return a phrase for a call: `Delete volume 3` for `delete_volume(volume=3)`."""
+    """Return a phrase for a call: `Delete volume 3` for `delete_volume(volume=3)`.
+
+    A value that does not say what the call is done to stands with the name of its argument:
+    `Delete volumes (before: 2026-02-28)`.
+    """
     title = tool.title
     if title == tool.name:
         title = " ".join(words_of(tool.name)).capitalize() or tool.name
-    objects = _object_of(arguments)
+    words = {_singular(word) for word in words_of(f"{tool.name} {title}")}
+    short = {name: text for name, value in arguments.items() if (text := _short(value))}
+    objects = [text for name, text in short.items() if _names_object(name, words)]
     if objects:  # the value says which: "Delete a volume" becomes "Delete volume 3"
-        title = _ARTICLE.sub("", title)
-    text = " ".join((title, *objects))
+        text = f"{_ARTICLE.sub('', title)} {objects[0]}"
+    else:
+        details = [f" ({name}: {text})" for name, text in short.items()]
+        text = "".join((title, *details[:1]))
     return shorten(visible(" ".join(text.split())), _LONGEST)
 
 
-def _object_of(arguments: Mapping[str, Any]) -> list[str]:
-    """Return a list with the first argument as text; an empty list if it is no short text or integer."""
-    first = next(iter(arguments.values()), None)
-    if isinstance(first, bool) or not isinstance(first, str | int):
-        return []
-    text = str(first)
-    return [text] if 0 < len(text) <= _VALUE and text.isprintable() else []
+def _names_object(argument: str, words: set[str]) -> bool:
+    """Tell whether the value of *argument* names what the call is done to, as `id` or `volume_name` do.
+
+    Each word of its name is such a word, or one of *words*, the words of the tool: `before` and
+    `except_name` say something else about a call of `delete_volumes`.
+    """
+    parts = {_singular(word) for word in words_of(argument)}
+    return bool(parts) and parts <= words | _IDENTIFIERS
+
+
+def _singular(word: str) -> str:
+    return word.removesuffix("s")
+
+
+def _short(value: Any) -> str:
+    """Return *value* as text; an empty text if it is no short text or integer."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return ""
+    text = str(value)
+    return text if len(text) <= _VALUE and text.isprintable() else ""
 
 
 Verdict = Literal["allow", "ask", "deny"]
