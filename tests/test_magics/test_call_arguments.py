@@ -1,5 +1,8 @@
+import re
+
 import pytest
 from IPython.core.error import UsageError
+from pydantic import BaseModel
 
 from toolbench import tool
 from toolbench.errors import BodyError
@@ -53,6 +56,63 @@ class TestWords:
                 from_words([word], others)
         right = ['w=["Austen"]', "n=${numbers}"]
         assert from_words(right, accepted) == {"w": ["Austen"], "n": "${numbers}"}
+
+
+class Address(BaseModel):
+    city: str
+    zip: int = 0
+
+
+class Customer(BaseModel):
+    name: str
+    tags: list[str] = []
+    address: Address | None = None
+    password: str = ""
+
+
+@tool
+def add_job(customer: Customer, note: str = "") -> str:
+    """Add a job."""
+    return f"{customer.name} {customer.address} {note}"
+
+
+class TestAnObject:
+    @pytest.mark.parametrize(
+        ("line", "advice"),
+        [
+            ("customer.name=Bob", '{"name": "Bob"}'),
+            (
+                "customer.name=Bob customer.address.city=Ulm customer.address.zip=7",
+                '{"name": "Bob", "address": {"city": "Ulm", "zip": 7}}',
+            ),
+            ("customer.tags=a,b", '{"tags": ["one", "two"]}'),
+            ("customer=Bob", '{"name": "one"}'),
+        ],
+    )
+    def test_is_written_as_json(self, shell, line, advice):
+        """The sentence has what the line must say, and no complaint that the object is missing."""
+        shell.user_ns["add_job"] = add_job
+        sentence = f"customer takes an object: write customer={advice}."
+        with pytest.raises(UsageError, match=f"^{re.escape(sentence)}$"):
+            shell.run_line_magic("tool", f"add_job {line}")
+
+    def test_works_as_the_sentence_has_it(self, shell):
+        """What a person copies from the sentence runs."""
+        shell.user_ns["add_job"] = add_job
+        with pytest.raises(UsageError) as error:
+            shell.run_line_magic(
+                "tool", "add_job customer.name=Bob customer.address.city=Ulm"
+            )
+        words = str(error.value).partition("write ")[2].removesuffix(".")
+        result = shell.run_line_magic("tool", f"add_job {words}")
+        assert result.text == "Bob city='Ulm' zip=0 "
+
+    def test_that_has_a_secret_is_written_with_another(self, shell):
+        """The sentence is saved with the notebook."""
+        shell.user_ns["add_job"] = add_job
+        with pytest.raises(UsageError, match='"password": "one"') as error:
+            shell.run_line_magic("tool", "add_job customer.password=swordfish")
+        assert "swordfish" not in str(error.value)
 
 
 class TestSeveralMistakes:

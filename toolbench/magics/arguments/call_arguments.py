@@ -13,6 +13,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import BodyError, did_you_mean, indefinite
 from toolbench.jsonschema.example_values import TEXTS, example_values
 from toolbench.jsonschema.normal import Node
+from toolbench.jsonschema.words import NOUNS
 from toolbench.plain import clip, each_once
 from toolbench.redaction.detection.locations import is_secret
 
@@ -25,6 +26,7 @@ _FORMS = (
     'Write YAML (`total: 84`), JSON (`{"total": 84}`), or Python with `-f py` '
     "(`total = 84`)"
 )
+_WITH_PARTS = ("array", "object")  # types whose values have parts
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -44,10 +46,11 @@ def read_words(words: Iterable[str], accepted: Node) -> Words:
     """Read `key=value` words; *accepted* is the schema of the arguments.
 
     A value is text if the schema takes text there. Else it is read as JSON if it is
-    valid JSON. A word is a mistake if it has no `=`, repeats an argument, or has a list that is not
-    written as JSON.
+    valid JSON. A word is a mistake if it has no `=`, repeats an argument, has a list or an object that
+    is not written as JSON, or a property of an object, such as `customer.name=Bob`.
     """
     arguments, mistakes = dict[str, Any](), dict[str, str]()
+    objects = dict[str, dict[str, Any]]()
     for word in words:
         name, equals, text = word.partition("=")
         node = accepted.at(name)
@@ -59,12 +62,45 @@ def read_words(words: Iterable[str], accepted: Node) -> Words:
             )
         elif name in arguments:
             mistakes[name] = f"{name!r} is given twice."
-        elif is_text and node.type == "array":
-            example = _example(name, node)
-            mistakes[name] = f"{name} takes a list: write {name}={example}."
+        elif is_text and node.type in _WITH_PARTS:
+            mistakes[name] = _how_to_write(name, node, _example(name, node))
+        elif outer := _outer_object(name, accepted):
+            _put(objects.setdefault(outer, {}), name, text, accepted)
+            example = clip(objects[outer], _EXAMPLE)
+            mistakes[outer] = _how_to_write(outer, accepted.at(outer), example)
         else:
             arguments[name] = value
     return Words(arguments, mistakes)
+
+
+def _how_to_write(name: str, node: Node, example: str) -> str:
+    return f"{name} takes {NOUNS[str(node.type)]}: write {name}={example}."
+
+
+def _outer_object(name: str, accepted: Node) -> str:
+    """Return the argument whose property *name* is, such as `customer` for `customer.name`.
+
+    The result is empty if *name* is an argument itself, or no object has such a property.
+    """
+    outer, dot, _ = name.partition(".")
+    is_property = dot and name not in accepted.names and outer in accepted.names
+    return outer if is_property and accepted.at(outer).type == "object" else ""
+
+
+def _put(values: dict[str, Any], name: str, text: str, accepted: Node) -> None:
+    """Put *text* into *values*, an argument that is an object, as its property *name* (`customer.name`)."""
+    outer, *steps, last = name.split(".")
+    node = accepted.at(outer)
+    for step in steps:
+        node, inner = node.at(step), values.get(step)
+        values[step] = inner if isinstance(inner, dict) else {}
+        values = values[step]
+    node = node.at(last)
+    value = _value(text, node)
+    is_example = is_secret(last, node.schema) or (
+        value is text and node.type in _WITH_PARTS
+    )
+    values[last] = _example_value(last, node) if is_example else value
 
 
 def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
@@ -131,9 +167,14 @@ def _in_lines(mistakes: Sequence[str]) -> str:
 
 
 def _example(name: str, node: Node) -> str:
-    """Return a list for the argument *name* as JSON, with items as *node* has them."""
-    is_hidden = is_secret(name, node.schema)
-    return clip(list(TEXTS) if is_hidden else example_values(node)[0], _EXAMPLE)
+    """Return a value for the argument *name* as JSON, with parts as *node* has them."""
+    return clip(_example_value(name, node), _EXAMPLE)
+
+
+def _example_value(name: str, node: Node) -> Any:
+    if not is_secret(name, node.schema):
+        return example_values(node)[0]
+    return list(TEXTS) if node.type == "array" else TEXTS[0]
 
 
 def _value(text: str, node: Node) -> Any:
