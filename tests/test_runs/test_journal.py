@@ -8,7 +8,10 @@ from test_runs import tools
 from toolbench import history, register_tool, run_tool
 from toolbench.core.registry import default_registry
 from toolbench.errors import ToolbenchError
+from toolbench.runs.engine import perform
 from toolbench.runs.history.history import RunHistory
+from toolbench.runs.history.numbering import numbers
+from toolbench.runs.run_here import run_here
 
 
 class TestOnDisk:
@@ -72,6 +75,46 @@ class TestOnDisk:
         history().persist(path)
         run_tool(tools.add, a=2)
         assert history()[1].id > history()[0].id
+
+    def test_has_each_number_once(self, tmp_path):
+        """Also where runs came before the cell that persists, as they do when a notebook runs anew."""
+        path = tmp_path / "history.ndjson"
+        for session in range(3):
+            numbers.reset()  # a new kernel
+            slow = run_here(tools.add, {"a": 10 * session + 3})
+            slow.begin()
+            for n in (1, 2):
+                run_tool(tools.add, a=10 * session + n)
+            history().persist(path)
+            history().persist(path)
+            perform(slow)
+            run_tool(tools.add, a=10 * session + 4)
+            last = {r.arguments["a"]: r.id for r in history()}
+            history().clear()
+        later = RunHistory()
+        later.persist(path)
+        ids = {r.arguments["a"]: r.id for r in later}
+        assert ids == last
+        assert len(set(ids.values())) == len(later) == 12
+        ended_late = {3, 13, 23}
+        in_order = [ids[value] for value in sorted(ids.keys() - ended_late)]
+        assert in_order == sorted(in_order)
+
+    def test_has_the_numbers_of_a_session_that_has_another_file_too(self, tmp_path):
+        """What is in a file keeps its number there: a run is not written twice."""
+        first, second = tmp_path / "first.ndjson", tmp_path / "second.ndjson"
+        history().persist(second)
+        numbers.reset()
+        run_tool(tools.add, a=1)
+        history().clear()
+        numbers.reset()
+        history().persist(first)
+        run_tool(tools.add, a=2)
+        history().persist(second)
+        history().persist(first)
+        for path, values in ((first, [2]), (second, [1, 2])):
+            lines = map(json.loads, path.read_text().splitlines())
+            assert [line["arguments"]["a"] for line in lines] == values
 
     def test_passes_over_a_torn_line(self, tmp_path):
         """A line cut off by a crash is passed over; the next record starts a new line."""

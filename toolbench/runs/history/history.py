@@ -2,7 +2,9 @@
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 from itertools import count, islice, pairwise
 from pathlib import Path
 from threading import RLock
@@ -48,10 +50,15 @@ class RunHistory(Sequence[RunRecord]):
         self._journal: Journal | None = None
         self._observers: dict[int, tuple[AnyTool, Callable[[], object]]] = {}
         self._numbers = count()
+        self._other_ids = set[
+            int
+        ]()  # the numbers of the runs that were read from files
 
     def add(self, record: RunRecord) -> None:
         """Append *record*, also to the file if `persist` has set one."""
         with self._lock:
+            if record.id in self._other_ids:  # it started before the file was read
+                record = replace(record, id=numbers.take())
             self._append(record)
             journal = self._journal
         if journal is not None:
@@ -96,7 +103,8 @@ class RunHistory(Sequence[RunRecord]):
         The records of earlier runs of this session are appended at once, each later record when
         its run ends. Each record is one line of JSON. A line that was cut off, for example by a
         crash, is skipped. A run that is already in the history is skipped too, so the cell can be
-        run again.
+        run again. If a run of this session has the number of a run in the file, those of this session
+        that are not in the file get new numbers.
 
         Raises:
             ToolbenchError: If *path* cannot be written.
@@ -104,21 +112,41 @@ class RunHistory(Sequence[RunRecord]):
         journal = Journal(Path(path))
         earlier = journal.read(self._max_records)
         numbers.skip_to(max((record.id for record in earlier), default=0))
+        in_file = {_identity(record) for record in earlier}
         with self._lock:
-            present, self._size = list(self._records), 0
-            known = {(record.id, record.started) for record in present}
-            new = [r for r in earlier if (r.id, r.started) not in known]
+            known = {_identity(record) for record in self._records}
+            new = [record for record in earlier if _identity(record) not in known]
+            self._other_ids |= {record.id for record in new}
+            present, self._size = self._renumbered(in_file), 0
             self._records.clear()
             for record in [*new, *present]:
                 self._append(record)
             if self._journal is None or self._journal.path != journal.path:
-                in_file = {(record.id, record.started) for record in earlier}
                 for record in present:
-                    is_new = (record.id, record.started) not in in_file
+                    is_new = _identity(record) not in in_file
                     if is_new and record.definition is not None:  # not of another file
                         journal.write(record)
             self._journal = journal
         self._tell()
+
+    def _renumbered(self, in_file: Container[tuple[datetime, str]]) -> list[RunRecord]:
+        """Return the records with new numbers for the runs of this session, if any has one of another.
+
+        The runs in *in_file* keep their numbers: they are on disk.
+        """
+        own = [
+            record
+            for record in self._records
+            if record.definition is not None and _identity(record) not in in_file
+        ]
+        if self._other_ids.isdisjoint(record.id for record in own):
+            return list(self._records)
+        own.sort(key=lambda record: record.id)
+        ids = {_identity(record): numbers.take() for record in own}
+        return [
+            replace(record, id=ids.get(_identity(record), record.id))
+            for record in self._records
+        ]
 
     def clear(self) -> None:
         """Forget all records and stop writing to the file; the file itself stays."""
@@ -126,6 +154,7 @@ class RunHistory(Sequence[RunRecord]):
             self._records.clear()
             self._size = 0
             self._journal = None
+            self._other_ids.clear()
         self._tell()
 
     def find(self, number: int) -> RunRecord | None:
@@ -231,6 +260,11 @@ class RunHistory(Sequence[RunRecord]):
                 f"Missing numbers: {text}. A run is listed when it has ended."
             )
         return remarks
+
+
+def _identity(record: RunRecord) -> tuple[datetime, str]:
+    """Return what *record* has in common with the same run in a file, also under another number."""
+    return record.started, record.tool
 
 
 def tool_names(records: Sequence[RunRecord]) -> list[str]:
