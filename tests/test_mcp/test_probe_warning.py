@@ -2,7 +2,8 @@
 
 import pytest
 
-from toolbench.mcp.monitoring.probe_warning import REMARK
+from test_mcp.peers import light
+from toolbench.mcp.monitoring.probe_warning import ENDED, REMARK
 from toolbench.mcp.monitoring.stderr import StderrTail
 
 PLAIN = """\
@@ -33,7 +34,14 @@ AFTER = (
 )
 
 
-@pytest.mark.parametrize("warning", [PLAIN, RICH], ids=["plain", "rich"])
+OLDEST = PLAIN.replace(
+    "WARNING:root:Failed to validate request:", "      | pydantic_core.ValidationError:"
+)
+
+
+@pytest.mark.parametrize(
+    "warning", [PLAIN, RICH, OLDEST], ids=["plain", "rich", "oldest"]
+)
 @pytest.mark.parametrize(
     "after", [AFTER, "INFO:shop:Ready.", "Traceback (most recent call last):"]
 )
@@ -69,3 +77,18 @@ def test_that_breaks_off_stays():
     with tail.pipe() as file:
         file.write("Failed to validate request: no\nIt was Tuesday.\n")
     assert list(tail)[2:] == ["Failed to validate request: no", "It was Tuesday."]
+
+
+def test_that_ends_the_process_has_a_remark_about_the_second(client):
+    """The second one serves; what is above the remark is of the first."""
+    session = client.connect("old", light("--dead-inside", "old", "t"))
+    assert list(session.stderr) == ["dead inside", ENDED]
+    assert client["t"]({}).text == "old"
+
+
+def test_that_ends_the_process_without_a_word_needs_none():
+    """The log of such a server stays empty."""
+    tail = StderrTail()
+    tail.add("of an earlier start")
+    tail.remark(ENDED, since=tail.total)
+    assert list(tail) == ["of an earlier start"]

@@ -36,7 +36,7 @@ for line in sys.stdin:
     request = json.loads(line)
     if dead_inside and request["method"] == "server/discover":
         sys.stdin.readline()
-        sys.exit(1)
+        sys.exit("dead inside")
     if "id" in request:
         result = RESULTS.get(request["method"])
         answer = (

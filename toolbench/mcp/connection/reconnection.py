@@ -27,6 +27,7 @@ from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
 from toolbench.mcp.elicitation import Answerer
 from toolbench.mcp.features.log_level import restore_log_level, set_log_level
 from toolbench.mcp.monitoring.notifications import Inbox
+from toolbench.mcp.monitoring.probe_warning import ENDED
 from toolbench.mcp.recording.failure import RecordedFailureError
 
 older_only_servers: set[tuple[str, ...]] = set()
@@ -178,12 +179,10 @@ class ReconnectingConnection:
             if mode != requested_mode:  # it may be another program by now
                 older_only_servers.discard(self.entry.identity)
                 return await self._connected(requested_mode)
-            if (
-                mode != "auto"
-                or entry.transport != "stdio"
-                or not lost_connection(error)
-            ):
+            may_be_older = mode == "auto" and entry.transport == "stdio"
+            if not may_be_older or not lost_connection(error):
                 raise
+            self.inbox.stderr.remark(ENDED, since=self._tried.stderr_start)
             left = self.seconds - (anyio.current_time() - started)
             connection = await self._attempt(entry, "legacy", left)
             mode = "legacy"

@@ -6,8 +6,14 @@ REMARK = (
     "[toolbench] This server does not know server/discover, by which toolbench asks for the newer "
     "protocol; its warning about that is left out. It is no error."
 )
+ENDED = (
+    "[toolbench] The process ended before it had answered server/discover, by which toolbench asks for "
+    "the newer protocol. Some older servers do; it is started again in the older protocol."
+)
 
-_BEGIN = re.compile(r"Failed to validate request:")
+_BEGIN = re.compile(
+    r"Failed to validate request:|ValidationError: \d+ validation errors for ClientRequest"
+)
 _QUESTION = "input_value='server/discover'"
 _BODY = re.compile(
     r"""

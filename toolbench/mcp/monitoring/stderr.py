@@ -68,6 +68,14 @@ class StderrTail:
         line = line.rstrip("\r\n")
         self._take((line, len(line)), self._filter)
 
+    def remark(self, text: str, *, since: int) -> None:
+        """Add *text* as a line of ours, if the server wrote any after line number *since*.
+
+        It is in no recording.
+        """
+        if self.total > since:
+            self._keep(text, len(text))
+
     def _take(self, line: Line, only: ProbeWarningFilter) -> None:
         self.on_line(line[0])  # recordings are complete
         for text, size in only.passed(line):
