@@ -53,6 +53,21 @@ class TestKeywords:
         """The action of a call is positional only: an argument of that name is free."""
         assert play(action="e4").text == "e4"
 
+    @pytest.mark.parametrize("call", [play, lambda: asyncio.run(play.acall())])
+    def test_may_be_none_at_all(self, call):
+        """A call without arguments is one with an empty dict of them."""
+        with pytest.raises(ArgumentsError, match=r"^play: action: is required$"):
+            call()
+
+        @tool
+        def find_jobs(limit: int = 20) -> int:
+            """Find jobs."""
+            return limit
+
+        assert find_jobs() == find_jobs({})
+        assert asyncio.run(find_jobs.acall()).text == "20"
+        assert find_jobs(conversation=None).text == "20"
+
     def test_work_with_an_executor(self):
         """Not only tools made of functions take keywords."""
         assert counter(upto=3).text == "3"

@@ -75,8 +75,3 @@ class TestWhatIsNoAction:
 
         with pytest.raises(TypeError, match=r"not an int\.$"):
             nothing(3)
-
-    def test_may_be_nothing_at_all(self):
-        """A call without arguments has an empty dict of them."""
-        with pytest.raises(TypeError, match=r"with no arguments, call convert\({}\)"):
-            convert()

@@ -68,6 +68,7 @@ class Customer(BaseModel):
     tags: list[str] = []
     address: Address | None = None
     password: str = ""
+    api_keys: list[str] = []
 
 
 @tool
@@ -107,11 +108,12 @@ class TestAnObject:
         result = shell.run_line_magic("tool", f"add_job {words}")
         assert result.text == "Bob city='Ulm' zip=0 "
 
-    def test_that_has_a_secret_is_written_with_another(self, shell):
+    @pytest.mark.parametrize("word", ["password=swordfish", 'api_keys=["swordfish"]'])
+    def test_shows_no_secret(self, shell, word):
         """The sentence is saved with the notebook."""
         shell.user_ns["add_job"] = add_job
-        with pytest.raises(UsageError, match='"password": "one"') as error:
-            shell.run_line_magic("tool", "add_job customer.password=swordfish")
+        with pytest.raises(UsageError, match=r"write customer=.*hidden") as error:
+            shell.run_line_magic("tool", f"add_job customer.{word}")
         assert "swordfish" not in str(error.value)
 
 

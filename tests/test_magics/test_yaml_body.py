@@ -1,11 +1,36 @@
 import json
+from typing import Annotated
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel, BeforeValidator
 
+from toolbench import tool
 from toolbench.errors import BodyError
 from toolbench.magics.arguments.yaml_body import read_yaml
+
+
+def _split(value):
+    return value.split(", ") if isinstance(value, str) else value
+
+
+class Owner(BaseModel):
+    name: str
+
+
+@tool
+def mend(
+    tags: list[str] = [],  # noqa: B006 - a default of a tool
+    sizes: list[int] = [],  # noqa: B006 - as above
+    owner: Owner | None = None,
+    passwords: list[str] = [],  # noqa: B006 - as above
+    words: Annotated[list[str], BeforeValidator(_split)] = [],  # noqa: B006 - as above
+    count: int = 1,
+) -> str:
+    """Mend a bicycle."""
+    return " ".join([*tags, *words])
+
 
 SCHEMA = {
     "properties": {
@@ -114,3 +139,43 @@ class TestMistakes:
         """Depth and length have an end, which is no crash."""
         with pytest.raises(BodyError, match="The body is not YAML"):
             read_yaml(text, {})
+
+    @pytest.mark.parametrize(
+        ("body", "sentence"),
+        [
+            ("tags: frame, wheel", "tags takes a list: write `tags: [frame, wheel]`."),
+            ("tags: 'no, 7'", "tags takes a list: write `tags: ['no', '7']`."),
+            ("tags: 'a: b'", "tags takes a list: write `tags: [one, two]`."),
+            ("tags: a]", "tags takes a list: write `tags: [one, two]`."),
+            ("sizes: 26", "sizes takes a list: write `sizes: [26]`."),
+            ("sizes: 26, 28", "sizes takes a list: write `sizes: [26, 28]`."),
+            ("owner: Bob", "owner takes an object: write `owner: {name: one}`."),
+            (
+                "tags: a, b\ncount: many",
+                "2 things in the body are wrong:"
+                "\n- tags takes a list: write `tags: [a, b]`."
+                '\n- count: should be an integer, not "many"',
+            ),
+        ],
+    )
+    def test_say_how_a_list_and_an_object_are_written(self, shell, body, sentence):
+        """The person sees their own items in brackets, and all else that is wrong."""
+        shell.user_ns["mend"] = mend
+        with pytest.raises(BodyError) as caught:
+            shell.run_cell_magic("tool", "mend", body)
+        assert str(caught.value) == sentence
+
+    def test_show_no_secret(self, shell):
+        """The sentence is saved with the notebook."""
+        shell.user_ns["mend"] = mend
+        with pytest.raises(
+            BodyError, match=r"write `passwords: \[one, two\]`"
+        ) as caught:
+            shell.run_cell_magic("tool", "mend", "passwords: swordfish, hunter2")
+        assert "swordfish" not in str(caught.value)
+
+    @pytest.mark.parametrize("body", ["tags: [a, b]", "tags: ${two}", "words: a, b"])
+    def test_are_none_where_the_tool_takes_it(self, shell, body):
+        """A variable may hold a list, and a tool may split a text itself."""
+        shell.user_ns.update(mend=mend, two=["a", "b"])
+        assert shell.run_cell_magic("tool", "mend", body).text == "a b"

@@ -298,12 +298,12 @@ class ToolDefinition(
     ) -> ObservationT:
         """Check the arguments, run the executor, and return the observation.
 
-        Pass an action, a dict, or keywords: `split_bill(total=84, people=4)`. An argument that is
-        itself called `conversation` goes in a dict. After `%load_ext toolbench` the run is
+        Pass an action, a dict, or keywords: `split_bill(total=84, people=4)`; `split_bill()` passes no
+        arguments. An argument that is itself called `conversation` goes in a dict. After `%load_ext toolbench` the run is
         recorded. Without it, a call is the same as `execute`.
         """
         __tracebackhide__ = True  # IPython leaves out such frames
-        if arguments:
+        if arguments or action is ...:
             action = self._call_of(action, arguments)
         if calls.around is None:
             return self.execute(action, conversation)
@@ -366,7 +366,7 @@ class ToolDefinition(
     ) -> ObservationT:
         """Do the same as a call `tool(...)`, without blocking the running event loop."""
         __tracebackhide__ = True
-        if arguments:
+        if arguments or action is ...:
             action = self._call_of(action, arguments)
         if calls.around_async is None:
             return await self.execute_async(action, conversation)

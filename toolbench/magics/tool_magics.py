@@ -27,8 +27,10 @@ from toolbench.llm.formats import FORMATS
 from toolbench.magics.arguments.call_arguments import (
     FORMS,
     arguments_in,
+    check_parts,
     fill_in,
     from_text,
+    looks_like_json,
 )
 from toolbench.magics.arguments.line_secrets import hides_secrets
 from toolbench.magics.arguments.sweep_values import grid_from_words
@@ -279,7 +281,10 @@ class ToolMagics(Magics):
         arguments = arguments_in(words, tool, namespace, is_all=is_all)
         if cell is not None:
             schema = tool.input_schema
-            _add(arguments, from_text(cell, options.format, namespace, schema))
+            body = from_text(cell, options.format, namespace, schema)
+            _add(arguments, body)
+            if options.format in (None, "yaml") and not looks_like_json(cell):
+                check_parts(arguments, tool, namespace)
         elif literal is not None:
             _add(arguments, from_text(literal, "json", namespace, tool.input_schema))
         elif not (arguments or options.dry_run or options.bg) and not _takes_nothing(

@@ -16,15 +16,15 @@ NOTHING: Any = ...
 
 
 def call_of(name: str, action: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return the input of a call of the tool *name*: the keywords *arguments* if any, else *action*.
+    """Return the input of a call of the tool *name*: *action*, or the keywords if no action is passed.
 
     Raises:
         TypeError: If the call has both an action and keywords.
     """
-    if not arguments:
-        return action
     if action is NOTHING:
         return arguments
+    if not arguments:
+        return action
     keywords = ", ".join(arguments)
     kind = indefinite(type(action).__name__)
     msg = (

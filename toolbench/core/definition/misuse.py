@@ -13,8 +13,6 @@ def no_action(tool_name: str, action_type: type[Action], argument: Any) -> TypeE
     """Return the error for a call whose *argument* is neither an action of the tool nor a mapping."""
     name, class_name = type(argument).__name__, action_type.__name__
     takes = f"{tool_name} takes {indefinite(class_name)} or a dict of its arguments"
-    if argument is ...:  # the default: nothing was passed
-        return TypeError(f"{takes}; with no arguments, call {tool_name}({{}}).")
     msg = f"{takes}, not {indefinite(name)}."
     if call := _call_by_keywords(tool_name, action_type):
         msg = f"{msg} Or use keywords: {call}."

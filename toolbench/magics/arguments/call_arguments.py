@@ -4,18 +4,21 @@ import ast
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from symtable import symtable
 from typing import Any, Literal, NamedTuple, get_args
 
 from IPython.core.error import UsageError
 
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.caps import shorten
 from toolbench.errors import BodyError, did_you_mean, indefinite
 from toolbench.jsonschema.example_values import TEXTS, example_values
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.words import NOUNS
 from toolbench.plain import clip, each_once
 from toolbench.redaction.detection.locations import is_secret
+from toolbench.redaction.detection.secrecy import Secrecy
 
 Format = Literal["json", "yaml", "py"]
 FORMS: tuple[Format, ...] = get_args(Format)
@@ -63,10 +66,11 @@ def read_words(words: Iterable[str], accepted: Node) -> Words:
         elif name in arguments:
             mistakes[name] = f"{name!r} is given twice."
         elif is_text and node.type in _WITH_PARTS:
-            mistakes[name] = _how_to_write(name, node, _example(name, node))
+            mistakes[name] = _how_to_write(name, node, f"{name}={_example(name, node)}")
         elif outer := _outer_object(name, accepted):
             _put(objects.setdefault(outer, {}), name, text, accepted)
-            example = clip(objects[outer], _EXAMPLE)
+            hidden, _ = Secrecy(accepted.schema).hide({outer: objects[outer]})
+            example = f"{outer}={clip(hidden[outer], _EXAMPLE)}"
             mistakes[outer] = _how_to_write(outer, accepted.at(outer), example)
         else:
             arguments[name] = value
@@ -74,7 +78,7 @@ def read_words(words: Iterable[str], accepted: Node) -> Words:
 
 
 def _how_to_write(name: str, node: Node, example: str) -> str:
-    return f"{name} takes {NOUNS[str(node.type)]}: write {name}={example}."
+    return f"{name} takes {NOUNS[str(node.type)]}: write {example}."
 
 
 def _outer_object(name: str, accepted: Node) -> str:
@@ -97,10 +101,8 @@ def _put(values: dict[str, Any], name: str, text: str, accepted: Node) -> None:
         values = values[step]
     node = node.at(last)
     value = _value(text, node)
-    is_example = is_secret(last, node.schema) or (
-        value is text and node.type in _WITH_PARTS
-    )
-    values[last] = _example_value(last, node) if is_example else value
+    is_text = value is text and node.type in _WITH_PARTS
+    values[last] = _example_value(last, node) if is_text else value
 
 
 def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
@@ -159,11 +161,57 @@ def arguments_in(
     raise kind(_in_lines([*wrong.values(), *others]))
 
 
-def _in_lines(mistakes: Sequence[str]) -> str:
+def check_parts(
+    arguments: Mapping[str, Any],
+    tool: ToolDefinition[Any, Any],
+    namespace: Mapping[str, Any],
+) -> None:
+    """Check that *arguments*, the body of a cell in YAML, has lists and objects where *tool* needs them.
+
+    Some tools take something else in their place, for example a text with commas.
+
+    Raises:
+        BodyError: If *tool* does not take a text or a number in the place of a list or an object; the
+            error says all that is wrong.
+    """
+    advice = dict[tuple[str | int, ...], str]()
+    hidden, _ = tool.secrecy.hide(arguments)
+    for name, value in arguments.items():
+        node = tool.input_node.at(name)
+        is_variable = isinstance(value, str) and _VARIABLE.fullmatch(value)
+        is_single = isinstance(value, str | int | float) and not is_variable
+        if is_single and node.type in _WITH_PARTS:
+            is_secret_text = hidden[name] != value
+            example = f"`{name}: {_as_yaml('' if is_secret_text else value, node)}`"
+            advice[(name,)] = _how_to_write(name, node, example)
+    problems = tool.problems(fill_in(dict(arguments), namespace)) if advice else []
+    if any(problem.path in advice for problem in problems):
+        lines = [advice.get(problem.path, str(problem)) for problem in problems]
+        raise BodyError(_in_lines(lines, "body"))
+
+
+def _as_yaml(value: Any, node: Node) -> str:
+    """Return an argument that has parts in YAML: *value* as a list, or an example if it is empty."""
+    from toolbench.magics.arguments.yaml_body import (  # noqa: PLC0415 - heavy: PyYAML
+        on_one_line,
+        read_yaml,
+    )
+
+    parts: Any = None
+    if node.type == "array" and value != "":
+        items = True if node.items is None else node.items.schema
+        with suppress(BodyError):
+            parts = read_yaml(f"[{value}]", {"items": items})
+    if not (isinstance(parts, list) and node.fits(parts)):
+        parts = example_values(node)[0]
+    return shorten(on_one_line(parts), _EXAMPLE)
+
+
+def _in_lines(mistakes: Sequence[str], place: str = "line") -> str:
     if len(mistakes) == 1:
         return mistakes[0]
     lines = "".join(f"\n- {mistake}" for mistake in mistakes)
-    return f"{len(mistakes)} things in the line are wrong:{lines}"
+    return f"{len(mistakes)} things in the {place} are wrong:{lines}"
 
 
 def _example(name: str, node: Node) -> str:

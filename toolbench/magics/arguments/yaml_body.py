@@ -66,6 +66,14 @@ def read_yaml(text: str, schema: Any) -> Any:
         raise BodyError(msg) from None
 
 
+def on_one_line(value: Any) -> str:
+    """Return *value*, which is JSON, as YAML on one line: `[frame, wheel]`."""
+    text = yaml.safe_dump(
+        value, default_flow_style=True, width=float("inf"), allow_unicode=True
+    )
+    return text.strip()
+
+
 def _keep_text(whole: yaml.Node, schema_node: Node) -> None:
     """Make all keys in *whole* text, except `<<`. Make values text where *schema_node* takes text.
 
