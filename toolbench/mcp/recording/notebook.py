@@ -10,6 +10,7 @@ from typing import Any
 from toolbench.errors import ServerError
 from toolbench.mcp.recording.recording import RecordedCall, Recording
 from toolbench.mcp.session import MCPServerSession
+from toolbench.plain import clip
 from toolbench.redaction.marks import without_numbers
 
 
@@ -22,7 +23,8 @@ def write_notebook(session: MCPServerSession, path: str | Path) -> Path:
         path: The file of the notebook. The notebook names the recording by a relative path.
 
     Raises:
-        ServerError: If there is no recorded call, or the notebook cannot be written.
+        ServerError: If there is no recorded call, a call that succeeded fails in the replay, or the
+            notebook cannot be written.
     """
     path, recorded = Path(path).expanduser(), session.recording
     if recorded is None:
@@ -111,8 +113,18 @@ def _calls(
     for call in calls:
         arguments: Mapping[str, Any] = without_numbers(dict(call.arguments))
         source = f"print(session.call({call.tool!r}, {arguments!r}).text)"
-        text = session.call(call.tool, dict(arguments)).text
-        yield _code(source, f"{text}\n")
+        result = session.call(call.tool, dict(arguments))
+        if result.is_error and _has_succeeded(call):
+            msg = (
+                f"No notebook was written: the recorded call of {call.tool!r} with "
+                f"{clip(arguments)} cannot be repeated. {result.text}"
+            )
+            raise ServerError(msg)
+        yield _code(source, f"{result.text}\n")
+
+
+def _has_succeeded(call: RecordedCall) -> bool:
+    return call.result is not None and not call.result.get("isError")
 
 
 def _foot() -> dict[str, Any]:

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 
 import anyio
 
@@ -34,6 +35,10 @@ _QUIET = frozenset({"ping", "logging/setLevel"})
 _FOR_PEOPLE = frozenset({"elicitation/create", "sampling/createMessage"})
 """Questions that a person or a model answers."""
 
+_IN_ROUNDS = frozenset({"tools/call", "prompts/get", "resources/read"})
+"""Requests that may get questions as their answer in the newer protocol."""
+_QUESTION = "question"
+
 
 class LineListener:
     """The base class of listeners to lines of the server that are not messages; it ignores them."""
@@ -48,7 +53,9 @@ class LineListener:
 class Player:
     """Answers in place of one recorded server, whose recorded messages are its tape.
 
-    A new connection goes on at the place of the tape where the last connection stopped.
+    A new connection goes on at the place of the tape where the last connection stopped. A
+    recording may have connections of both eras of the protocol. A call is answered in either era:
+    its questions are sent in the way of the present connection.
     """
 
     def __init__(self, tape: Tape) -> None:
@@ -87,6 +94,14 @@ class Player:
         return events
 
 
+class _Paused(NamedTuple):
+    """A request whose recorded question the client answers in its next round."""
+
+    exchange: Exchange
+    place: int
+    """The number of the question among the events of the exchange."""
+
+
 class _Connection:
     """One connection to a player. It runs in the background loop."""
 
@@ -98,6 +113,9 @@ class _Connection:
         self._answers: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         self._streams: list[Any] = []  # the ids of requests that are held open
         self._tokens: dict[str, Any] = {}  # by recorded progress token: the new one
+        self._is_older = False  # whether the client opened it with the older protocol
+        self._paused: dict[str, _Paused] = {}  # by the state that the client sends back
+        self._numbers = count(1)
 
     async def serve(self) -> None:
         async with anyio.create_task_group() as tasks:
@@ -127,25 +145,97 @@ class _Connection:
 
     async def _play(self, message: dict[str, Any]) -> None:
         method, params = message["method"], message.get("params") or {}
+        if method == "initialize":
+            self._is_older = True
+        paused = self._paused.pop(str(params.get("requestState")), None)
+        if paused is not None:
+            await self._go_on(paused, message)
+            return
         exchange = self._player.matcher.find(method, params)
         if exchange is None:
             self._end.send(_reply(message, self._unknown(method, params)))
             return
         if exchange.is_held_open:
             self._streams.append(message["id"])
+        await self._repeat(exchange, message)
+
+    async def _repeat(
+        self, exchange: Exchange, message: dict[str, Any], start: int = 0
+    ) -> None:
+        """Repeat what was recorded for *exchange*, from the event *start* on, to answer *message*."""
         if exchange.is_call:
-            self._tokens[str(exchange.token)] = (params.get("_meta") or {}).get(
-                "progressToken"
-            )
-        for event in exchange.events:
+            meta = params_of(message).get("_meta") or {}
+            self._tokens[str(exchange.token)] = meta.get("progressToken")
+        for place, event in enumerate(exchange.events[start:], start):
+            if not self._is_older and _is_for_rounds(exchange, event):
+                self._pause(_Paused(exchange, place), message)
+                return
             problem = await self._happen(event)
             if problem is not None:
-                error = {"code": NOT_RECORDED, "message": problem}
-                self._end.send(_reply(message, {"error": error}))
+                self._refuse(message, problem)
                 return
+        is_from_newer = self._is_older and exchange.is_modern
+        if is_from_newer and exchange.asked and exchange.method in _IN_ROUNDS:
+            await self._ask_each(exchange, message)
+            return
         await self._end_of(exchange, message)
         for event in exchange.later:
             await self._happen(event)
+
+    def _refuse(self, message: dict[str, Any], problem: str) -> None:
+        error = {"code": NOT_RECORDED, "message": problem}
+        self._end.send(_reply(message, {"error": error}))
+
+    # --- questions that were recorded in the other era of the protocol ---------------
+
+    def _pause(self, paused: _Paused, message: dict[str, Any]) -> None:
+        """Answer *message* with a question that the recorded server sent as a request."""
+        event = paused.exchange.events[paused.place]
+        question = without_numbers(event.message)
+        recorded = mapping_of(mapping_of(event.answer).get("result"))
+        self._player.pending.append((params_of(question).get("message"), recorded))
+        state = f"toolbench-replay-{next(self._numbers)}"
+        self._paused[state] = paused
+        request = {key: question[key] for key in ("method", "params")}
+        result = {
+            "resultType": "input_required",
+            "inputRequests": {_QUESTION: request},
+            "requestState": state,
+        }
+        self._end.send(_reply(message, {"result": result}))
+
+    async def _go_on(self, paused: _Paused, message: dict[str, Any]) -> None:
+        """Go on after a question of `_pause`, to which *message* has the answer."""
+        exchange, place = paused
+        answers = mapping_of(params_of(message).get("inputResponses"))
+        answered = {"result": answers.get(_QUESTION)}
+        problem = _otherwise(exchange.events[place], answered)
+        if problem is not None:
+            self._refuse(message, problem)
+            return
+        await self._repeat(exchange, message, place + 1)
+
+    async def _ask_each(self, exchange: Exchange, message: dict[str, Any]) -> None:
+        """Send the questions in the recorded answer as requests; go on with the next round."""
+        if exchange.next is None:
+            error = failure_error({"text": CUT_OFF})
+            self._end.send(_reply(message, {"error": error}))
+            return
+        result = mapping_of((exchange.response or {}).get("result"))
+        answers = mapping_of(exchange.next.params.get("inputResponses"))
+        for key, request in mapping_of(result.get("inputRequests")).items():
+            identity = f"toolbench-replay-{next(self._numbers)}"
+            question = {"jsonrpc": "2.0", "id": identity, **mapping_of(request)}
+            event = Event("request", question, {"result": answers.get(key)})
+            problem = await self._ask(event)
+            if problem is not None:
+                self._refuse(message, problem)
+                return
+        for event in exchange.later:
+            await self._happen(event)
+        await self._repeat(exchange.next, message)
+
+    # --- the end of a request ---------------------------------------------------------
 
     async def _end_of(self, exchange: Exchange, message: dict[str, Any]) -> None:
         """End *exchange* as recorded: by an answer, a failure, a closed connection, or not at all."""
@@ -230,6 +320,19 @@ class _Connection:
             answered = await answer
             return _otherwise(event, answered)
         raise asyncio.CancelledError
+
+
+def _is_for_rounds(exchange: Exchange, event: Event) -> bool:
+    """Tell whether the newer protocol sends the question *event* as the answer to the request."""
+    question = mapping_of(event.message)
+    return (
+        event.kind == "request"
+        and exchange.method in _IN_ROUNDS
+        and not exchange.is_modern
+        and question.get("method") in _FOR_PEOPLE
+        and "params" in question
+        and isinstance(mapping_of(event.answer).get("result"), Mapping)
+    )
 
 
 def rounds(exchange: Exchange) -> Iterator[tuple[Any, Mapping[str, Any]]]:

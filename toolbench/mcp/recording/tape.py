@@ -8,6 +8,9 @@ from toolbench.mcp.recording.frame import Frame
 
 _HELD_OPEN = "subscriptions/listen"
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+_VERSION = (
+    "io.modelcontextprotocol/protocolVersion"  # in each request of the newer protocol
+)
 
 EventKind = Literal["notification", "request", "stderr", "noise"]
 
@@ -56,6 +59,11 @@ class Exchange:
         """The progress token of the request."""
         meta = self.params.get("_meta")
         return meta.get("progressToken") if isinstance(meta, Mapping) else None
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether the request was sent over the newer protocol."""
+        return _VERSION in mapping_of(self.params.get("_meta"))
 
     @property
     def is_call(self) -> bool:
