@@ -48,10 +48,20 @@ class TestNew:
 
 
 class TestLab:
-    def test_a_notebook_that_is_not_there(self, tmp_path):
-        """The sentence names the notebook that was looked for."""
-        output = toolbench("lab", "none.ipynb", cwd=tmp_path, code=1)
-        assert str(tmp_path / "none.ipynb") in output
+    def test_a_notebook_in_no_folder(self, tmp_path):
+        """A notebook that does not exist is made, but no folder is: it may be a typing mistake."""
+        output = toolbench("lab", "no/none.ipynb", cwd=tmp_path, code=1)
+        # JupyterLab may complain before it, as below
+        assert output.endswith(
+            f"There is no notebook {str(tmp_path / 'no/none.ipynb')!r}, "
+            f"and no folder {str(tmp_path / 'no')!r} to make it in.\n"
+        )
+
+    def test_a_notebook_that_cannot_be_made(self, tmp_path):
+        """The sentence has the reason of the system."""
+        (tmp_path / "folder.ipynb").mkdir()
+        output = toolbench("lab", "folder.ipynb", cwd=tmp_path, code=1)
+        assert output.endswith("folder.ipynb' cannot be made: Is a directory.\n")
 
     def test_a_file_that_is_no_notebook(self, tmp_path):
         """Its folder is not served."""
@@ -83,15 +93,34 @@ class TestLab:
         )
         assert list(tmp_path.iterdir()) == []
 
-    def test_without_a_notebook_one_is_made(self, tmp_path, monkeypatch):
-        """JupyterLab is served, on a notebook that loads toolbench."""
-        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"):
-            monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    @pytest.mark.parametrize(
+        ("arguments", "name", "line"),
+        [
+            ([], "toolbench.ipynb", ""),
+            (
+                ["libary.ipynb"],
+                "libary.ipynb",
+                "Made the new notebook {}. Did you mean 'library'?\n",
+            ),
+        ],
+    )
+    def test_a_notebook_that_is_missing_is_made(
+        self, tmp_path, monkeypatch, arguments, name, line
+    ):
+        """JupyterLab is served, on a notebook that loads toolbench; one with a name is announced."""
+        for variable in (
+            "JUPYTER_CONFIG_DIR",
+            "JUPYTER_DATA_DIR",
+            "JUPYTER_RUNTIME_DIR",
+        ):
+            monkeypatch.setenv(variable, str(tmp_path / variable.lower()))
         folder = tmp_path / "work"
         folder.mkdir()
+        (folder / "library.ipynb").write_text("{}")
         with subprocess.Popen(
-            [TOOLBENCH, "lab", "--no-browser"],
+            [TOOLBENCH, "lab", *arguments, "--no-browser"],
             cwd=folder,
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         ) as server:
@@ -106,9 +135,13 @@ class TestLab:
                 assert status == 200
             finally:
                 server.terminate()
-                server.communicate()
-        cells = json.loads((folder / "toolbench.ipynb").read_text())["cells"]
+                output, _ = server.communicate()
+        cells = json.loads((folder / name).read_text())["cells"]
         assert "%load_ext toolbench" in cells[0]["source"]
+        assert name in address
+        # JupyterLab may print news after it
+        assert output.startswith(line.format(folder / name))
+        assert ("Made" in output) == bool(line)
 
 
 class TestDoctor:

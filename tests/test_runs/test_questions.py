@@ -132,6 +132,39 @@ class TestPresets:
         assert observation.is_error
         assert "does not fit 'What is your name?'" in observation.text
 
+    @pytest.mark.parametrize(
+        ("required", "advice"),
+        [
+            (["soil"], "{'soil': 'loam'}"),
+            ([], "{'soil': 'loam'}"),
+            (["note", "soil"], "{'note': 'loam', 'soil': ...}"),
+        ],
+    )
+    def test_of_several_fields_are_a_dict(self, required, advice):
+        """Which of the fields a bare value means is not guessed: the error has the dict."""
+        text = {"type": "string"}
+        schema = {
+            "type": "object",
+            "properties": {"soil": text, "note": text},
+            "required": required,
+            "additionalProperties": False,
+        }
+        question = Question.about("Which soil?", schema, "")
+        with pytest.raises(ToolbenchError) as error:
+            preset("loam")(question)
+        assert str(error.value) == (
+            "The preset answer 'loam' does not fit 'Which soil?': "
+            f"it is a form with 2 fields, write {advice}."
+        )
+
+    def test_of_several_fields_show_no_secret(self):
+        """The error is recorded."""
+        text = {"type": "string"}
+        schema = {"type": "object", "properties": {"password": text, "user": text}}
+        question = Question.about("Who?", {**schema, "required": ["password"]}, "")
+        with pytest.raises(ToolbenchError, match=r"write \{'password': '<secret"):
+            preset("swordfish")(question)
+
     def test_a_no_is_a_decline(self):
         """A yes-or-no question answered no is falsy."""
         run = Run(tools.erase, {"path": "x"}, source="magic")

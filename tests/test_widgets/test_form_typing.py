@@ -272,6 +272,18 @@ class TestShortLists:
         ]
         assert form.value == {"t": ["", "a\nb"]}
 
+    @pytest.mark.parametrize("default", [["a"], []])
+    def test_how_to_mark_several_is_said(self, default):
+        """A plain click marks one value and no other, and nothing else says how to mark none."""
+        kinds = {"type": "array", "items": {"enum": ["a", "b"]}, "default": default}
+        form = _form(kinds=kinds)
+        help_ = "Ctrl-click (on a Mac ⌘-click) marks several, or none"
+        rest = ", default [&quot;a&quot;]." if default else "."
+        assert f"{help_}{rest}" in page(form.widget)
+        form.value = {"kinds": []}
+        assert "Ctrl-click" not in page(form.widget)
+        assert "an empty list is sent" in page(form.widget).lower()
+
     def test_known_values_are_marked(self):
         """A set of known values is a list to mark; another order, or one twice, is typed."""
         form = _form(t={"type": "array", "items": {"enum": ["a", "b"]}})

@@ -54,7 +54,7 @@ def lab(notebook: Path | None = None, *, browser: bool = True) -> int:
     """Open JupyterLab on a notebook, by default on a new one that lists your tools.
 
     Args:
-        notebook: The notebook to open; JupyterLab shows its folder.
+        notebook: The notebook to open, which is made if it does not exist; JupyterLab shows its folder.
         browser: Open a browser. With `--no-browser`, only print the address.
     """
     try:

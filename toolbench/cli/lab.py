@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from urllib.parse import quote
 
-from toolbench.errors import ToolbenchError
+from toolbench.errors import ToolbenchError, did_you_mean
 from toolbench.install_commands import how_to_install
 
 _STARTER = "toolbench.ipynb"
@@ -20,7 +20,8 @@ def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) 
     """Start JupyterLab with *notebook*, and return when it is stopped.
 
     Args:
-        notebook: An existing notebook; if None, the notebook of `starter` in the current folder.
+        notebook: A notebook, which is made if it does not exist, with the cells of `starter`; if None,
+            the notebook of `starter` in the current folder.
         browser: True to open a browser, False to only print the address.
         root: The folder that JupyterLab shows. It must contain the notebook. By default, it is the
             folder of the notebook.
@@ -29,7 +30,7 @@ def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) 
         The exit code, 0.
 
     Raises:
-        LabError: If the file does not exist or is not a notebook, or JupyterLab is not installed.
+        LabError: If the file is not a notebook or cannot be made, or JupyterLab is not installed.
     """
     try:
         from jupyterlab.labapp import LabApp  # noqa: PLC0415 - heavy, and an extra
@@ -37,12 +38,11 @@ def open_lab(notebook: Path | None, *, browser: bool, root: Path | None = None) 
         msg = f"JupyterLab is not installed here: {how_to_install('jupyterlab')}"
         raise LabError(msg) from error
     notebook = (notebook or starter(Path.cwd())).resolve()
-    if not notebook.is_file():
-        msg = f"There is no notebook {str(notebook)!r}."
-        raise LabError(msg)
     if notebook.suffix != ".ipynb":
         msg = f"{str(notebook)!r} is not a notebook: the name of a notebook ends in .ipynb."
         raise LabError(msg)
+    if not notebook.is_file():
+        _make_new(notebook)
     use_own_kernel()
     folder = root or notebook.parent
     place = quote(notebook.relative_to(folder).as_posix())
@@ -68,14 +68,37 @@ def use_own_kernel() -> None:
 
 def starter(folder: Path) -> Path:
     """Return the path of the starter notebook in *folder*, which lists the tools; make it if needed."""
+    path = folder / _STARTER
+    if not path.exists():
+        _write_starter(path)
+    return path
+
+
+def _make_new(path: Path) -> None:
+    """Make the notebook *path*, and print that it is new, with the notebooks of similar names.
+
+    Raises:
+        LabError: If its folder does not exist, or the file cannot be written.
+    """
+    if not path.parent.is_dir():
+        msg = f"There is no notebook {str(path)!r}, and no folder {str(path.parent)!r} to make it in."
+        raise LabError(msg)
+    others = [other.stem for other in path.parent.glob("*.ipynb")]
+    try:
+        _write_starter(path)
+    except OSError as error:
+        msg = f"The notebook {str(path)!r} cannot be made: {error.strerror}."
+        raise LabError(msg) from None
+    line = f"Made the new notebook {path}.{did_you_mean(path.stem, others)}"
+    print(line, flush=True)  # noqa: T201 - a command of a terminal
+
+
+def _write_starter(path: Path) -> None:
     import nbformat  # noqa: PLC0415 - comes with JupyterLab
     from nbformat import v4  # noqa: PLC0415
 
-    path = folder / _STARTER
-    if not path.exists():
-        cells = [v4.new_code_cell(source) for source in _CELLS]
-        # Without a kernel name, JupyterLab asks for one.
-        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-        metadata = {"kernelspec": kernel}
-        nbformat.write(v4.new_notebook(cells=cells, metadata=metadata), path)
-    return path
+    cells = [v4.new_code_cell(source) for source in _CELLS]
+    # Without a kernel name, JupyterLab asks for one.
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    metadata = {"kernelspec": kernel}
+    nbformat.write(v4.new_notebook(cells=cells, metadata=metadata), path)

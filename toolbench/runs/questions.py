@@ -191,12 +191,24 @@ def _preset_answer(question: Question, value: Any) -> Answer:
     if problems := question.problems(content):
         safe_content = Secrecy(question.schema).hide(content)[0]
         text = repr(safe_content if whole else safe_content[name])
+        advice = "" if whole else _as_fields(question.schema, value)
         msg = (
             f"The preset answer {text} does not fit {question.message!r}: "
-            f"{'; '.join(problems)}"
+            f"{advice or '; '.join(problems)}"
         )
         raise ToolbenchError(msg)
     return Answer("accept", content)
+
+
+def _as_fields(schema: Mapping[str, Any], value: Any) -> str:
+    """Return how *value* is written for a form of several fields; empty if *schema* has one field."""
+    form = read(schema)
+    if len(form.names) < 2:
+        return ""
+    first, *others = form.required or form.names[:1]
+    [text] = Secrecy(schema).hide({first: value})[0].values()
+    fields = [f"{first!r}: {text!r}", *(f"{name!r}: ..." for name in others)]
+    return f"it is a form with {len(form.names)} fields, write {{{', '.join(fields)}}}."
 
 
 def _only_name(schema: Mapping[str, Any]) -> str:

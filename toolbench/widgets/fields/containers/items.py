@@ -27,6 +27,7 @@ from toolbench.widgets.fields.unset import UNSET
 from toolbench.wording import counted
 
 _ONE_PER_LINE = "one per line"
+_SEVERAL = "Ctrl-click (on a Mac ⌘-click) marks several, or none"
 _HINT = 60  # characters quoted of a line
 
 
@@ -231,11 +232,12 @@ class Marks(Editor):
 
     @property
     def hint(self) -> str:
-        """A note about the value that is sent if no value is marked."""
+        """How to mark several values, or none; and the value that is sent if no value is marked."""
         if self._on_purpose:
             return Items.emptied
         default = self.slot.default
-        return "" if default in (UNSET, []) else f"default {notes.ghost(default)}"
+        is_plain = default in (UNSET, [])
+        return _SEVERAL if is_plain else f"{_SEVERAL}, default {notes.ghost(default)}"
 
     def build(self) -> Widget:
         """Make the list of the known values."""
