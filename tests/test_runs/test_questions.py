@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from test_runs import tools
 from toolbench import current_run, run_tool, tool
-from toolbench.errors import ToolbenchError
 from toolbench.runs.engine import perform, start
 from toolbench.runs.input_prompt import ask_in_cell
-from toolbench.runs.questions import Answer, Question, answering, preset
+from toolbench.runs.questions import Answer, Question, answering
 from toolbench.runs.run import Run
 from toolbench.runs.run_here import run_here
 
@@ -77,100 +76,6 @@ class TestQuestion:
         assert question.bare
         assert list(question.schema["properties"]) == ["answer"]
         assert question.schema.get("$defs") == schema.get("$defs")
-
-
-class TestPresets:
-    def test_answer_in_turn_and_then_decline(self):
-        """Each question takes the next; after the last, the answer is no."""
-        asker = preset({"name": "Ada"}, None)
-        question = Question("Name?", tools.NAME)
-        assert asker(question) == Answer("accept", {"name": "Ada"})
-        assert asker(question).action == "decline"
-        assert asker(question).action == "decline"
-
-    @pytest.mark.parametrize(
-        ("schema", "preset"),
-        [({"type": "string"}, "Ada"), ({"type": "array"}, [1]), (None, True)],
-    )
-    def test_may_be_bare_values(self, schema, preset):
-        """A question for one value is answered by that value."""
-
-        @tool
-        def ask() -> str:
-            """Ask."""
-            answer = current_run().ask("?", schema)
-            return f"{answer.action} {answer.value}"
-
-        with answering(preset):
-            assert run_tool(ask).text == f"accept {preset}"
-
-    def test_of_one_field_may_be_bare_too(self):
-        """FastMCP wraps a single value as `value`: there is no other it could be meant for."""
-        schema = {
-            "type": "object",
-            "properties": {"value": {"type": "integer"}},
-            "required": ["value"],
-        }
-        question = Question.about("How many?", schema, "")
-        assert preset(3)(question) == Answer("accept", {"value": 3})
-        assert preset({"value": 3})(question) == Answer("accept", {"value": 3})
-        with pytest.raises(ToolbenchError, match="does not fit"):
-            preset("three")(question)
-
-    def test_answer_runs_from_buttons_too(self):
-        """Whoever else would be asked: what was answered in advance is not asked again."""
-        run = Run(tools.ask_name, {}, source="button", asker=lambda question: 1 / 0)
-        with answering({"name": "Ada"}):
-            start(run)
-            assert run.done.wait(20)
-        assert run.observation.text == "Hello Ada."
-
-    def test_that_do_not_fit_are_an_error(self):
-        """A preset answer that could not have been given says so."""
-        with answering({"name": 1}):
-            observation = run_tool(tools.ask_name)
-        assert observation.is_error
-        assert "does not fit 'What is your name?'" in observation.text
-
-    @pytest.mark.parametrize(
-        ("required", "advice"),
-        [
-            (["soil"], "{'soil': 'loam'}"),
-            ([], "{'soil': 'loam'}"),
-            (["note", "soil"], "{'note': 'loam', 'soil': ...}"),
-        ],
-    )
-    def test_of_several_fields_are_a_dict(self, required, advice):
-        """Which of the fields a bare value means is not guessed: the error has the dict."""
-        text = {"type": "string"}
-        schema = {
-            "type": "object",
-            "properties": {"soil": text, "note": text},
-            "required": required,
-            "additionalProperties": False,
-        }
-        question = Question.about("Which soil?", schema, "")
-        with pytest.raises(ToolbenchError) as error:
-            preset("loam")(question)
-        assert str(error.value) == (
-            "The preset answer 'loam' does not fit 'Which soil?': "
-            f"it is a form with 2 fields, write {advice}."
-        )
-
-    def test_of_several_fields_show_no_secret(self):
-        """The error is recorded."""
-        text = {"type": "string"}
-        schema = {"type": "object", "properties": {"password": text, "user": text}}
-        question = Question.about("Who?", {**schema, "required": ["password"]}, "")
-        with pytest.raises(ToolbenchError, match=r"write \{'password': '<secret"):
-            preset("swordfish")(question)
-
-    def test_a_no_is_a_decline(self):
-        """A yes-or-no question answered no is falsy."""
-        run = Run(tools.erase, {"path": "x"}, source="magic")
-        with answering(False):
-            perform(run)
-        assert run.state == "denied"
 
 
 class TestAsking:
