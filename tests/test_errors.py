@@ -20,7 +20,9 @@ _EXAMPLES = {
         "add", [Problem(("a", 0), "is required"), Problem((), "is odd")]
     ),
     MissingExtraError: MissingExtraError("pandas"),
-    ToolFailedError: ToolFailedError("add", Observation.from_text("no")),
+    ToolFailedError: ToolFailedError(
+        "add", Observation.from_text("no"), "In[1], line 2, in add"
+    ),
     ToolStoppedError: ToolStoppedError("add", Observation.from_text("no")),
 }
 _TREE = [

@@ -165,17 +165,23 @@ class ServerError(ToolbenchError, ConnectionError):
 class ToolFailedError(ToolbenchError, RuntimeError):
     """A tool that a magic ran has failed; `observation` is its result."""
 
-    def __init__(self, tool: str, observation: Any) -> None:
-        """Make an error about *tool*, with the text of *observation*, its result."""
+    def __init__(self, tool: str, observation: Any, place: str = "") -> None:
+        """Make an error about *tool*, with the text of *observation*, its result.
+
+        *place* is the line of code that failed, such as `In[12], line 7, in add_job`; empty if it is
+        not known.
+        """
         self.tool = tool
         self.observation = observation
+        self.place = place
         text = observation.text.strip()
         text = text if text.startswith(tool) else f"{tool}: {text}"
+        text += f" ({place})" if place else ""
         asides = "".join(f"\n{aside}" for aside in getattr(observation, "_asides", ()))
         super().__init__((getattr(observation, "for_person", "") or text) + asides)
 
     def __reduce__(self) -> Any:  # as above
-        return type(self), (self.tool, self.observation)
+        return type(self), (self.tool, self.observation, self.place)
 
 
 class ToolStoppedError(ToolFailedError):

@@ -251,6 +251,24 @@ class TestMistakes:
             cell(shell, f"add {options}", body)
         assert message in str(caught.value)
 
+    @pytest.mark.parametrize("kind", ["def", "async def"])
+    def test_of_a_tool_name_the_line_of_the_cell(self, shell, kind, monkeypatch):
+        """The last line that the person wrote, also if a library raised the error in it."""
+        monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+        cells = [
+            "import json\n\ndef read(text):\n    return json.loads(text)",
+            f"@tool\n{kind} load(text: str) -> str:\n    'Load.'\n    return read(text)",
+        ]
+        for code in cells:
+            shell.run_cell(code, store_history=True).raise_error()
+        number = shell.execution_count - len(cells)
+        with pytest.raises(ToolFailedError) as caught:
+            line(shell, "%tool load text=x")
+        assert str(caught.value) == (
+            "load: JSONDecodeError: Expecting value: line 1 column 1 (char 0) "
+            f"(In[{number}], line 4, in read)"
+        )
+
     def test_show_no_traceback(self, shell):
         """IPython shows the sentence alone."""
         error = shell.run_cell("%tool ad").error_in_exec

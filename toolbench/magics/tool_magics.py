@@ -336,7 +336,7 @@ class ToolMagics(Magics):
         masked = redactor.value(observation) if redactor.secrets else observation
         if observation.is_error:
             kind = ToolFailedError if run.state == "error" else ToolStoppedError
-            raise kind(tool.name, masked)
+            raise kind(tool.name, masked, run.place)
         return None if options.out else masked
 
 

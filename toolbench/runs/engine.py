@@ -36,6 +36,7 @@ from toolbench.runs.kernel_loop.loop_runs import in_loop, outcome_of
 from toolbench.runs.kernel_loop.loop_timer import later
 from toolbench.runs.output.exception_text import (
     is_lack_of_memory,
+    place_of,
     sentence_of,
     traceback_of,
 )
@@ -295,6 +296,7 @@ def _ended_by(run: Run, error: BaseException) -> bool:
         run.problems = error.problems
     else:
         run.traceback = hide(traceback_of(error))
+        run.place = place_of(error)
     _keep(run, Observation.from_text(hide(sentence_of(error)), is_error=True))
     run.enter("error")
     return False

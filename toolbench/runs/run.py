@@ -93,7 +93,7 @@ class Run:
         self.problems: tuple[Problem, ...] = ()
         """The problems of the arguments, if the run failed because of them."""
         self.unchecked = False  # also send arguments that the server has to check
-        self.traceback = ""
+        self.traceback = self.place = ""  # of its error; the place is in a cell
         self.decision = ""
         self.asks_because = ""  # the reason to ask, although the policy allows it
         self.error_kind: ErrorKind | None = None  # of the error that the tool raised

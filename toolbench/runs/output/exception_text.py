@@ -8,6 +8,7 @@ from types import TracebackType
 
 from toolbench.errors import ToolbenchError
 from toolbench.plain import sentence
+from toolbench.runs.shell import running_shell
 
 _OURS = str(Path(__file__).parents[2])
 _OTHER_THREAD = (
@@ -68,6 +69,22 @@ def traceback_of(error: BaseException) -> str:
         theirs = theirs.tb_next
     trace = theirs or error.__traceback__
     return "".join(traceback.format_exception(type(error), error, trace))
+
+
+def place_of(error: BaseException) -> str:
+    """Return the last line of a cell in the traceback of *error*: `In[12], line 7, in add_job`.
+
+    The result is empty if no cell is in it, as for a tool of a package.
+    """
+    compiler = getattr(running_shell(), "compile", None)
+    if compiler is None:
+        return ""
+    place = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        cell = compiler.format_code_name(frame.f_code.co_filename)
+        if cell is not None:
+            place = f"{cell[1]}, line {line}, in {frame.f_code.co_name}"
+    return place
 
 
 def _is_ours(trace: TracebackType) -> bool:
