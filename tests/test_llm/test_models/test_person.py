@@ -42,6 +42,27 @@ class TestInCell:
             assert part in prompts[0]
 
     @pytest.mark.parametrize("provider", PROVIDERS)
+    def test_sees_each_schema_once(self, typed, provider):
+        """Then the name is enough, until the tool changes; another model shows all again."""
+        lines, prompts = typed
+        lines += ["", "One."] * 4
+        model = PersonModel(provider=provider)
+        changed = GREP.model_copy(update={"description": "Find better."})
+        for tools in ([GREP], [GREP, WRITE], [changed, WRITE]):
+            model.complete(MESSAGES, tools)
+        PersonModel(provider=provider).complete(MESSAGES, [GREP])
+        lists = [
+            prompt.partition("[tools]\n")[2]
+            for prompt in prompts
+            if "[tools]" in prompt
+        ]
+        schema = '"pattern"'
+        assert schema in lists[0] and "as before" not in lists[0]
+        assert schema not in lists[1] and "as before: grep\n" in lists[1]
+        assert "Find better." in lists[2] and "as before: file_editor\n" in lists[2]
+        assert schema in lists[3] and "as before" not in lists[3]
+
+    @pytest.mark.parametrize("provider", PROVIDERS)
     def test_picks_a_tool_and_fills_its_form(self, typed, provider):
         """Argument by argument; what is left empty is not sent. The text is the thought."""
         lines, _ = typed

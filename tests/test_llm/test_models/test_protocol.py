@@ -146,7 +146,10 @@ class TestScriptedModel:
         answers = [model.complete(HELLO) for _ in range(3)]
         assert [answer.text for answer in answers] == ["One.", "Two.", "Two."]
         assert answers[2].finish_reason == "length"
-        with pytest.raises(ModelScriptError, match="3 answers, and this is request 4"):
+        with pytest.raises(
+            ModelScriptError,
+            match=r"^The script of this ScriptedModel is over: it has 3 answers, and this is request 4",
+        ):
             model.complete(HELLO)
 
     def test_keeps_what_it_was_sent(self):

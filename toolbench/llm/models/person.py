@@ -40,6 +40,8 @@ class PersonRequest:
     tools: Sequence[Json]
     """The tools in the provider's format."""
     provider: Provider
+    known_tools: Sequence[Json] = ()
+    """The tools that the person has read in an earlier request; `text` has only their names."""
 
     @property
     def tool_names(self) -> list[str]:
@@ -69,12 +71,18 @@ class PersonRequest:
 
     @property
     def text(self) -> str:
-        """The whole request as text for a person: every message, then the tools."""
+        """The request as text for a person: every message, then the tools that are not known yet."""
         turns = [
             f"[{message.get('role')}] {_words(message)}" for message in self.messages
         ]
-        tools = [json.dumps(tool, ensure_ascii=False) for tool in self.tools]
-        tool_lines = "\n".join(tools) or "none"
+        lines, known = [], []
+        for name, tool in zip(self.tool_names, self.tools, strict=True):
+            if tool in self.known_tools:
+                known.append(name)
+            else:
+                lines.append(json.dumps(tool, ensure_ascii=False))
+        lines += [f"as before: {', '.join(known)}"] if known else []
+        tool_lines = "\n".join(lines) or "none"
         return "\n\n".join([*turns, f"[tools]\n{tool_lines}"])
 
 
@@ -104,7 +112,8 @@ class PersonModel:
 
     Without an *answerer* you are asked in the cell, by `input()`, or in the panel of the run:
     first for the tool to call or a text, then for each argument of the tool. The function
-    `answering` of `toolbench.runs.questions` gives the answers in advance.
+    `answering` of `toolbench.runs.questions` gives the answers in advance. A tool is shown with its
+    schema once, and then with its name.
 
     Args:
         answerer: A function that asks a person in another way, such as in a panel; it may be
@@ -123,6 +132,7 @@ class PersonModel:
         self.answerer: Answerer = ask_for_answer if answerer is None else answerer
         """The function that asks the person."""
         self.name, self.provider = name, provider
+        self._known_tools: list[Json] = []  # the tools of the last request in the cell
 
     def __repr__(self) -> str:
         return f"<PersonModel {self.name}>"
@@ -143,10 +153,13 @@ class PersonModel:
         """
         cancel = current_run() if cancel is None else cancel
         copies = copied(messages)
-        request = PersonRequest(copies, offered(tools, self.provider), self.provider)
         answerer = self.answerer
         if answerer is ask_for_answer:
             answerer = _asking_here.get() or answerer
+        offer, known = offered(tools, self.provider), list[Json]()
+        if answerer is ask_for_answer and presets.asker is None:  # the person reads it
+            known, self._known_tools = self._known_tools, offer
+        request = PersonRequest(copies, offer, self.provider, known)
         if not cancel.cancelled:
             reply = answerer(request, cancel)
         if cancel.cancelled:

@@ -22,6 +22,8 @@ from toolbench.llm.providers import Provider
 from toolbench.runs.cancellation.cancel_token import Cancellable
 from toolbench.wording import counted
 
+_NO_NAME = "scripted"
+
 
 class ScriptedModel:
     """A model that answers each request with the next message of a script.
@@ -37,7 +39,7 @@ class ScriptedModel:
         self,
         script: Iterable[Mapping[str, Any] | Answer | str | Exception],
         *,
-        name: str = "scripted",
+        name: str = _NO_NAME,
         provider: Provider = "openai",
     ) -> None:
         self.name, self.provider = name, provider
@@ -73,9 +75,11 @@ class ScriptedModel:
             sent = (_shared(messages, last[0]), _shared(tool_list, last[1]))
             self.requests.append(sent)
         if place >= len(self._script):
+            owner = "this ScriptedModel" if self.name == _NO_NAME else self.name
             msg = (
-                f"The script of {self.name} is over: it has "
-                f"{counted(len(self._script), 'answer')}, and this is request {place + 1}."
+                f"The script of {owner} is over: it has "
+                f"{counted(len(self._script), 'answer')}, and this is request {place + 1}. "
+                "Make the model again, or give it more answers."
             )
             raise ModelScriptError(msg)
         line = self._script[place]
