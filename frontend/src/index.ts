@@ -15,6 +15,7 @@ import { isOurs } from "./ours";
 import { enhancePickers } from "./picker";
 import { endQuestions } from "./questions";
 import { enhanceRuns } from "./runs";
+import { shareSheets } from "./sheets";
 import { addStyle } from "./style";
 import { enhanceTables } from "./table";
 import { enhanceTraffic } from "./traffic";
@@ -47,6 +48,7 @@ function enhance(): void {
 
 /** Complete the results and the buttons in *root*. */
 function complete(root: ParentNode): void {
+  shareSheets(root);
   enhanceButtons(root);
   enhanceTables(root);
   fadeEdges(root);

@@ -47,14 +47,14 @@ value = {
     "mixed": 7, "object": {"x": "no"}, "maybe": {"x": 1}, "anything": {"a": [1]}, "suggested": "one",
     "undeclared": {"x": 1},
 }
-filled, empty = SchemaForm(schema, value), SchemaForm(schema)
+filled, typed, empty = SchemaForm(schema, value), SchemaForm(schema, value), SchemaForm(schema)
 for form in (filled, empty):
     form.reveal_errors()
     for slot in list(form.slot.walk()):
         slot.unfold()
 empty.slot.editor._show_all()
-filled.json = json.dumps({**value, "number": 0}) + "}"
-VBox([filled.widget, filled.json_widget, empty.widget])
+typed.json = json.dumps({**value, "number": 0}) + "}"
+VBox([filled.widget, typed.json_widget, empty.widget])
 """
 
 TWO = """

@@ -118,7 +118,7 @@ def only(root: w.Widget, kind: type) -> Any:
 def page(root: w.Widget) -> str:
     """Return all the HTML on the page, but for the style sheet."""
     values = [widget.value for widget in walk(root) if isinstance(widget, w.HTML)]
-    return re.sub("<style>.*?</style>", "", "".join(values), flags=re.DOTALL)
+    return re.sub("<style.*?</style>", "", "".join(values), flags=re.DOTALL)
 
 
 def listing(view: Any, label: str | None = None) -> Any:

@@ -317,7 +317,7 @@ class SchemaForm:
         alert = f'<div class="tb-sr" role="alert">{escape(text)}</div>'
         is_wrong = bool(fields or self.slot.display.errors)
         parts = (notice_html if self._notice else "", note, alert if is_wrong else "")
-        return Html(f"<style>{STYLE}</style>{''.join(parts)}")
+        return Html(f"{STYLE}{''.join(parts)}")
 
     def close(self) -> None:
         """Close every widget of the form; its value can still be read."""

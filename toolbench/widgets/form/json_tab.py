@@ -109,7 +109,7 @@ class JsonTab:
                 rows=8,  # it grows with its text
             )
             self._message = make(HTML, "tb-note")
-            head = make(HTML, value=f"<style>{STYLE}</style>")
+            head = make(HTML, value=STYLE)
             children = (head, self._area, self._message)
             self._widget = make(VBox, "tb-form", children=children)
             frame.hear(self._area, "value", lambda: self.put(self._area.value))

@@ -1,13 +1,14 @@
 """The style sheet of a form, for light and dark pages. It uses JupyterLab's colours if it can."""
 
 from toolbench.display.ansi.colors import MUTED
+from toolbench.display.escape import Html
 from toolbench.display.html.css import CODE_FONT
 from toolbench.widgets.kit.look import ARROW, BUTTONS, COLORS
 
 _ERROR = "var(--tb-error)"
 _BORDER = "var(--tb-edge)"
 _BRAND = "var(--tb-brand)"
-STYLE = f"""
+STYLE = Html(f"""<style data-toolbench-sheet>
 .tb-form{{{COLORS}container-type:inline-size;width:100%;overflow:visible;box-sizing:border-box}}
 .tb-form :is(.widget-html,.widget-html>.widget-html-content){{line-height:1.4}}
 .tb-form .widget-box,.tb-form .widget-gridbox{{overflow:visible}}
@@ -119,4 +120,5 @@ STYLE = f"""
 .tb-about-options{{flex:0 0 100%;margin:0;height:auto;color:var(--tb-muted);font-size:12px}}
 .tb-sr{{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}}
 @container (max-width:30em){{.tb-map{{grid-template-columns:minmax(0,1fr)}}}}
-"""
+</style>""")
+"""The style sheet. Our JavaScript module keeps one copy of it in the page (`frontend/src/sheets.ts`)."""

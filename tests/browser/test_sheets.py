@@ -1,0 +1,45 @@
+"""The style sheet of forms is in the page once, however many forms there are."""
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from browser.lab import NotebookPage, write_notebook
+from browser.polling import poll
+
+FORMS = """
+%load_ext toolbench
+from ipywidgets import VBox
+from toolbench.widgets.form import SchemaForm
+
+TEXT = {"type": "string", "description": "What to look for."}
+forms = [SchemaForm({"type": "object", "properties": {name: TEXT}, "required": [name]}) for name in ("first", "second")]
+VBox([form.widget for form in forms])
+"""
+CLOSE = "forms[0].close()"
+ERRORS = "forms[1].reveal_errors()"
+STYLES = "[...document.querySelectorAll('.tb-form style')].length"
+SHEETS = "document.querySelectorAll('[data-toolbench-sheet]').length"
+WEIGHT = "label => getComputedStyle(label).fontWeight"
+
+
+def test_two_forms_share_their_style_sheet(lab: NotebookPage, nbroot: Path) -> None:
+    """A new sheet makes the browser compute the style of the whole page anew."""
+    write_notebook(nbroot / "sheets.ipynb", FORMS, ERRORS, CLOSE)
+    lab.open("sheets.ipynb")
+    lab.run(0)
+    lab.wait_for_module()
+    page = lab.tab.page
+    poll(lambda: page.evaluate(STYLES) == 0, until="no form has its own", seconds=10)
+    assert page.evaluate(SHEETS) == 1
+    field = lab.output(0).get_by_label("second", exact=True)
+    label = lab.output(0).locator("label", has_text="second")
+    assert label.evaluate(WEIGHT) == "600"
+    lab.run(1)
+    expect(field).to_have_accessible_description("What to look for. Enter a value.")
+    poll(lambda: page.evaluate(STYLES) == 0, until="errors bring none", seconds=10)
+    lab.run(2)
+    expect(lab.output(0).get_by_label("first", exact=True)).to_have_count(0)
+    assert page.evaluate(SHEETS) == 1
+    assert label.evaluate(WEIGHT) == "600"
+    assert lab.tab.console_errors == []
