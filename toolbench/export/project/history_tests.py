@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolbench.core.coercion.coercion import ResultObservation
@@ -87,7 +88,40 @@ def calls_of(
         calls.repeated.extend(own.repeated)
         calls.accepted.extend(own.accepted)
         calls.notes.extend(own.notes)
+        calls.notes.extend(_notes_on_paths(name, [*own.repeated, *own.accepted]))
     return calls
+
+
+def _notes_on_paths(name: str, calls: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a sentence if arguments in *calls* of the tool *name* are paths of this machine."""
+    paths = [path for call in calls for path in [*_paths_in(call["arguments"])][:1]]
+    if paths:
+        yield (
+            f"The arguments of {counted(len(paths), 'tested call')} of `{name}` have an absolute path, "
+            f"such as `{paths[-1]}`. The tests do not copy what is there, and may fail where it is not."
+        )
+
+
+def _paths_in(value: Any) -> Iterator[str]:
+    """Yield the texts in *value* that are absolute paths of something on this machine.
+
+    One step below the root is not enough: `/home` may be the path of a page too.
+    """
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _paths_in(item)
+    elif isinstance(value, str) and _is_path_here(value):
+        yield value
+
+
+def _is_path_here(text: str) -> bool:
+    path = Path(text)
+    try:
+        return path.is_absolute() and len(path.parts) > 2 and path.exists()
+    except (OSError, ValueError):  # too long for a path, or a null character
+        return False
 
 
 def _calls_of_tool(
