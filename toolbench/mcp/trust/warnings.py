@@ -23,6 +23,7 @@ _ORDERS = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
+_WORD = re.compile(r"[a-z]+")  # the name of a tool that may be an English word
 _LONGEST = 20_000  # characters of a text that are searched
 
 
@@ -49,10 +50,7 @@ def warnings_of(
         others: The names of tools of other servers; a text with such a name gets a warning.
     """
     own = set(offer.get("tools") or {})
-    foreign = [name for name in others if len(name) > 3 and name not in own]
-    names = (
-        re.compile(rf"\b({'|'.join(map(re.escape, foreign))})\b") if foreign else None
-    )
+    names = _names_in_text(n for n in others if len(n) > 3 and n not in own)
     for place, text in _texts(offer):
         where, clean = visible(place), visible(text)
         if clean != text:
@@ -65,8 +63,29 @@ def warnings_of(
             )
         if names is not None and (match := names.search(text[:_LONGEST])):
             yield OfferWarning(
-                where, f"it names the tool {match[1]!r} of another server."
+                where,
+                f"it names the tool {match[match.lastindex or 0]!r} of another server.",
             )
+
+
+def _names_in_text(names: Iterable[str]) -> re.Pattern[str] | None:
+    """Return a pattern whose last group is a name of a tool in a text; None without *names*.
+
+    A name that may be an English word, such as `table`, must be marked as a name: by quotes, as a
+    call, or by the word "tool" beside it.
+    """
+    words, others = list[str](), list[str]()
+    for name in names:
+        (words if _WORD.fullmatch(name) else others).append(re.escape(name))
+    word, other = "|".join(words), "|".join(others)
+    patterns = [rf"\b({other})\b"] if others else []
+    if words:
+        patterns += [
+            rf"(?<=[`'\"\u201c\u2018])({word})(?=[`'\"\u201d\u2019])",
+            rf"\b({word})(?=\((?!e?s\))|\s+tools?\b)",  # a call; not the plural "table(s)"
+            rf"\btools?\s+(?:called\s+|named\s+)?({word})\b",
+        ]
+    return re.compile("|".join(patterns)) if patterns else None
 
 
 def _texts(offer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
