@@ -6,6 +6,7 @@ from collections.abc import Sequence
 CROSS = "\N{MULTIPLICATION SIGN}"
 """The mark of a failure. Every font has this character; many have no emoji."""
 _ANSWER = 0.1  # seconds; an answer that comes sooner was given in advance
+_COMMA_NUMBER = re.compile(r"-?(0|[1-9][0-9]*),[0-9]+([eE][-+]?[0-9]+)?")
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -41,6 +42,12 @@ def listed(names: Sequence[str], most: int) -> str:
     rest = len(names) - most
     text = ", ".join(names[:most])
     return f"{text} and {rest:,} more" if rest > 0 else text
+
+
+def point_advice(text: str) -> str:
+    """Return advice if *text* is a number whose decimals are after a comma; else an empty text."""
+    is_number = _COMMA_NUMBER.fullmatch(text.strip()) is not None
+    return "Use a point for decimals." if is_number else ""
 
 
 def snake_case(name: str) -> str:

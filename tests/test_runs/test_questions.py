@@ -10,7 +10,13 @@ from test_runs import tools
 from toolbench import current_run, run_tool, tool
 from toolbench.runs.engine import perform, start
 from toolbench.runs.input_prompt import ask_in_cell
-from toolbench.runs.questions import Answer, Question, answering
+from toolbench.runs.questions import (
+    YES_OR_NO,
+    Answer,
+    ConsentLabels,
+    Question,
+    answering,
+)
 from toolbench.runs.run import Run
 from toolbench.runs.run_here import run_here
 
@@ -150,6 +156,35 @@ class TestAsking:
             'paper: should be one of ["a", "b"], not "c"\n'
             "paper (one of a (Apples), b; optional): ",
         ]
+
+    def test_refuses_in_the_words_of_its_prompt(self, typed):
+        """Yes or no is called so in both; a decimal comma is explained as in a form."""
+        schema = {
+            "type": "object",
+            "properties": {
+                "gift": {"type": "boolean"},
+                "weight": {"type": "number"},
+                "copies": {"type": "integer"},
+            },
+            "required": ["gift", "weight", "copies"],
+        }
+        prompts = typed("maybe", "yes", "2,5", "2.5", "2,5", "2")
+        content = {"gift": True, "weight": 2.5, "copies": 2}
+        assert ask_in_cell(Question("Order?", schema)).content == content
+        assert prompts[1::2] == [
+            'gift: should be yes or no, not "maybe"\ngift (yes or no): ',
+            'weight: should be a number, not "2,5". Use a point for decimals.\n'
+            "weight (number): ",
+            'copies: should be an integer, not "2,5"\ncopies (integer): ',
+        ]
+
+    def test_of_consent_says_how_long_it_lasts_on_a_line_of_its_own(self, typed):
+        """The value of an argument ends with its line."""
+        labels = ConsentLabels("Run", "No", can_be_remembered=True)
+        question = Question('query = "a"', YES_OR_NO, "db", bare=True, consent=labels)
+        prompts = typed("y")
+        assert ask_in_cell(question)
+        assert prompts == ['db asks: query = "a"\nA yes is for the session. [y/N] ']
 
     @pytest.mark.parametrize("reply", ["decline", "cancel"])
     @pytest.mark.parametrize("before", [(), ("Emma",), ("Emma", "many")])

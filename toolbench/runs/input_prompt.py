@@ -16,11 +16,12 @@ from toolbench.redaction.detection.locations import is_secret
 from toolbench.runs.output.exception_text import without_traceback
 from toolbench.runs.questions import YES_OR_NO, Answer, Question, Reply, decline
 from toolbench.runs.shell import running_shell
-from toolbench.wording import listed
+from toolbench.wording import listed, point_advice
 
 _TRIES = 3
 _MOST = 20  # choices to list
 _BOOLEANS = {"y": True, "yes": True, "n": False, "no": False}
+_YES_OR_NO = "yes or no"
 _WAYS_OUT: dict[str, Reply] = {"/decline": "decline", "/cancel": "cancel"}
 _HINT = "Type /decline to say no, or /cancel to leave the question unanswered."
 _EMPTY = object()
@@ -75,7 +76,7 @@ def _answer_to(question: Question) -> Answer:
     if question.schema is YES_OR_NO:
         consent = question.consent
         until = (
-            " A yes is for the session."
+            "\nA yes is for the session."
             if consent and consent.can_be_remembered
             else ""
         )
@@ -134,12 +135,22 @@ def _field_value(lines: list[str], name: str, field: Node, *, optional: bool) ->
         lines = (
             [f"{label}: this value does not fit."]  # a problem quotes the value
             if is_hidden
-            else [str(Problem((label, *each.path), each.message)) for each in problems]
+            else [_reason(label, field, text, each) for each in problems]
         )
         lines += (
             ["One try is left, then the question is declined."] if left == 1 else []
         )
     return Answer("decline")
+
+
+def _reason(label: str, field: Node, text: str, problem: Problem) -> str:
+    """Return why *text* does not fit *field*, in the words of its prompt."""
+    message = problem.message
+    if _kind(field) == _YES_OR_NO and text:
+        message = f"should be {_YES_OR_NO}, not {json.dumps(text)}"
+    reason = str(Problem((label, *problem.path), message))
+    advice = point_advice(text) if field.type == "number" else ""
+    return f"{reason}. {advice}" if advice else reason
 
 
 def _about(label: str, field: Node, *, is_hidden: bool, optional: bool) -> str:
@@ -160,7 +171,7 @@ def _kind(field: Node) -> str:
         ]
         return f"one of {listed(choices, _MOST)}"
     if field.type == "boolean":
-        return "yes or no"
+        return _YES_OR_NO
     is_json = field.type in ("array", "object")
     return f"{kind(field)}, as JSON" if is_json else kind(field)
 

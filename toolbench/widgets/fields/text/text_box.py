@@ -15,6 +15,7 @@ from toolbench.jsonschema.normal import Node
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.editor import Editor
 from toolbench.widgets.fields.unset import UNSET
+from toolbench.wording import point_advice
 
 # characters that an input element drops, changes or hides: the text is then shown as JSON
 _UNSHOWABLE = re.compile(
@@ -233,10 +234,8 @@ def read_number(text: str, kind: str | None) -> int | float:
         if abs(number) != math.inf:
             return number
     kind_name = "an integer" if kind == "integer" else "a number"
-    pointed = text.replace(",", ".", 1)
-    is_decimal = kind != "integer" and pointed != text and _NUMBER.fullmatch(pointed)
-    hint = " Use a point for decimals." if is_decimal else ""
-    msg = f"{text!r:.60} is not {kind_name}.{hint}"
+    advice = "" if kind == "integer" else point_advice(text)
+    msg = f"{text!r:.60} is not {kind_name}. {advice}".rstrip()
     raise UnreadableError(msg)
 
 
