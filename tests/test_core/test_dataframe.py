@@ -60,11 +60,16 @@ class TestFrame:
         """An object that holds no list is a table of itself."""
         assert frame_of(Data(a=1)).to_dict("records") == [{"a": 1}]
 
-    @pytest.mark.parametrize("data", ["text", 3, None, [], [1], [{"a": 1}, 2], Data])
+    @pytest.mark.parametrize("data", [3, None, [], [1], [{"a": 1}, 2], Data])
     def test_is_made_of_nothing_else(self, data):
         """What is no list of objects is named, and where else to look."""
         with pytest.raises(TypeError, match=r"t a list of objects.*\.data"):
             frame_of(data)
+
+    def test_is_not_made_of_a_text(self):
+        """`.data` of a text is only that text, so `.text` is named."""
+        with pytest.raises(TypeError, match=r'\(got "a, b"\): use \.text\.$'):
+            frame_of("a, b")
 
     def test_of_a_native_tool_is_had_like_that_of_a_server(self):
         """A function's list of objects has `.df` and `.data`, as an MCP server's answer."""

@@ -45,7 +45,8 @@ def frame_of(data: Any) -> Any:
         return data
     rows = _rows(data)
     if rows is None:
-        msg = f"The result isn't a list of objects (got {clip(data)}): use .data."
+        way = ".text" if isinstance(data, str) else ".data"
+        msg = f"The result isn't a list of objects (got {clip(data)}): use {way}."
         raise TypeError(msg)
     return frame([{k: _cell(value) for k, value in row.items()} for row in rows])
 
