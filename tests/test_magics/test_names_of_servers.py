@@ -1,5 +1,8 @@
 """The names of tools after a second server with a tool of the same name was connected."""
 
+import pytest
+
+from toolbench.errors import ToolNotFoundError
 from toolbench.testing import FakeMCPServer
 
 
@@ -28,3 +31,15 @@ def test_are_told_for_some_tools_only(shell, mcp):
     notes = mcp("connect two two").notes
     assert notes[11] == "t11 is two_t11 here; that of one is one_t11."
     assert notes[12] == "28 more tools got the server's name in front."
+
+
+def test_are_told_beside_the_tool_of_a_disconnected_server(shell, mcp):
+    """The name that a tool of several servers had says what it is called now."""
+    for name in ("old", "reports", "parcels"):
+        server = shell.user_ns[name] = FakeMCPServer(name)
+        server.answer("search", name)
+        mcp(f"connect {name} {name}")
+    mcp("disconnect parcels")
+    names = r"There are 'old_search' and 'reports_search'\..*'parcels'"
+    with pytest.raises(ToolNotFoundError, match=names):
+        shell.run_line_magic("tool", "search")

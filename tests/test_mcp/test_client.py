@@ -96,6 +96,18 @@ class TestNames:
         assert [t.name for t in client] == ["y"]
         assert not client.former
 
+    def test_that_clash_are_named_beside_those_of_a_disconnected_server(self, client):
+        """The name that a tool of several servers had says what it is called now."""
+        for server in ("old", "reports", "parcels"):
+            client.connect(server, light(server, "search"))
+        names = r"There are 'old_search' and 'reports_search'\."
+        client.disconnect("parcels")
+        with pytest.raises(ToolNotFoundError, match=rf"{names} Another .* 'parcels'"):
+            client.tool("search")
+        client.forget("parcels")
+        with pytest.raises(ToolNotFoundError, match=f"{names}$"):
+            client.tool("search")
+
     def test_are_never_two_tools(self, client):
         """A tool whose own name is what another would get keeps it: the other gets a longer one."""
         client.connect("git", light("git", "status"))

@@ -177,12 +177,12 @@ class Catalog:
 
     def _way_to(self, name: str) -> str:
         client = self._client()
-        if client is not None and client.former:
+        if client is not None:
             from toolbench.mcp.connection.former_servers import (  # noqa: PLC0415 - not for %load_ext
                 way_to_tool,
             )
 
-            if way := way_to_tool(client.former, name):
+            if way := way_to_tool(client.former, name, client.tools):
                 return way
         return _way_to(name, self.names())
 

@@ -118,7 +118,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
             full_names = {ToolAddress.of(t).full_name: t for t in tools.values()}
             if name in full_names:
                 return full_names[name]
-            way = way_to_tool(self.former, name) or did_you_mean(name, tools)
+            way = way_to_tool(self.former, name, tools.values()) or did_you_mean(
+                name, tools
+            )
             msg = f"No connected server has a tool {name!r}.{way}"
             raise ToolNotFoundError(msg)
         return tools[name]

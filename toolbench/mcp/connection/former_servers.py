@@ -1,6 +1,6 @@
 """The servers that were disconnected, and advice on how to connect them again."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 from weakref import ref
 
@@ -11,6 +11,13 @@ from toolbench.errors import did_you_mean
 class _Tools(Protocol):
     @property
     def raw(self) -> Mapping[str, Any]: ...
+
+
+class _Tool(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def remote_name(self) -> str: ...
 
 
 class _Session(Protocol):
@@ -57,17 +64,24 @@ def way_back(server: str) -> str:
     )
 
 
-def way_to_tool(sessions: Mapping[str, _Session], tool: str) -> str:
-    """Return advice if *tool* is a tool of a disconnected server; if not, an empty text.
+def way_to_tool(
+    sessions: Mapping[str, _Session], tool: str, connected: Iterable[_Tool]
+) -> str:
+    """Return advice if *tool* has another name now, or its server is disconnected; else empty.
 
     Args:
         sessions: The sessions of the disconnected servers, by name.
         tool: The name of a tool, or its full name: server, `_`, tool.
+        connected: The tools of the connected servers. Tools of the same name have longer names here.
     """
+    names = [repr(each.name) for each in connected if each.remote_name == tool]
+    verb = "are" if len(names) > 1 else "is"
+    way = f" There {verb} {' and '.join(names)}." if names else ""
     for server, session in sessions.items():
         if {tool, tool.removeprefix(f"{server}_")} & session.tools.raw.keys():
+            subject = "Another one" if names else "It"
             return (
-                f" It is a tool of server {server!r}, which is disconnected. "
+                f"{way} {subject} is a tool of server {server!r}, which is disconnected. "
                 f"{way_back(server)}"
             )
-    return ""
+    return way
