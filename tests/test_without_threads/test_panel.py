@@ -44,7 +44,7 @@ def test_consent_is_asked_before():
     """The tool runs with the yes, and not before; the record says that a person agreed."""
     panel = run(ToolPanel(wipe, {"disk": "sda"}))
     assert panel.result is None
-    click(named(panel, "Wipe sda"))
+    click(named(panel, "Wipe (disk: sda)"))
     assert panel.result.text == "sda is empty"
     assert panel.record.state == "ok"
 
