@@ -243,7 +243,14 @@ def run_package(folder):
 def test_of_another_database_it_is_said_what_is_left_out(notebook, here):
     """The code does not show whether both are the same file."""
     other = "db = sqlite3.connect(str(PLACE), check_same_thread=False)"
-    notebook.run(IMPORT, OPEN, TABLE, "PLACE = Path('a.db')", other, TOOL.format(COUNT))
+    notebook.run(
+        IMPORT,
+        OPEN,
+        TABLE,
+        "PLACE = Path().resolve() / 'a.db'",
+        other,
+        TOOL.format(COUNT),
+    )
     folder = export_package(notebook["show"], here / "p")
     assert TABLE not in code_of(folder)
     note = f"Not in the package: `{TABLE}`. It may prepare an object that `show` needs"

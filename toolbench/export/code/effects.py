@@ -115,7 +115,8 @@ class Effects:
                 is_changed = call.changes_base or call.function in self._changing
                 if is_changed and not self._is_call_of_tool(call, before):
                     names.add(call.base)
-                if self._changes_arguments(call, before):
+                is_folder = call.prepares and call.function == "makedirs"
+                if is_folder or self._changes_arguments(call, before):
                     names |= call.arguments
             yield from names - one.local - {""}
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from toolbench.export.code.changes import aliases_in
+from toolbench.export.code.databases import Databases
 from toolbench.export.code.effects import Effects
 from toolbench.export.code.preparing_calls import (
     databases_in,
@@ -90,6 +91,16 @@ def needed_by(
     end, left_out = len(statements), frozenset(without)
     todo = [_use_of(name, end, frozenset({end}), user) for name in names]
     todo += [_Use(name, end, frozenset({end}), "") for name in maybe]
+    _add_needed(needed, effects, todo, left_out)
+    _add_writing(needed, effects, user, left_out)
+    return needed
+
+
+def _add_needed(
+    needed: Needed, effects: Effects, todo: list["_Use"], left_out: frozenset[str]
+) -> None:
+    """Add to *needed* the statements for the uses in *todo*, except those of names in *left_out*."""
+    statements, end = needed.statements, len(needed.statements)
     visited = set[tuple[int, frozenset[int]]]()
     while todo:
         use = todo.pop()
@@ -117,7 +128,55 @@ def needed_by(
                 continue
             needed.places.add(chosen)
             todo += _uses(statement, chosen, end, use)
-    return needed
+
+
+def _add_writing(
+    needed: Needed, effects: Effects, user: str, left_out: frozenset[str]
+) -> None:
+    """Add to *needed* the statements that write into a database which the needed ones open.
+
+    One that the package cannot repeat is noted as unclear.
+    """
+    statements, databases = needed.statements, Databases(needed.statements)
+    visited = set[int]()
+    while new := _writing(databases, needed, visited):
+        visited.update(new)
+        for place in new:
+            copy = Needed(statements, {*needed.places, place}, {*needed.unclear})
+            use = _use_of(user, place, frozenset({place}), user)
+            uses = list(_uses(statements[place], place, len(statements), use))
+            _add_needed(copy, effects, uses, left_out)
+            if not copy.missing and _is_repeatable(statements, place):
+                needed.places, needed.unclear = copy.places, copy.unclear
+    names = databases.opened_by(needed.places)
+    places = visited | databases.may_change(names, needed.places)
+    needed.unclear |= {p for p in places if statements[p].end != "not begun"}
+
+
+def _writing(databases: Databases, needed: Needed, visited: set[int]) -> list[int]:
+    """Return the places of the statements that write into databases of *needed*, without *visited*.
+
+    Where a cell ran twice, and does no harm the second time, its first run is enough.
+    """
+    places, codes = list[int](), set[str]()
+    names = databases.opened_by(needed.places)
+    for place in databases.writing(names, needed.places):
+        code = needed.statements[place].code
+        if databases.is_harmful_twice(place, names):
+            codes.clear()
+        elif code in codes:
+            continue
+        codes.add(code)
+        places.append(place)
+    return [place for place in places if place not in visited | needed.places]
+
+
+def _is_repeatable(statements: Sequence[Statement], place: int) -> bool:
+    """Tell whether a package can repeat the statement at *place*: it worked, and calls no tool."""
+    statement = statements[place]
+    tools = (s.names.gives for s in statements if s.is_tool)
+    calls_tool = any(statement.names.now & names for names in tools)
+    return statement.end == "done" and not statement.obstacle and not calls_tool
 
 
 class _Use(NamedTuple):

@@ -12,7 +12,7 @@ _LOOKS = re.compile(r"\s*(describe|explain|select|show|table|values)\b", re.IGNO
 _CHANGES = re.compile(r"\b(create|delete|insert|replace|update)\b", re.IGNORECASE)
 _REPEATABLE = re.compile(
     r"\s*($|(begin|commit|end|pragma|replace)\b|insert\s+or\s+(ignore|replace)\b"
-    r"|create\b[^(]*\bif\s+not\s+exists\b|drop\b.*\bif\s+exists\b)",
+    r"|create\b[^(]*\bif\s+not\s+exists\b)",
     re.IGNORECASE | re.DOTALL,
 )
 _OPENING = frozenset({"connect", "create_engine"})
@@ -48,7 +48,7 @@ def prepares(call: ast.Call, *, is_unused: bool) -> bool:
     if _has(call, "inplace"):
         return True
     if name in _TO_FOLDERS:
-        return _has(call, "exist_ok")
+        return makes_folder(call)
     if name in _SQL and call.args and not isinstance(call.args[0], ast.Dict):
         text = _start_of_text(call.args[0])
         return is_unused if text is None else _changes_something(text)
@@ -62,6 +62,46 @@ def may_run_twice(call: ast.Call) -> bool:
     text = _start_of_text(call.args[0])
     parts = None if text is None else _COMMENT.sub("", text).split(";")
     return parts is not None and all(map(_REPEATABLE.match, parts))
+
+
+def writes_sql(call: ast.Call, *, is_unused: bool) -> bool:
+    """Tell whether *call* is of a method that runs SQL which changes something, as far as can be seen.
+
+    Args:
+        call: Any call.
+        is_unused: Whether nothing uses the result; see `prepares`.
+    """
+    return _method(call) in _SQL and prepares(call, is_unused=is_unused)
+
+
+def makes_folder(call: ast.Call) -> bool:
+    """Tell whether *call* makes a folder, which may be there already."""
+    return _method(call) in _TO_FOLDERS and _has(call, "exist_ok")
+
+
+def may_change(call: ast.Call) -> bool:
+    """Tell whether the name of the function in *call* says that it may change an argument of it."""
+    name = name_of(call)
+    is_known = name in _SQL or opens(call)
+    return not is_known and (name == "to_sql" or bool(_words(name) & _CHANGING))
+
+
+def name_of(call: ast.Call) -> str:
+    """Return the name of the function or the method that *call* calls; empty if it has none."""
+    return str(getattr(call.func, "attr", getattr(call.func, "id", "")))
+
+
+def opens(call: ast.Call) -> bool:
+    """Tell whether *call* opens a database, by the name of the function."""
+    return name_of(call) in _OPENING
+
+
+def place_of_database(call: ast.Call) -> ast.expr | None:
+    """Return the argument of *call*, which opens a database, that says which one; None if several do."""
+    if call.args:
+        return call.args[0]
+    values = (k.value for k in call.keywords if k.arg in ("database", "url"))
+    return next(values, None)
 
 
 def opens_database(node: ast.stmt) -> bool:
@@ -86,10 +126,8 @@ def is_memory(code: str) -> bool:
 
 def _opening_calls(node: ast.stmt) -> Iterator[ast.Call]:
     for part in ast.walk(node):
-        if isinstance(part, ast.Call):
-            name = getattr(part.func, "attr", getattr(part.func, "id", ""))
-            if name in _OPENING:
-                yield part
+        if isinstance(part, ast.Call) and opens(part):
+            yield part
 
 
 def unused_calls(parts: list[ast.AST]) -> Iterator[ast.Call]:

@@ -58,6 +58,8 @@ def names_of(node: ast.stmt, code: str) -> Names:
         gives = imported = set(_public_names(node.module or ""))
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         later -= gives  # a function may call itself
+    if isinstance(node, ast.With | ast.AsyncWith):
+        now -= _set_by_items(node)
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         now.add(node.target.id)
     return Names(
@@ -69,6 +71,18 @@ def names_of(node: ast.stmt, code: str) -> Names:
         effect_now(node),
         effects_later(node),
     )
+
+
+def _set_by_items(node: ast.With | ast.AsyncWith) -> frozenset[str]:
+    """Return the names that *node* sets after `as`, and does not use before that."""
+    used = {
+        part.id
+        for item in node.items
+        for part in ast.walk(item.context_expr)
+        if isinstance(part, ast.Name)
+    }
+    targets = (item.optional_vars for item in node.items)
+    return frozenset(t.id for t in targets if isinstance(t, ast.Name)) - used
 
 
 def _public_names(module: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from toolbench.export.code.code_secrets import secrets_in_code
+from toolbench.export.code.databases import Databases
 from toolbench.export.code.needed_statements import Needed, needed_by
 from toolbench.export.code.outside import is_in_memory
 from toolbench.export.code.preparing_calls import may_run_twice, prepares, unused_calls
@@ -56,6 +57,8 @@ def _first(sentences: dict[str, str]) -> Iterator[str]:
 
 
 def _harmful_twice(needed: Needed) -> Iterator[Statement]:
+    databases = Databases(needed.statements)
+    names = databases.opened_by(needed.places)
     for place in sorted(needed.places):
         statement = needed.statements[place]
         if statement.is_definition or is_in_memory(needed, place):
@@ -63,7 +66,8 @@ def _harmful_twice(needed: Needed) -> Iterator[Statement]:
         unused = {id(call) for call in unused_calls(list(ast.walk(statement.node)))}
         calls = (c for c in ast.walk(statement.node) if isinstance(c, ast.Call))
         known = (c for c in calls if prepares(c, is_unused=id(c) in unused))
-        if not all(map(may_run_twice, known)):
+        is_harmless = all(map(may_run_twice, known))
+        if not is_harmless or databases.is_harmful_twice(place, names):
             yield statement
 
 
