@@ -144,6 +144,10 @@ class TestRun:
         shell.user_ns["n"] = 41
         assert cell(shell, "add", '{"a": "${n}"}').result == 42
         assert line(shell, "%tool greet name='{n} $n'").text == "Hello {n} $n"
+        shell.user_ns |= {"page": "${n}"}  # its text may be of a stranger
+        assert line(shell, "%tool greet name=${page}").text == "Hello ${n}"
+        assert cell(shell, "greet", "name: ${page}").text == "Hello ${n}"
+        assert cell(shell, "greet -f py", "name = page").text == "Hello ${n}"
 
     def test_keeps_the_result(self, shell):
         """-o VAR keeps the observation, and the cell shows nothing."""

@@ -282,17 +282,21 @@ class ToolMagics(Magics):
         if cell is not None:
             schema = tool.input_schema
             body = from_text(cell, options.format, namespace, schema)
-            _add(arguments, body)
+            _check_once(arguments, body)
             if options.format in (None, "yaml") and not looks_like_json(cell):
-                check_parts(arguments, tool, namespace)
+                check_parts(body, arguments, tool, namespace)
+            if options.format != "py":  # Python has the variables already
+                body = fill_in(body, namespace)
+            arguments |= body
         elif literal is not None:
-            _add(arguments, from_text(literal, "json", namespace, tool.input_schema))
+            body = from_text(literal, "json", namespace, tool.input_schema)
+            _check_once(arguments, body)
+            arguments |= fill_in(body, namespace)
         elif not (arguments or options.dry_run or options.bg) and not _takes_nothing(
             options
         ):
             return None
-        filled: dict[str, Any] = fill_in(arguments, namespace)
-        return filled
+        return arguments
 
     def _sweep(self, tool: ToolDefinition[Any, Any], options: Namespace) -> Any:
         from toolbench.evals import sweep  # noqa: PLC0415 - only for a sweep
@@ -371,8 +375,8 @@ def _takes_nothing(options: Namespace) -> bool:
     return bool(options.out or options.yes)
 
 
-def _add(values: dict[str, Any], others: dict[str, Any]) -> None:
-    """Add *others*, the arguments of the body, to *values*, the arguments of the line.
+def _check_once(values: Mapping[str, Any], others: Mapping[str, Any]) -> None:
+    """Check that *others*, the arguments of the body, are not in *values*, the arguments of the line.
 
     Raises:
         BodyError: If an argument is given twice.
@@ -381,7 +385,6 @@ def _add(values: dict[str, Any], others: dict[str, Any]) -> None:
         if name in values:
             msg = f"{name!r} is given twice: as a word of the line, and in the object."
             raise BodyError(msg)
-    values |= others
 
 
 def _record(number: int) -> Any:

@@ -162,21 +162,28 @@ def arguments_in(
 
 
 def check_parts(
+    body: Mapping[str, Any],
     arguments: Mapping[str, Any],
     tool: ToolDefinition[Any, Any],
     namespace: Mapping[str, Any],
 ) -> None:
-    """Check that *arguments*, the body of a cell in YAML, has lists and objects where *tool* needs them.
+    """Check that *body*, of a cell in YAML, has lists and objects where *tool* needs them.
 
     Some tools take something else in their place, for example a text with commas.
+
+    Args:
+        body: The arguments in the body.
+        arguments: The arguments of the line.
+        tool: The tool.
+        namespace: The variables of the notebook, for those that *body* names.
 
     Raises:
         BodyError: If *tool* does not take a text or a number in the place of a list or an object; the
             error says all that is wrong.
     """
     advice = dict[tuple[str | int, ...], str]()
-    hidden, _ = tool.secrecy.hide(arguments)
-    for name, value in arguments.items():
+    hidden, _ = tool.secrecy.hide(body)
+    for name, value in body.items():
         node = tool.input_node.at(name)
         is_variable = isinstance(value, str) and _VARIABLE.fullmatch(value)
         is_single = isinstance(value, str | int | float) and not is_variable
@@ -184,7 +191,8 @@ def check_parts(
             is_secret_text = hidden[name] != value
             example = f"`{name}: {_as_yaml('' if is_secret_text else value, node)}`"
             advice[(name,)] = _how_to_write(name, node, example)
-    problems = tool.problems(fill_in(dict(arguments), namespace)) if advice else []
+    whole = {**arguments, **fill_in(dict(body), namespace)} if advice else {}
+    problems = tool.problems(whole) if advice else []
     if any(problem.path in advice for problem in problems):
         lines = [advice.get(problem.path, str(problem)) for problem in problems]
         raise BodyError(_in_lines(lines, "body"))
