@@ -116,6 +116,23 @@ class TestOnDisk:
             lines = map(json.loads, path.read_text().splitlines())
             assert [line["arguments"]["a"] for line in lines] == values
 
+    def test_has_a_number_for_each_run_of_one_moment(self, tmp_path):
+        """Where a clock has long ticks, two runs begin at the same time: each gets a new number."""
+        path = tmp_path / "history.ndjson"
+        earlier = RunHistory()
+        numbers.reset()
+        earlier.persist(path)
+        run_tool(tools.add, a=1)
+        earlier.add(history()[-1])
+        history().clear()
+        numbers.reset()
+        runs = [run_here(tools.add, {"a": a}) for a in (2, 3)]
+        runs[1].started = runs[0].started
+        for run in runs:
+            perform(run)
+        history().persist(path)
+        assert [(r.id, r.arguments["a"]) for r in history()] == [(1, 1), (3, 2), (4, 3)]
+
     def test_passes_over_a_torn_line(self, tmp_path):
         """A line cut off by a crash is passed over; the next record starts a new line."""
         path = tmp_path / "history.ndjson"

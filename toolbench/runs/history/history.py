@@ -50,9 +50,7 @@ class RunHistory(Sequence[RunRecord]):
         self._journal: Journal | None = None
         self._observers: dict[int, tuple[AnyTool, Callable[[], object]]] = {}
         self._numbers = count()
-        self._other_ids = set[
-            int
-        ]()  # the numbers of the runs that were read from files
+        self._other_ids = set[int]()  # of the runs that were read from files
 
     def add(self, record: RunRecord) -> None:
         """Append *record*, also to the file if `persist` has set one."""
@@ -142,11 +140,8 @@ class RunHistory(Sequence[RunRecord]):
         if self._other_ids.isdisjoint(record.id for record in own):
             return list(self._records)
         own.sort(key=lambda record: record.id)
-        ids = {_identity(record): numbers.take() for record in own}
-        return [
-            replace(record, id=ids.get(_identity(record), record.id))
-            for record in self._records
-        ]
+        copies = {id(record): replace(record, id=numbers.take()) for record in own}
+        return [copies.get(id(record), record) for record in self._records]
 
     def clear(self) -> None:
         """Forget all records and stop writing to the file; the file itself stays."""
