@@ -141,14 +141,14 @@ def test_without_create_the_cell_of_the_tool_is_named(shell, run):
     )
 
 
-CALLS = ("sow({})", "await sow.acall({})", "run_tool(sow)")
+CALLS = ("sow({})", "await sow.acall({})", "run_tool(sow)", "run_tools([(sow, {})])[0]")
 
 
 class TestADirectCall:
     @pytest.mark.parametrize("call", CALLS)
     def test_warns_once(self, shell, changed, run, call):
         """The code of the earlier class runs: the line of the message ends that."""
-        run("from toolbench import run_tool")
+        run("from toolbench import run_tool, run_tools")
         for number in range(2):
             with warnings.catch_warnings(record=True) as messages:
                 warnings.simplefilter("always")

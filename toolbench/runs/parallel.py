@@ -6,9 +6,11 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import copy_context
 from functools import partial
+from itertools import starmap
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from toolbench.core.classes.tool_class import warn_of_earlier_class
 from toolbench.core.executor import FunctionExecutor
 from toolbench.core.registry import the_tool
 from toolbench.core.schema import Action, Observation
@@ -28,6 +30,8 @@ from toolbench.threads import have_threads
 
 Call = tuple[ToolDefinition[Any, Any] | Tool | str, Mapping[str, Any] | Action]
 """A tool (or its registered name, or its spec) and its arguments."""
+
+_CALLER = 3  # the cell, which calls `run_tools`, which calls `_run`
 
 
 def run_tools(
@@ -59,7 +63,7 @@ def run_tools(
         TypeError: If *calls* has something else in place of a tool, or arguments that are neither a
             mapping nor an action.
     """
-    runs = [_run(tool, call) for tool, call in calls]
+    runs = list(starmap(_run, calls))
     perform_together(runs, max_parallel=max_parallel, executor=executor)
     return [run.outcome for run in runs]
 
@@ -116,6 +120,7 @@ def _run(
 ) -> Run:
     tool = the_tool(tool)
     tool.as_executable()
+    warn_of_earlier_class(tool, stacklevel=_CALLER)
     return run_here(tool, call_of(tool, call))
 
 
