@@ -168,11 +168,11 @@ class TestAsking:
             },
             "required": ["gift", "weight", "copies"],
         }
-        prompts = typed("maybe", "yes", "2,5", "2.5", "2,5", "2")
+        prompts = typed("maybé", "yes", "2,5", "2.5", "2,5", "2")
         content = {"gift": True, "weight": 2.5, "copies": 2}
         assert ask_in_cell(Question("Order?", schema)).content == content
         assert prompts[1::2] == [
-            'gift: should be yes or no, not "maybe"\ngift (yes or no): ',
+            'gift: should be yes or no, not "maybé"\ngift (yes or no): ',
             'weight: should be a number, not "2,5". Use a point for decimals.\n'
             "weight (number): ",
             'copies: should be an integer, not "2,5"\ncopies (integer): ',

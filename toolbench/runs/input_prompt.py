@@ -12,6 +12,7 @@ from toolbench.errors import Problem
 from toolbench.jsonschema.describe import facts, kind, word
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.view import read
+from toolbench.plain import clip
 from toolbench.redaction.detection.locations import is_secret
 from toolbench.runs.output.exception_text import without_traceback
 from toolbench.runs.questions import YES_OR_NO, Answer, Question, Reply, decline
@@ -147,7 +148,7 @@ def _reason(label: str, field: Node, text: str, problem: Problem) -> str:
     """Return why *text* does not fit *field*, in the words of its prompt."""
     message = problem.message
     if _kind(field) == _YES_OR_NO and text:
-        message = f"should be {_YES_OR_NO}, not {json.dumps(text)}"
+        message = f"should be {_YES_OR_NO}, not {clip(text)}"
     reason = str(Problem((label, *problem.path), message))
     advice = point_advice(text) if field.type == "number" else ""
     return f"{reason}. {advice}" if advice else reason
