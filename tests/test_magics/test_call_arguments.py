@@ -138,6 +138,14 @@ class TestSeveralMistakes:
                 ],
             ),
             (
+                "dishes=soup dishes=x dishes=x note=a note=b note=c",
+                [
+                    'dishes takes a list: write dishes=["one", "two"]. '
+                    "'dishes' is given twice.",
+                    "'note' is given twice.",
+                ],
+            ),
+            (
                 "note=${qqq}",
                 ["There is no variable 'qqq'.", "dishes: is required"],
             ),

@@ -66,6 +66,43 @@ def test_a_line_that_is_none(line, words):
         grid(line)
 
 
+def test_several_mistakes():
+    """All are said at once."""
+    from IPython.core.error import UsageError
+
+    with pytest.raises(UsageError) as error:
+        grid("count", "price=1..5..0", "dish=a", "dish=b")
+    assert str(error.value).splitlines() == [
+        "3 things in the line are wrong:",
+        "- Expected key=value, not 'count'. Put text with blanks in quotes.",
+        "- price=1..5..0 never ends, or has too many values.",
+        "- 'dish' is given twice.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("word", "values"),
+    [
+        ('names=["a", "b"]', [["a", "b"]]),
+        ('names=[["a"], ["b"]]', [["a"], ["b"]]),
+        ("names=[]", [[]]),
+        ("rows=[[1], [2]]", [[[1], [2]]]),
+        ("rows=[[[1]], [[2]]]", [[[1]], [[2]]]),
+    ],
+)
+def test_values_that_are_lists(word, values):
+    """A list is one value where the tool takes a list, as without a sweep; a list of such lists is several."""
+
+    @tool
+    def pack(
+        names: list[str] | None = None, rows: list[list[int]] | None = None
+    ) -> str:
+        """Pack."""
+        return f"{names} {rows}"
+
+    assert [*grid_from_words([word], pack.input_node).values()] == [values]
+
+
 class TestMagic:
     """The line in a real shell."""
 

@@ -53,7 +53,7 @@ def read_words(words: Iterable[str], accepted: Node) -> Words:
     is not written as JSON, or a property of an object, such as `customer.name=Bob`.
     """
     arguments, mistakes = dict[str, Any](), dict[str, str]()
-    objects = dict[str, dict[str, Any]]()
+    objects, names = dict[str, dict[str, Any]](), set[str]()
     for word in words:
         name, equals, text = word.partition("=")
         node = accepted.at(name)
@@ -63,8 +63,10 @@ def read_words(words: Iterable[str], accepted: Node) -> Words:
             mistakes[name] = (
                 f"Expected key=value, not {word!r}. Put text with blanks in quotes."
             )
-        elif name in arguments:
-            mistakes[name] = f"{name!r} is given twice."
+        elif name in names:
+            twice, earlier = f"{name!r} is given twice.", mistakes.get(name, "")
+            if twice not in earlier:
+                mistakes[name] = f"{earlier} {twice}".strip()
         elif is_text and node.type in _WITH_PARTS:
             mistakes[name] = _how_to_write(name, node, f"{name}={_example(name, node)}")
         elif outer := _outer_object(name, accepted):
@@ -74,6 +76,8 @@ def read_words(words: Iterable[str], accepted: Node) -> Words:
             mistakes[outer] = _how_to_write(outer, accepted.at(outer), example)
         else:
             arguments[name] = value
+        if equals:
+            names.add(name)
     return Words(arguments, mistakes)
 
 
@@ -113,7 +117,7 @@ def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
     """
     arguments, mistakes = read_words(words, accepted)
     if mistakes:
-        raise UsageError(_in_lines([*mistakes.values()]))
+        raise UsageError(in_lines([*mistakes.values()]))
     return arguments
 
 
@@ -158,7 +162,7 @@ def arguments_in(
         and (is_all or problem.path[0] in arguments)
     ]
     kind = UsageError if mistakes else BodyError
-    raise kind(_in_lines([*wrong.values(), *others]))
+    raise kind(in_lines([*wrong.values(), *others]))
 
 
 def check_parts(
@@ -195,7 +199,7 @@ def check_parts(
     problems = tool.problems(whole) if advice else []
     if any(problem.path in advice for problem in problems):
         lines = [advice.get(problem.path, str(problem)) for problem in problems]
-        raise BodyError(_in_lines(lines, "body"))
+        raise BodyError(in_lines(lines, "body"))
 
 
 def _as_yaml(value: Any, node: Node) -> str:
@@ -215,7 +219,8 @@ def _as_yaml(value: Any, node: Node) -> str:
     return shorten(on_one_line(parts), _EXAMPLE)
 
 
-def _in_lines(mistakes: Sequence[str], place: str = "line") -> str:
+def in_lines(mistakes: Sequence[str], place: str = "line") -> str:
+    """Return one sentence for all *mistakes*, of the line or the body: a line for each, if several."""
     if len(mistakes) == 1:
         return mistakes[0]
     lines = "".join(f"\n- {mistake}" for mistake in mistakes)

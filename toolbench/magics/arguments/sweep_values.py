@@ -9,7 +9,7 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from toolbench.jsonschema.normal import Node
-from toolbench.magics.arguments.call_arguments import from_words
+from toolbench.magics.arguments.call_arguments import from_words, in_lines
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:\.\.({_NUMBER}))?")
@@ -23,34 +23,42 @@ def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:
     valid JSON.
 
     Raises:
-        UsageError: If a word has no `=`, repeats an argument, or is a range that never ends or has
-            too many values.
+        UsageError: If a word has no `=`, repeats an argument, is a mistake for `from_words`, or is a
+            range that never ends or has too many values. The error says all that is wrong.
     """
-    grid: dict[str, Any] = {}
+    grid, mistakes = dict[str, Any](), dict[str, str]()
     for word in words:
-        name, _, text = word.partition("=")
+        name, equals, text = word.partition("=")
         if name in grid:
-            msg = f"{name!r} is there twice."
-            raise UsageError(msg)
-        grid[name] = _values(name, text) if "=" in word else None
-        if grid[name] is None:
-            grid[name] = [from_words([word], node)[name]]
-        elif not _RANGE.fullmatch(text):
-            grid[name] = [_item(name, item, node) for item in grid[name]]
+            mistakes[name] = f"{name!r} is given twice."
+            continue
+        try:
+            values = _values(name, text, node) if equals else None
+            grid[name] = [from_words([word], node)[name]] if values is None else values
+        except UsageError as error:
+            mistakes[name] = str(error)
+    if mistakes:
+        raise UsageError(in_lines([*mistakes.values()]))
     return grid
 
 
-def _values(name: str, text: str) -> list[Any] | None:
-    """Return the values of a range or a list; None if *text* is one value."""
+def _values(name: str, text: str, node: Node) -> list[Any] | None:
+    """Return the values of a range or a list; None if *text* is one value.
+
+    For an argument that takes a list, only a list of such lists has several values.
+    """
     if match := _RANGE.fullmatch(text):
         return _range(name, *match.groups())
     if not (text.startswith("[") and text.endswith("]")):
         return None
+    kind = node.at(name)
     try:
         items: list[Any] = json.loads(text)
+        if kind.type == "array" and not (items and all(map(kind.fits, items))):
+            return None
     except ValueError:
         items = [item.strip() for item in text[1:-1].split(",") if item.strip()]
-    return items
+    return [_item(name, item, node) for item in items]
 
 
 def _item(name: str, item: Any, node: Node) -> Any:
