@@ -67,7 +67,11 @@ def use_own_kernel() -> None:
 
 
 def starter(folder: Path) -> Path:
-    """Return the path of the starter notebook in *folder*, which lists the tools; make it if needed."""
+    """Return the path of the starter notebook in *folder*, which lists the tools; make it if needed.
+
+    Raises:
+        LabError: If the notebook cannot be made.
+    """
     path = folder / _STARTER
     if not path.exists():
         _write_starter(path)
@@ -84,16 +88,17 @@ def _make_new(path: Path) -> None:
         msg = f"There is no notebook {str(path)!r}, and no folder {str(path.parent)!r} to make it in."
         raise LabError(msg)
     others = [other.stem for other in path.parent.glob("*.ipynb")]
-    try:
-        _write_starter(path)
-    except OSError as error:
-        msg = f"The notebook {str(path)!r} cannot be made: {error.strerror}."
-        raise LabError(msg) from None
+    _write_starter(path)
     line = f"Made the new notebook {path}.{did_you_mean(path.stem, others)}"
     print(line, flush=True)  # noqa: T201 - a command of a terminal
 
 
 def _write_starter(path: Path) -> None:
+    """Write the starter notebook at *path*.
+
+    Raises:
+        LabError: If the file cannot be written.
+    """
     import nbformat  # noqa: PLC0415 - comes with JupyterLab
     from nbformat import v4  # noqa: PLC0415
 
@@ -101,4 +106,9 @@ def _write_starter(path: Path) -> None:
     # Without a kernel name, JupyterLab asks for one.
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     metadata = {"kernelspec": kernel}
-    nbformat.write(v4.new_notebook(cells=cells, metadata=metadata), path)
+    notebook = v4.new_notebook(cells=cells, metadata=metadata)
+    try:
+        nbformat.write(notebook, path)
+    except OSError as error:
+        msg = f"The notebook {str(path)!r} cannot be made: {error.strerror}."
+        raise LabError(msg) from None
