@@ -88,6 +88,7 @@ class TestOnDisk:
             history().persist(path)
             history().persist(path)
             perform(slow)
+            assert history().find(slow.id).arguments == slow.arguments
             run_tool(tools.add, a=10 * session + 4)
             last = {r.arguments["a"]: r.id for r in history()}
             history().clear()

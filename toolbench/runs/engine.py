@@ -170,7 +170,7 @@ def perform(
 def _record(run: Run) -> None:
     """Add *run* to the history; only warn if there is too little memory for the record."""
     try:
-        history().add(RunRecord.of(run))
+        run.number = history().add(RunRecord.of(run)).id
     except BaseException as error:  # missing memory must not hide the run's result
         if not is_lack_of_memory(error):
             raise

@@ -66,7 +66,7 @@ class Run:
             risk: The rating of the call, if any.
             is_plain: Whether this is a direct call: *call* stays unchanged, errors are raised.
         """
-        self._number: int | None = None
+        self.number: int | None = None  # of its record; `id` is never None
         self.tool = tool
         self.arguments = arguments_of(call)
         self.is_plain = is_plain
@@ -120,9 +120,9 @@ class Run:
     def id(self) -> int:
         """The number of the run, for people. The run takes it when it starts, or is first asked for it."""
         with self._lock:
-            if self._number is None:
-                self._number = numbers.take()
-            return self._number
+            if self.number is None:
+                self.number = numbers.take()
+            return self.number
 
     @property
     def output(self) -> Output:
@@ -348,7 +348,7 @@ class Run:
             if self.state in ENDED:
                 return
             if self.state == "new":
-                self._number = self.id  # before the numbers of the runs inside of it
+                self.number = self.id  # before the numbers of the runs inside of it
                 self._clock = monotonic()
             self.state = state
             if state in ENDED:

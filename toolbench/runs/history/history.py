@@ -52,8 +52,13 @@ class RunHistory(Sequence[RunRecord]):
         self._numbers = count()
         self._other_ids = set[int]()  # of the runs that were read from files
 
-    def add(self, record: RunRecord) -> None:
-        """Append *record*, also to the file if `persist` has set one."""
+    def add(self, record: RunRecord) -> RunRecord:
+        """Append *record*, also to the file if `persist` has set one.
+
+        Returns:
+            The record in the history: *record*, or a copy with a new number, if a run that was read
+            from a file has the same number.
+        """
         with self._lock:
             if record.id in self._other_ids:  # it started before the file was read
                 record = replace(record, id=numbers.take())
@@ -62,6 +67,7 @@ class RunHistory(Sequence[RunRecord]):
         if journal is not None:
             journal.write(record)
         self._tell(record)
+        return record
 
     def observe(self, tool: AnyTool, react: Callable[[], object]) -> Callable[[], None]:
         """Call *react* after a change of the runs of *tool*, in the thread of the change.
