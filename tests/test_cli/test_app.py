@@ -63,6 +63,14 @@ class TestLab:
         output = toolbench("lab", "folder.ipynb", cwd=tmp_path, code=1)
         assert output.endswith("folder.ipynb' cannot be made: Is a directory.\n")
 
+    def test_the_first_notebook_that_cannot_be_made(self, tmp_path):
+        """As any other one."""
+        (tmp_path / "toolbench.ipynb").symlink_to(tmp_path / "no/none.ipynb")
+        output = toolbench("lab", cwd=tmp_path, code=1)
+        assert output.endswith(
+            "toolbench.ipynb' cannot be made: No such file or directory.\n"
+        )
+
     def test_a_file_that_is_no_notebook(self, tmp_path):
         """Its folder is not served."""
         (tmp_path / "notes.txt").touch()
