@@ -133,7 +133,8 @@ def export(
         tools: The tools: `tools.py` or `package.module`, and perhaps `:name,name`.
         folder: The folder of the project.
         openhands: Write the package for the OpenHands SDK instead of toolbench.
-        overwrite: Replace existing files that have other content.
+        overwrite: Replace existing files that have other content, and remove files of an earlier
+            export that you did not change.
     """
     from toolbench.cli.user_modules import tools_of  # noqa: PLC0415 - other commands need none
     from toolbench.export.installation import (  # noqa: PLC0415 - the same
@@ -145,7 +146,11 @@ def export(
     try:
         sources = tools_of(tools)
         package = write_package(
-            sources, folder, openhands=openhands, overwrite=overwrite
+            sources,
+            folder,
+            openhands=openhands,
+            overwrite=overwrite,
+            how_to_overwrite="--overwrite",
         )
     except ToolbenchError as error:
         return _refuse(error)

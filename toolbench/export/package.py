@@ -2,11 +2,8 @@
 
 import ast
 import json
-import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.util import find_spec
-from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,6 +16,7 @@ from toolbench.errors import ExportError
 from toolbench.export.code.outside import files_named_in
 from toolbench.export.code.sdk_imports import with_imports_of_sdk
 from toolbench.export.code.statements import Statement, statements_of
+from toolbench.export.package_name import package_name
 from toolbench.export.project.call_conditions import conditions_of
 from toolbench.export.project.dependencies import requirements
 from toolbench.export.project.history_tests import calls_of, offers_of
@@ -29,6 +27,7 @@ from toolbench.export.project.project import notebook_for, pyproject_for, readme
 from toolbench.export.project.secret_check import check_text, variables_in
 from toolbench.export.project.server_module import server_for
 from toolbench.export.project.tests_module import TestNeeds, tests_for
+from toolbench.export.project_folder import check_places, write_files
 from toolbench.export.tool_code.function_tool import parts_of_function
 from toolbench.export.tool_code.made_tool import parts_of_class, parts_of_made
 from toolbench.export.tool_code.tool_parts import AnyTool, ToolParts
@@ -38,9 +37,6 @@ from toolbench.runs.history.record import RunRecord
 from toolbench.runs.shell import running_shell
 
 _OURS = "toolbench"
-_DEVICES = re.compile(
-    "con|prn|aux|nul|(com|lpt)[0-9]"
-)  # Windows does not allow folders with these names
 
 
 def export_package(
@@ -57,7 +53,8 @@ def export_package(
     Both files get the imports, functions, classes and constants that they need from the cells.
     The needed parts are found in the source code, and nothing is run. The project also has tests,
     pyproject.toml, a README, a notebook and an MCP server. The package has the name of the tool, or
-    the name of the folder if there are several tools.
+    the name of the folder if there are several tools; `_tool` is added to a name that Python or
+    another installed package has.
 
     Args:
         tools: One or several tools, made by `@tool`, by `ToolDefinition(...)` or by a class with
@@ -66,7 +63,8 @@ def export_package(
         tests: The recorded calls that become tests; if left out, the calls of this session in
             `history()`. A call with a secret never becomes a test.
         openhands: Write for the OpenHands SDK. The package then needs the SDK, not toolbench.
-        overwrite: Replace existing files that have other content.
+        overwrite: Replace existing files that have other content, and remove the files that only an
+            earlier export wrote. Of these files, one that a person changed is not removed but named.
 
     Returns:
         The folder. Shown at the end of a cell, it also says what a person should look at.
@@ -88,8 +86,11 @@ def write_package(
     tests: Iterable[RunRecord] | None = None,
     openhands: bool = False,
     overwrite: bool = False,
+    how_to_overwrite: str = "overwrite=True",
 ) -> WrittenPackage:
     """Do the same as `export_package`, and return also what a person should look at.
+
+    *how_to_overwrite* is what a person writes for *overwrite*, where another code than Python asks.
 
     Raises:
         ExportError: As in `export_package`.
@@ -97,16 +98,11 @@ def write_package(
     chosen = [tools] if isinstance(tools, ToolDefinition) else list(tools)
     folder = Path(folder).expanduser()
     files, notes = files_of(chosen, folder.name, tests=tests, openhands=openhands)
-    _check_places(folder, files, overwrite=overwrite)
-    contents = {folder / place: _encoded(place, text) for place, text in files.items()}
-    try:
-        for path, content in contents.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-    except OSError as error:
-        msg = f"{str(error.filename)!r} cannot be written: {error.strerror}."
-        raise ExportError(msg) from error
-    return WrittenPackage(folder, notes)
+    contents = {place: _encoded(place, text) for place, text in files.items()}
+    if not overwrite:
+        check_places(folder, contents, how_to_overwrite=how_to_overwrite)
+    changes = write_files(folder, contents, removal=overwrite)
+    return WrittenPackage(folder, (*notes, *changes))
 
 
 def _encoded(place: str, text: str) -> bytes:
@@ -129,7 +125,7 @@ def files_of(
     The keys are the paths of the files in the project.
     """
     parts = _parts(tools, openhands=openhands)
-    package = _package_name(tools, folder)
+    package = package_name(tools, folder)
     modules = modules_for(parts, package, openhands=openhands)
     modules["server.py"] = server_for(package, openhands=openhands)
     variables = variables_in(modules)
@@ -277,77 +273,6 @@ def _home_of(tool: Any) -> ModuleType:
         msg = f"{tool.name}: its module {name!r} is not loaded, so there is no code to read."
         raise ExportError(msg)
     return module
-
-
-def _package_name(tools: Sequence[AnyTool], folder: str) -> str:
-    """Return the name of the package: the name of the tool if there is only one, else of *folder*.
-
-    A name that cannot be the name of a package is changed.
-    """
-    name = tools[0].name if len(tools) == 1 else folder
-    name = (
-        "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
-        .strip("_")
-        .lower()
-    )
-    if not name.isidentifier():
-        name = f"tool_{name}".rstrip("_")
-    if (
-        iskeyword(name)
-        or _DEVICES.fullmatch(name)
-        or _is_taken(name)
-        or name == "tests"
-        or name.startswith("test_")
-    ):
-        name = f"{name.removeprefix('test_')}_tool"
-    return name
-
-
-def _is_taken(name: str) -> bool:
-    """Tell whether a package called *name* would hide a module of Python or of another package."""
-    if name in sys.stdlib_module_names or name in (
-        "toolbench",
-        "openhands",
-        "pytest",
-        "fastmcp",
-    ):
-        return True
-    try:
-        spec = find_spec(name)
-    except (ImportError, ValueError):
-        return False
-    if spec is None:
-        return False
-    origin = Path(spec.origin or "")
-    # a package exported before may be installed, and may be replaced: it has these two files
-    return (
-        not (origin.parent / "server.py").is_file()
-        or not (origin.parent / "definition.py").is_file()
-    )
-
-
-def _check_places(folder: Path, files: Mapping[str, str], *, overwrite: bool) -> None:
-    """Check that no existing file has other content, unless *overwrite* is true.
-
-    Raises:
-        ExportError: If files have other content (the message names all), or one cannot be read.
-    """
-    try:
-        other = [
-            place
-            for place, text in files.items()
-            if (folder / place).exists()
-            and (folder / place).read_text("utf-8", errors="replace") != text
-        ]
-    except OSError as error:
-        msg = f"{str(error.filename)!r} cannot be read: {error.strerror}."
-        raise ExportError(msg) from error
-    if other and not overwrite:
-        msg = (
-            f"{str(folder)!r} already has {', '.join(other)} with other content: nothing was "
-            "written. Choose another folder, or overwrite (--yes in a line)."
-        )
-        raise ExportError(msg)
 
 
 def _notes(modules: Mapping[str, str], variables: Sequence[str]) -> list[str]:

@@ -10,7 +10,8 @@ class WrittenPackage(NamedTuple):
     Attributes:
         folder: The folder of the project.
         notes: The sentences of "To look at" in its README: what is not in the package, what runs
-            at each import, which calls are not repeated by its tests.
+            at each import, which calls are not repeated by its tests. After them sentences about
+            the files of an earlier export: which were removed, which are still there.
     """
 
     folder: Path

@@ -60,12 +60,8 @@ def _check_export(options: Namespace, literal: str | None, cell: str | None) -> 
         msg = "--openhands says how a package is written: add --export DIR."
         raise UsageError(msg)
     body = ["the body of the cell"] if cell is not None else []
-    rest = [
-        *options.arguments,
-        *([literal] if literal else []),
-        *_options(options),
-        *body,
-    ]
+    rest = [word for word in options.arguments if "=" in word]  # others name more tools
+    rest += [*([literal] if literal else []), *_options(options), *body]
     rest += [f"-o {options.out}"] if options.out else []
     rest += ["--sweep"] if options.sweep else []
     rest = [word for word in rest if word != "--yes"]

@@ -35,6 +35,7 @@ from toolbench.magics.arguments.call_arguments import (
 from toolbench.magics.arguments.line_secrets import hides_secrets
 from toolbench.magics.arguments.sweep_values import grid_from_words
 from toolbench.magics.catalog import Catalog, matching
+from toolbench.magics.commands import export_command
 from toolbench.magics.option_checks import check_history, check_tool
 from toolbench.magics.parsers import LineParser, cut_json, parsed, quote_json, seconds
 from toolbench.magics.table import Listing
@@ -84,6 +85,7 @@ def _tool_parser() -> LineParser:
             "%tool split_bill --schema openai",
             "%tool split_bill --schema openai -o split_bill.json",
             "%tool split_bill --export split_bill",
+            "%tool split_bill add_tip --export bills",
         ),
     )
     parser.add_argument("name", nargs="?", help="the tool")
@@ -128,7 +130,10 @@ def _tool_parser() -> LineParser:
         help="call it with every combination: x=1..5, x=0..1..0.25, y=[a,b]",
     )
     parser.add_argument(
-        "--export", metavar="DIR", help="write it as a package that can be installed"
+        "--export",
+        metavar="DIR",
+        help="write it as a package that can be installed; %%tool NAME NAME --export DIR writes "
+        "several tools as one package",
     )
     parser.add_argument(
         "--openhands", action="store_true", help="with --export: for the OpenHands SDK"
@@ -219,7 +224,8 @@ class ToolMagics(Magics):
             schema = FORMATS[options.schema](tool)
             return self._write(schema, options) if options.out else schema
         if options.export:
-            return _export(tool, options)
+            others = map(self.catalog.find, options.arguments)
+            return export_command.run([tool, *others], options)
         if options.sweep:
             return self._sweep(tool, options)
         arguments = self._arguments(tool, options, literal, cell)
@@ -348,26 +354,6 @@ def _tell_if_outdated(tool: ToolDefinition[Any, Any]) -> None:
     advice = remake_advice(tool)
     if advice:
         print(advice)  # noqa: T201 - in the cell that asked
-
-
-def _export(tool: ToolDefinition[Any, Any], options: Namespace) -> None:
-    from toolbench.export.installation import (  # noqa: PLC0415 - only for an export
-        how_to_install_for_openhands,
-        how_to_install_from_a_cell,
-    )
-    from toolbench.export.package import write_package  # noqa: PLC0415 - as above
-
-    package = write_package(
-        tool, options.export, openhands=options.openhands, overwrite=options.yes
-    )
-    how_to = (
-        how_to_install_for_openhands
-        if options.openhands
-        else how_to_install_from_a_cell
-    )
-    how = how_to(package.folder)
-    text = f"Wrote the package {package.folder} with {tool.name}. {how}{package.to_look_at()}"
-    print(text)  # noqa: T201 - in the cell that asked
 
 
 def _takes_nothing(options: Namespace) -> bool:

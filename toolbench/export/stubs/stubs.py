@@ -72,7 +72,7 @@ def export_stubs(
         ):
             msg = (
                 f"{str(path)!r} already exists with other content: nothing was written. Name "
-                "another file, or overwrite it (--yes in a line)."
+                "another file, or overwrite it with overwrite=True (--yes in a line)."
             )
             raise ExportError(msg)
         write_whole(path, text, errors="replace")

@@ -1,0 +1,73 @@
+"""Choose the name of an exported package."""
+
+import re
+import sys
+from collections.abc import Sequence
+from importlib.metadata import packages_distributions
+from importlib.util import find_spec
+from keyword import iskeyword
+from pathlib import Path
+
+from toolbench.export.tool_code.tool_parts import AnyTool
+
+_DEVICES = re.compile(
+    "con|prn|aux|nul|(com|lpt)[0-9]"
+)  # Windows does not allow folders with these names
+
+
+def package_name(tools: Sequence[AnyTool], folder: str) -> str:
+    """Return the name of the package: the name of the tool if there is only one, else of *folder*.
+
+    A name that cannot be the name of a package is changed; one that Python or another package has
+    already gets `_tool` at its end.
+    """
+    name = tools[0].name if len(tools) == 1 else folder
+    name = (
+        "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
+        .strip("_")
+        .lower()
+    )
+    if not name.isidentifier():
+        name = f"tool_{name}".rstrip("_")
+    if (
+        iskeyword(name)
+        or _DEVICES.fullmatch(name)
+        or _is_taken(name)
+        or name == "tests"
+        or name.startswith("test_")
+    ):
+        name = f"{name.removeprefix('test_')}_tool"
+    return name
+
+
+def _is_taken(name: str) -> bool:
+    """Tell whether a package called *name* would hide a module of Python or of another package."""
+    if name in sys.stdlib_module_names or name in (
+        "toolbench",
+        "openhands",
+        "pytest",
+        "fastmcp",
+    ):
+        return True
+    try:
+        spec = find_spec(name)
+    except (ImportError, ValueError):
+        return False
+    if spec is None:
+        return False
+    if not spec.origin:
+        # a folder is a package for Python, even one where a project was exported before
+        folders = map(Path, spec.submodule_search_locations or ())
+        return name in packages_distributions() or any(map(_has_modules, folders))
+    origin = Path(spec.origin)
+    # a package exported before may be installed, and may be replaced: it has these two files
+    return (
+        not (origin.parent / "server.py").is_file()
+        or not (origin.parent / "definition.py").is_file()
+    )
+
+
+def _has_modules(folder: Path) -> bool:
+    """Tell whether *folder*, which has no `__init__.py`, has modules all the same."""
+    is_project = (folder / "pyproject.toml").is_file()
+    return not is_project and any(folder.glob("*.py"))
