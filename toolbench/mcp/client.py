@@ -1,7 +1,7 @@
 """Several MCP servers as one collection of tools."""
 
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -176,6 +176,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         if replay is not None:
             entry, record = replay_entry(Recording.read(replay), name), None
         features = self._features(roots, extensions)
+        self._end_recordings([name], record)
         session = self._session(name, entry, mode, record, timeout, features)
         self._open({name: session})
         if (error := self._error(session)) is not None:
@@ -209,20 +210,18 @@ class MCPClient(Sequence[MCPToolDefinition]):
                 msg = f"The configuration has no server {name!r}.{did_you_mean(name, entries)}"
                 raise ToolNotFoundError(msg)
         names = entries if only is None else dict.fromkeys(only)
-        enabled = {
-            name: self._session(name, entry, None, record)
-            for name, entry in entries.items()
-            if name in names and entry.enabled
-        }
+        enabled = {n: e for n, e in entries.items() if n in names and e.enabled}
         disabled = [repr(name) for name in names if name not in enabled]
         if disabled and (only or not enabled):
             msg = f"Disabled in the configuration: {', '.join(disabled)}."
             raise ServerError(msg)
-        self._open(enabled)
-        failed = [e for s in enabled.values() if (e := self._error(s)) is not None]
-        if failed and len(failed) == len(enabled):
+        self._end_recordings(enabled, record)
+        sessions = {n: self._session(n, e, None, record) for n, e in enabled.items()}
+        self._open(sessions)
+        failed = [e for s in sessions.values() if (e := self._error(s)) is not None]
+        if failed and len(failed) == len(sessions):
             raise ServerError("\n".join(failed))
-        return list(enabled.values())
+        return list(sessions.values())
 
     def disconnect(self, name: str) -> None:
         """Disconnect the server *name* and remove it.
@@ -297,8 +296,6 @@ class MCPClient(Sequence[MCPToolDefinition]):
         entry = read_entry(entry)
         same = before is not None and before.entry == entry
         remembered = before.connection.mode if before is not None and same else "auto"
-        if before is not None and record is not None:
-            before.stop_recording()  # a cell that runs again begins a new recording
         session = MCPServerSession(
             name,
             entry,
@@ -313,6 +310,14 @@ class MCPClient(Sequence[MCPToolDefinition]):
         session.tools.on_added = partial(report_new_tools, weakref.ref(self), name)
         session.on_connected = partial(take_back, weakref.ref(self))
         return session
+
+    def _end_recordings(self, names: Iterable[str], record: str | Path | None) -> None:
+        """End the recordings of *names* in the file *record*: a cell that runs again begins a new one."""
+        if record is not None:
+            path = Path(record).expanduser().absolute()
+            for session in [self.servers[n] for n in names if n in self.servers]:
+                if session.recording == path:
+                    session.stop_recording()
 
     def _open(self, sessions: dict[str, MCPServerSession]) -> None:
         with connecting_stages(sessions.values()):

@@ -105,6 +105,32 @@ def test_it_is_recorded_once_and_only_while_connected(path, tmp_path):
         assert mine.read_text() == "precious"
 
 
+def test_servers_that_are_connected_together_again_begin_a_new_one(path):
+    """The file has the calls of one run of the cell, whatever the number of servers."""
+    one, two = FakeMCPServer("one"), FakeMCPServer("two")
+    one.answer("t", "1")
+    with MCPClient() as client:
+        for number in (1, 2):
+            client.add({"one": one, "two": two}, record=path)
+            client.server("one").call("t", {"number": number})
+    [call] = Recording.read(path).calls
+    assert call.arguments == {"number": 2}
+    [call] = Recording.read(f"{path}~").calls
+    assert call.arguments == {"number": 1}
+
+
+def test_it_goes_on_if_what_would_replace_its_session_fails(path, tmp_path):
+    """The session keeps its place, and its file gets what is called after that, too."""
+    server = FakeMCPServer("n")
+    server.answer("t", "ok")
+    with MCPClient() as client:
+        session = client.connect("n", {"server": server}, record=path)
+        with pytest.raises(ServerError, match="'n' from before is still connected"):
+            client.connect("n", {"command": "pyhton"}, record=tmp_path / "other.jsonl")
+        session.call("t")
+    assert [call.tool for call in Recording.read(path).calls] == ["t"]
+
+
 def test_a_connection_that_is_opened_again_is_in_it(path):
     """A recording goes on when its session is connected anew."""
     server = FakeMCPServer("n")
