@@ -1,4 +1,4 @@
-"""The style sheet of forms is in the page once, however many forms there are."""
+"""The style sheets of forms: ours is in the page once, and those of a user's own editor stay."""
 
 from pathlib import Path
 
@@ -42,4 +42,39 @@ def test_two_forms_share_their_style_sheet(lab: NotebookPage, nbroot: Path) -> N
     expect(lab.output(0).get_by_label("first", exact=True)).to_have_count(0)
     assert page.evaluate(SHEETS) == 1
     assert label.evaluate(WEIGHT) == "600"
+    assert lab.tab.console_errors == []
+
+
+EDITOR = """
+%load_ext toolbench
+from ipywidgets import HTML, VBox
+from traitlets import Unicode
+from toolbench.widgets.fields import registry
+from toolbench.widgets.form import SchemaForm
+
+class Swatch(VBox):
+    value = Unicode()
+
+def swatch(slot):
+    return Swatch([HTML("<style>.swatch { color: rgb(1, 2, 3) }</style><b class=swatch>a colour</b>")])
+
+own = registry.copy()
+own.add(95, lambda view, schema, path: schema.get("format") == "color", swatch)
+SchemaForm({"type": "object", "properties": {"c": {"type": "string", "format": "color"}}, "required": ["c"]}, registry=own).widget
+"""
+COLOR = "element => getComputedStyle(element).color"
+
+
+def test_an_editor_of_a_user_keeps_its_own_styles(
+    lab: NotebookPage, nbroot: Path
+) -> None:
+    """They are in no other place, so only ours are shared."""
+    write_notebook(nbroot / "own_styles.ipynb", EDITOR)
+    lab.open("own_styles.ipynb")
+    lab.run(0)
+    lab.wait_for_module()
+    page = lab.tab.page
+    poll(lambda: page.evaluate(SHEETS) == 1, until="ours is shared", seconds=10)
+    swatch = lab.output(0).locator(".swatch")
+    assert swatch.evaluate(COLOR) == "rgb(1, 2, 3)"
     assert lab.tab.console_errors == []

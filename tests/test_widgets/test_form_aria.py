@@ -9,7 +9,7 @@ from test_widgets.front import named, page, type_into, walk
 from toolbench.widgets.form import SchemaForm
 
 _RULE = re.compile(
-    r"<style>\.(tb-[0-9a-f]+-\d+)>.*?content:\"([^\"]*)\" / \"([^\"]*)\""
+    r"<style data-toolbench-heard>\.(tb-[0-9a-f]+-\d+)>.*?content:\"([^\"]*)\" / \"([^\"]*)\""
 )
 
 
@@ -99,7 +99,7 @@ class TestHeard:
         """A stranger wrote it."""
         form = _form(type="string", description=text)
         (page,) = [x.value for x in walk(form.widget) if "tb-texts" in x._dom_classes]
-        (rule,) = re.findall("<style>(.*?)</style>", page, re.DOTALL)
+        (rule,) = re.findall("<style[^>]*>(.*?)</style>", page, re.DOTALL)
         inside = re.fullmatch(
             r"[^{]*\{content:\" \*\";content:\" \*\" / \"(.*)\"\}", rule
         )

@@ -3,7 +3,8 @@
 Screen readers must read the help and the errors of an input. Our JavaScript module
 (`frontend/src/described.ts`) makes these texts the description of the input. Without the module, an
 input has only its label. So CSS adds the texts to the label: screen readers read the part after the
-slash of `content`, which is not visible. With the module, `form/stylesheet.py` turns this CSS off.
+slash of `content`, which is not visible. With the module, `form/stylesheet.py` turns this CSS off, and
+the module takes it out of the page (`frontend/src/sheets.ts`).
 """
 
 import json
@@ -35,7 +36,7 @@ def screen_reader_css(
     text = " ".join(map(ended, sentences))
     star = " *" if position.starred else ""
     return Html(
-        f"<style>.{position.mark}>.widget-label::after,"
+        f"<style data-toolbench-heard>.{position.mark}>.widget-label::after,"
         f".{position.mark}>.widget-label-basic>span::after"
         f'{{content:"{star}";content:"{star}" / "{_quoted(text)}"}}</style>'
     )
