@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
@@ -259,3 +260,12 @@ class TestProperties:
         form.value = value
         assert same_json(form.value, value)
         form.reveal_errors()
+
+    def test_an_array_is_a_value(self):
+        """It is neither true nor false; that it is no JSON is an error of the form, not of Python."""
+        array = pd.Series(range(2)).to_numpy()
+        form = SchemaForm(_object(n={"type": "array"}))
+        form.value = {"n": array}
+        assert form.value["n"] is array
+        [error] = form.errors
+        assert "cannot be sent as JSON" in error[1]

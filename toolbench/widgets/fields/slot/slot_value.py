@@ -227,14 +227,9 @@ class Presence:
         called, or if no state was decided and the editor accepts an empty value.
         """
         editor = self._slot.value.editor
-        if (
-            value
-            or self._decided is True
-            or not editor.structured
-            or self.has_presence_box
-        ):
-            return True
-        return self._decided is None and not editor.wants_more
+        if self._decided is True or not editor.structured or self.has_presence_box:
+            return True  # also an array, which is neither true nor false
+        return bool(value) or (self._decided is None and not editor.wants_more)
 
     def hold(self) -> None:
         """Set the state to "a value": use the editor's value, even if it is empty."""
