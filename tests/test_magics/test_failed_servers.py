@@ -6,6 +6,7 @@ from json import dumps
 
 import pytest
 from test_mcp.peers import light
+from test_widgets.front import labels, listing
 
 from toolbench.errors import ServerError
 
@@ -31,6 +32,17 @@ def test_that_replaces_a_working_server_leaves_it(shell, mcp, tmp_path):
     ]
     (note,) = [note for note in listing.notes if "still connected" in note]
     assert "command not found: 'pyhton'" in note
+
+
+def test_is_in_an_open_explorer(shell, mcp, monkeypatch):
+    """The explorer lists it, with its state, as soon as the line has failed."""
+    mcp(connecting("shop", light("shop", "price")))
+    monkeypatch.setattr(shell, "kernel", object(), raising=False)
+    explorer = mcp("explore")
+    with pytest.raises(ServerError):
+        mcp("connect books -- pyhton books.py")
+    servers = labels(listing(explorer, "Servers"))
+    assert servers == ["shop — connected", "books — did not connect"]
 
 
 OLD = """

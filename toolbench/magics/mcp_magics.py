@@ -151,18 +151,22 @@ class MCPMagics(Magics):
         connect_options.take_file(parsed_line, command)
         check_mcp(parsed_line, command)
         self._warm()
+        try:
+            return self._view(parsed_line, command or [])
+        finally:  # a server that failed is in the lists too
+            refresh_explorers()
+
+    def _view(self, parsed_line: Any, command: list[str]) -> Any:
+        """Do what *parsed_line* says, and return what the cell shows."""
         if parsed_line.command == "connect":
-            view = self._connect(parsed_line, command or [])
-        elif parsed_line.command in _OF_A_SERVER:
+            return self._connect(parsed_line, command)
+        if parsed_line.command in _OF_A_SERVER:
             if model := getattr(parsed_line, "model", None):
                 parsed_line.model = self._names.get(model, model)
-            view = _OF_A_SERVER[parsed_line.command](parsed_line, self._server)
-        elif parsed_line.command in LOOKS:
-            view = mcp_listing.look(parsed_line, self._server(parsed_line.name))
-        else:
-            view = getattr(self, f"_{parsed_line.command or 'explore'}")(parsed_line)
-        refresh_explorers()
-        return view
+            return _OF_A_SERVER[parsed_line.command](parsed_line, self._server)
+        if parsed_line.command in LOOKS:
+            return mcp_listing.look(parsed_line, self._server(parsed_line.name))
+        return getattr(self, f"_{parsed_line.command or 'explore'}")(parsed_line)
 
     def _warm(self) -> None:
         """Load FastMCP in a thread at the first command: the person can go on typing meanwhile."""
