@@ -9,6 +9,8 @@ from test_runs import tools
 from test_widgets.front import click, is_of, walk
 from test_widgets.tooling import buttons, finish, shown, until
 from toolbench import tool
+from toolbench.errors import ToolNotFoundError
+from toolbench.tools.task_tracker import TaskTrackerTool
 from toolbench.widgets.panel.panel import ToolPanel
 
 pytestmark = pytest.mark.usefixtures("no_open_panels")
@@ -28,6 +30,20 @@ def models(wire):
         for _, kind, data in wire.messages
         if kind == "comm_open"
     )
+
+
+def test_is_made_of_what_stands_for_one_tool():
+    """A name as in `run_tool`; anything else says in one sentence what it is and what to give."""
+    with pytest.raises(
+        TypeError, match=r"not a tool but a list: .* \[0\] takes out the first"
+    ):
+        ToolPanel([speak])
+    with pytest.raises(
+        TypeError, match=r"the class TaskTrackerTool: .*TaskTrackerTool\.create\(\)"
+    ):
+        ToolPanel(TaskTrackerTool)
+    with pytest.raises(ToolNotFoundError, match="'speek'"):
+        ToolPanel("speek")
 
 
 def test_has_each_button_once():

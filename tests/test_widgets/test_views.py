@@ -131,12 +131,10 @@ class TestCodeView:
 
 
 def _in_code(code):
-    """Return the arguments in the one call of `run_tool`, or of the magic, in *code*, Python."""
+    """Return the arguments in the one call of `run_tool` in *code*, Python."""
     calls = [n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Call)]
-    names = {ast.unparse(call.func).rpartition(".")[2]: call for call in calls}
-    call = names.get("run_tool") or names["run_line_magic"]
-    arguments = ast.literal_eval(call.args[-1])
-    return arguments if isinstance(arguments, dict) else _in_cell(arguments)
+    [call] = [call for call in calls if ast.unparse(call.func) == "run_tool"]
+    return ast.literal_eval(call.args[-1])
 
 
 def _in_cell(text):

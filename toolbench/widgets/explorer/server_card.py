@@ -10,6 +10,7 @@ from toolbench.display.html.icons import icon_html
 from toolbench.display.html.markdown import markdown_html
 from toolbench.display.page import badge, notice
 from toolbench.display.servers import status_badge
+from toolbench.mcp.connection.last_words import STDERR
 from toolbench.mcp.session import MCPServerSession
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 from toolbench.widgets.explorer.review_view import ReviewView
@@ -155,7 +156,7 @@ def _more_html(session: MCPServerSession) -> str:
     elif session.status == "lost":
         lines = session.stderr.last(_STDERR)
         quoted = "".join(f"\n  {line[:300]}" for line in lines)
-        last = f"\nIts last lines on stderr:{quoted}" if lines else ""
+        last = f"\n{STDERR}{quoted}" if lines else ""
         message = "The connection broke. The next call reconnects, or click Reconnect."
         parts.append(notice(message + last, "danger"))
     if session.instructions.strip() and session.is_connected:

@@ -7,8 +7,10 @@ from weakref import WeakSet
 
 import ipywidgets as w
 
+from toolbench.core.registry import the_tool
 from toolbench.core.schema import Action, Observation
 from toolbench.core.security import SecurityRisk
+from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.escape import Html
 from toolbench.display.objects import tool_bundle, tool_html
@@ -53,7 +55,7 @@ class ToolPanel(w.VBox):
 
     def __init__(
         self,
-        tool: ToolDefinition[Any, Any],
+        tool: ToolDefinition[Any, Any] | Tool | str,
         arguments: Mapping[str, Any] | None = None,
         *,
         action: Action | None = None,
@@ -63,13 +65,18 @@ class ToolPanel(w.VBox):
         """Open *tool* with *arguments* in the form.
 
         Args:
-            tool: The tool.
+            tool: The tool; a name or a spec finds it as in `run_tool`.
             arguments: The form's values at the start.
             action: The action, if it was built from *arguments* already. The first run uses it
                 if the form still has these values.
             timeout: Seconds after which a run is cancelled.
             risk: The model's rating of the call, if any. For HIGH a person is asked before the run.
+
+        Raises:
+            ToolNotFoundError: If there is no tool of that name.
+            TypeError: If *tool* is not a tool, a name or a spec.
         """
+        tool = the_tool(tool)
         self.lock = RLock()
         self._parts = parts = Parts()
         self._timeout = timeout
