@@ -117,6 +117,22 @@ class TestOnDisk:
             lines = map(json.loads, path.read_text().splitlines())
             assert [line["arguments"]["a"] for line in lines] == values
 
+    def test_keeps_the_order_of_a_run_that_ends_later(self, tmp_path):
+        """It began after the runs that got new numbers when the file was read."""
+        path = tmp_path / "history.ndjson"
+        numbers.reset()
+        history().persist(path)
+        run_tool(tools.add, a=1)
+        history().clear()
+        numbers.reset()
+        run_tool(tools.add, a=2)
+        slow = run_here(tools.add, {"a": 3})
+        slow.begin()
+        history().persist(path)
+        perform(slow)
+        values = {r.id: r.arguments["a"] for r in history()}
+        assert [values[number] for number in sorted(values)] == [1, 2, 3]
+
     def test_has_a_number_for_each_run_of_one_moment(self, tmp_path):
         """Where a clock has long ticks, two runs begin at the same time: each gets a new number."""
         path = tmp_path / "history.ndjson"

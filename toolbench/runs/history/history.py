@@ -51,6 +51,7 @@ class RunHistory(Sequence[RunRecord]):
         self._observers: dict[int, tuple[AnyTool, Callable[[], object]]] = {}
         self._numbers = count()
         self._other_ids = set[int]()  # of the runs that were read from files
+        self._first_new = 0  # the first number of those given when a file was read
 
     def add(self, record: RunRecord) -> RunRecord:
         """Append *record*, also to the file if `persist` has set one.
@@ -60,7 +61,8 @@ class RunHistory(Sequence[RunRecord]):
             from a file has the same number.
         """
         with self._lock:
-            if record.id in self._other_ids:  # it started before the file was read
+            is_early = record.id < self._first_new  # started before the file was read
+            if is_early or record.id in self._other_ids:
                 record = replace(record, id=numbers.take())
             self._append(record)
             journal = self._journal
@@ -147,6 +149,7 @@ class RunHistory(Sequence[RunRecord]):
             return list(self._records)
         own.sort(key=lambda record: record.id)
         copies = {id(record): replace(record, id=numbers.take()) for record in own}
+        self._first_new = copies[id(own[0])].id
         return [copies.get(id(record), record) for record in self._records]
 
     def clear(self) -> None:
@@ -156,6 +159,7 @@ class RunHistory(Sequence[RunRecord]):
             self._size = 0
             self._journal = None
             self._other_ids.clear()
+            self._first_new = 0
         self._tell()
 
     def find(self, number: int) -> RunRecord | None:
