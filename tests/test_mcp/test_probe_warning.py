@@ -68,6 +68,14 @@ def test_about_another_request_stays(warning):
     assert list(tail) == text.splitlines()
 
 
+def test_of_another_kind_is_there_at_once():
+    """It may be the last line of a server that hangs: nothing waits for a line after it."""
+    line = "WARNING:root:Failed to validate request: Received request before initialization was complete"
+    tail = StderrTail()
+    tail.add(line)
+    assert list(tail) == [line]
+
+
 def test_that_breaks_off_stays():
     """A server that ends within it: its last words are there."""
     tail = StderrTail()

@@ -12,7 +12,7 @@ ENDED = (
 )
 
 _BEGIN = re.compile(
-    r"Failed to validate request:|ValidationError: \d+ validation errors for ClientRequest"
+    r"Failed to validate request: \d|ValidationError: \d+ validation errors for ClientRequest"
 )
 _QUESTION = "input_value='server/discover'"
 _BODY = re.compile(
