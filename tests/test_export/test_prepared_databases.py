@@ -120,15 +120,16 @@ def packages(tmp_path_factory):
         with new_notebook() as notebook, pytest.MonkeyPatch.context() as patch:
             patch.chdir(root / name)
             notebook.run(IMPORT, *cells, TOOL.format(name, opening))
-            export_package(
-                notebook[f"put_{name}"], root / "p", tests=(), overwrite=True
+            export_package(notebook[f"put_{name}"], root / f"p_{name}", tests=())
+            (root / f"{name}.md").write_text(
+                (root / f"p_{name}/README.md").read_text("utf-8")
             )
-            (root / f"{name}.md").write_text((root / "p/README.md").read_text("utf-8"))
     program = (
         "import importlib, json, os, sys\nroot, *names = sys.argv[1:]\n"
-        "sys.path.insert(0, root + '/p')\nanswers = {}\n"
+        "answers = {}\n"
         "for name in names:\n"
         "    os.chdir(f'{root}/empty_{name}')\n"
+        "    sys.path.insert(0, f'{root}/p_{name}')\n"
         "    try:\n"
         "        [one] = importlib.import_module(f'put_{name}').create_tools()\n"
         "        first = one({}).text\n"
@@ -214,7 +215,8 @@ def test_what_may_do_harm_the_second_time_goes_along_and_is_named(
     tmp_path, monkeypatch, cell, statement
 ):
     """As for a database that the tool has in a name; also in a function, which is not named itself."""
-    code, notes = exported(tmp_path, monkeypatch, [CONNECT, TABLE_CELL, cell])
+    opening = CONNECT.replace("'a.db'", "Path().resolve() / 'a.db'")
+    code, notes = exported(tmp_path, monkeypatch, [opening, TABLE_CELL, cell])
     assert cell.splitlines()[-1] in code
     assert notes == [
         f"`{statement}` runs each time the package is imported. Check that it does no harm where "

@@ -59,7 +59,7 @@ def test_the_library_of_the_page_for_newcomers_works_as_a_package(notebook, here
 
 
 def test_a_database_in_a_file_is_prepared_and_named(notebook, here):
-    """A statement that could do harm the second time runs, and the README names it."""
+    """A statement that could do harm the second time runs in a new file, and the README names it."""
     table = 'db.executescript("create table if not exists t (n)")'
     row = 'db.execute("insert into t values (1)")'
     notebook.run(IMPORT, f"{OPEN}\n{table}", f"{row}\ndb.commit()", TOOL.format(COUNT))
@@ -71,7 +71,7 @@ def test_a_database_in_a_file_is_prepared_and_named(notebook, here):
     assert places == sorted(places)
     [file, note, _] = notes_of(folder)  # the last one is about the tests
     assert "the file `a.db`" in file
-    assert note.startswith(f"`{row}` runs each time the package is imported.")
+    assert note == f"`{row}` runs only where the file `a.db` is new."
 
 
 def test_a_tool_that_writes_to_a_database_changes_it(notebook, here):

@@ -19,6 +19,7 @@ from toolbench.export.code.statements import Statement, statements_of
 from toolbench.export.package_name import package_name
 from toolbench.export.project.call_conditions import conditions_of
 from toolbench.export.project.dependencies import requirements
+from toolbench.export.project.division import divided
 from toolbench.export.project.history_tests import calls_of, offers_of
 from toolbench.export.project.imports import modules_in
 from toolbench.export.project.modules import modules_for
@@ -126,7 +127,8 @@ def files_of(
     """
     parts = _parts(tools, openhands=openhands)
     package = package_name(tools, folder)
-    modules = modules_for(parts, package, openhands=openhands)
+    division = divided(parts, openhands=openhands)
+    modules = modules_for(parts, division, package, openhands=openhands)
     modules["server.py"] = server_for(package, openhands=openhands)
     variables = variables_in(modules)
     conditions = {part.tool.name: conditions_of(part) for part in parts}
@@ -139,7 +141,7 @@ def files_of(
     )
     notes = (
         *_notes(modules, variables),
-        *notes_on_preparation(parts),
+        *notes_on_preparation(parts, division.new_files),
         *calls.notes,
     )
     recorded = {

@@ -54,6 +54,20 @@ class _Scope(NamedTuple):
 _Calls = list[tuple[ast.Call, _Scope]]
 
 
+class Write(NamedTuple):
+    """A call that writes by SQL.
+
+    Attributes:
+        call: The call.
+        databases: The databases into which it writes.
+        is_opening: Whether the call is in a function that opens the database and returns it.
+    """
+
+    call: ast.Call
+    databases: frozenset[str]
+    is_opening: bool
+
+
 class Databases:
     """Finds the databases that statements open and write into.
 
@@ -108,10 +122,49 @@ class Databases:
 
         Only what it writes into *databases* counts.
         """
-        return any(
-            self._object(call, scope) & databases and not may_run_twice(call)
-            for call, scope in _sql(dict(self._running_calls).get(place, []))
+        writes = (w for w in self.writes(place) if w.databases & databases)
+        return not all(may_run_twice(w.call) for w in writes)
+
+    def writes(self, place: int) -> list[Write]:
+        """Return the calls that write by SQL when the statement at *place* runs."""
+        return [
+            Write(call, self._object(call, scope), self._returns_database(scope))
+            for call, scope in _sql(self._calls_at(place))
+        ]
+
+    def commits(self, place: int) -> frozenset[str]:
+        """Return the databases for which the statement at *place* calls `commit`."""
+        calls = self._calls_at(place)
+        parts = (self._object(*pair) for pair in calls if name_of(pair[0]) == "commit")
+        return _NONE.union(*parts)
+
+    def saved_by_with(self, place: int) -> frozenset[str]:
+        """Return the databases that a `with` in the statement at *place*, or in what it calls, saves."""
+        scopes = {scope.key: scope for _, scope in self._calls_at(place)}.values()
+        return _NONE.union(
+            *(
+                self._named(part.context_expr, scope)
+                for scope in scopes
+                for part in ast.walk(scope.node)
+                if isinstance(part, ast.withitem)
+                and "cursor" not in ast.unparse(part)  # its end saves nothing
+            )
         )
+
+    def opened_now(self, places: Iterable[int]) -> frozenset[str]:
+        """Return the databases that the statements at *places* open when they run."""
+        places = (p for p in places if not self._statements[p].is_definition)
+        scopes = (_Scope(self._statements[place].node, place) for place in places)
+        return _NONE.union(*map(self._opened_in, scopes))
+
+    def of_name(self, name: str, place: int) -> frozenset[str]:
+        """Return the databases that *name* is where the statement at *place* runs."""
+        return self._of_name(
+            name, _Scope(self._statements[place].node, place), _DEEPEST
+        )
+
+    def _calls_at(self, place: int) -> _Calls:
+        return dict(self._running_calls).get(place, [])
 
     @cached_property
     def _running_calls(self) -> list[tuple[int, _Calls]]:

@@ -15,6 +15,10 @@ _REPEATABLE = re.compile(
     r"|create\b[^(]*\bif\s+not\s+exists\b)",
     re.IGNORECASE | re.DOTALL,
 )
+_OF_CONNECTION = re.compile(
+    r"(^|;)\s*(attach|pragma|create\s+temp(orary)?)\b", re.IGNORECASE
+)
+_SAVED_AT_ONCE = re.compile(r"\s*($|(alter|create|drop|pragma)\b)", re.IGNORECASE)
 _OPENING = frozenset({"connect", "create_engine"})
 _IN_MEMORY = re.compile(r":memory:|sqlite://['\"]")
 _LOOKING_WORDS = """
@@ -59,9 +63,28 @@ def may_run_twice(call: ast.Call) -> bool:
     """Tell whether *call*, which prepares an object, does no harm if it runs again later."""
     if _method(call) not in _SQL or not call.args:
         return True
-    text = _start_of_text(call.args[0])
+    return _all_match(_REPEATABLE, call.args[0])
+
+
+def is_saved_at_once(call: ast.Call) -> bool:
+    """Tell whether SQLite saves what *call*, which writes by SQL, does without a `commit`.
+
+    It does so for tables and settings, and for scripts.
+    """
+    is_script = _method(call) == "executescript"
+    return is_script or _all_match(_SAVED_AT_ONCE, call.args[0])
+
+
+def sets_up_connection(sql: str) -> bool:
+    """Tell whether a part of *sql* holds only for the connection on which it runs."""
+    return bool(_OF_CONNECTION.search(_COMMENT.sub("", sql)))
+
+
+def _all_match(pattern: re.Pattern[str], value: ast.expr) -> bool:
+    """Tell whether *pattern* matches each SQL statement in the text *value*, which may be unknown."""
+    text = _start_of_text(value)
     parts = None if text is None else _COMMENT.sub("", text).split(";")
-    return parts is not None and all(map(_REPEATABLE.match, parts))
+    return parts is not None and all(map(pattern.match, parts))
 
 
 def writes_sql(call: ast.Call, *, is_unused: bool) -> bool:

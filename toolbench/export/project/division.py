@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from toolbench.errors import ExportError
 from toolbench.export.code.needed_statements import Needed, needed_by
+from toolbench.export.code.new_files import only_in_new_files, with_checks
 from toolbench.export.code.statements import Statement
 from toolbench.export.code.symbol_names import given_in, quoted_in, used_in
 from toolbench.export.project.imports import check_inner_imports, written_homes
@@ -19,6 +20,7 @@ _HOMES = frozenset(
         "collections",
         "openhands",
         "os",
+        "pathlib",
         "pydantic",
         "toolbench",
         "typing",
@@ -69,6 +71,7 @@ class Division:
         aliases: The original name for each alias. The code that we write imports a name under an
             alias if the person's code uses the name for something else.
         future: The first `from __future__` import; empty if there is none.
+        new_files: The statements that run only where a file is new, with the path of the file.
     """
 
     definition: Half
@@ -79,6 +82,7 @@ class Division:
     create: tuple[str, ...]
     aliases: Mapping[str, str]
     future: str
+    new_files: Mapping[ast.stmt, str]
 
 
 def divided(parts: Sequence[ToolParts], *, openhands: bool) -> Division:
@@ -113,16 +117,25 @@ def divided(parts: Sequence[ToolParts], *, openhands: bool) -> Division:
     code = [*first.in_order(), *rest.in_order()]
     check_inner_imports(code, openhands=openhands)
     _check_code([s for s in code if not s.is_import], parts)
+    used = wanted_first | quoted | wanted_second
+    new_files = only_in_new_files(
+        Needed(statements, first.places | second.places), first.places, used
+    )
+    in_use = names.union(used, own, *(s.names.now | s.names.later for s in code))
+    own_code = with_checks(
+        _without_imports(rest), new_files, in_use, aliases.get("Path", "Path")
+    )
     futures = [s.code for s in statements if s.code.startswith("from __future__ ")]
     return Division(
         definition=Half(_without_imports(first), definition),
-        implementation=Half(_without_imports(rest), implementation),
+        implementation=Half(tuple(own_code), implementation),
         imports=imports,
         lazy=lazy,
         making=making,
         create=tuple(create.splitlines()),
         aliases={alias: name for name, alias in aliases.items()},
         future=futures[0] if futures else "",
+        new_files=new_files,
     )
 
 

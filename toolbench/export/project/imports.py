@@ -14,6 +14,7 @@ _PYTHON = {
     "ConfigDict": "pydantic",
     "Field": "pydantic",
     "Optional": "typing",
+    "Path": "pathlib",
     "Self": "typing",
     "Sequence": "collections.abc",
     "display": "IPython.display",

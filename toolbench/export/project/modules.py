@@ -5,20 +5,21 @@ from collections.abc import Iterable, Sequence
 from textwrap import indent
 
 from toolbench.export.code.statements import Statement
-from toolbench.export.project.division import RESULTS, Division, divided
+from toolbench.export.project.division import RESULTS, Division
 from toolbench.export.project.imports import grouped, import_lines, written_homes
 from toolbench.export.tool_code.tool_parts import PACKAGE, ToolParts
 
 
 def modules_for(
-    parts: Sequence[ToolParts], package: str, *, openhands: bool
+    parts: Sequence[ToolParts], division: Division, package: str, *, openhands: bool
 ) -> dict[str, str]:
     """Return the text of each module of *package* with the tools of *parts*, by its file name.
 
+    *division* has the code of *parts*.
+
     Raises:
-        ExportError: If the code needs a part that is missing, or that would not work in a package.
+        ExportError: If an import would not work in a package.
     """
-    division = divided(parts, openhands=openhands)
     imports = _Imports(division, package, openhands=openhands)
     first, second = division.definition, division.implementation
     tools = _listed(part.tool.name for part in parts)

@@ -1,13 +1,12 @@
-"""Say which statements that prepare an object are left out of a package, and which run at each import."""
+"""Say which statements that prepare an object are left out of a package, and which run at import."""
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from toolbench.export.code.code_secrets import secrets_in_code
-from toolbench.export.code.databases import Databases
 from toolbench.export.code.needed_statements import Needed, needed_by
-from toolbench.export.code.outside import is_in_memory
-from toolbench.export.code.preparing_calls import may_run_twice, prepares, unused_calls
+from toolbench.export.code.new_files import harmful_twice
+from toolbench.export.code.preparing_calls import unused_calls
 from toolbench.export.code.statements import Statement
 from toolbench.export.code.symbol_names import used_in
 from toolbench.export.tool_code.tool_parts import ToolParts
@@ -26,13 +25,17 @@ def needed_by_tool(part: ToolParts) -> Needed:
     return needed_by(part.statements, (), part.tool.name, maybe=names)
 
 
-def notes_on_preparation(parts: Sequence[ToolParts]) -> list[str]:
+def notes_on_preparation(
+    parts: Sequence[ToolParts], new_files: Mapping[ast.stmt, str]
+) -> list[str]:
     """Return sentences about statements that may prepare what the tools of *parts* need.
 
     Some are not in the package: it is not known whether they change an object. Others run each time
-    the package is imported, and may do harm the second time.
+    the package is imported, and may do harm the second time. Those in *new_files* run only where
+    the file is new.
     """
     left_out, at_import = dict[str, str](), dict[str, str]()
+    in_new_file = dict[str, str]()
     for part in parts:
         needed = needed_by_tool(part)
         for statement in needed.left_out():
@@ -41,34 +44,23 @@ def notes_on_preparation(parts: Sequence[ToolParts]) -> list[str]:
             if statement.end == "failed":
                 why = f"It failed in the notebook: `{name}` may need what it had begun."
             left_out[code] = f"Not in the package: {code}. {why}"
-        for statement in _harmful_twice(needed):
-            code = readable(statement)
+        for place in harmful_twice(needed):
+            statement = needed.statements[place]
+            code, file = readable(statement), new_files.get(statement.node)
+            if file is not None:
+                in_new_file[code] = f"{code} runs only where the file `{file}` is new."
+                continue
             at_import[code] = (
                 f"{code} runs each time the package is imported. Check that it does no harm where "
                 "the data is still there from the last time."
             )
-    return [*_first(left_out), *_first(at_import)]
+    return [*_first(left_out), *_first(at_import), *_first(in_new_file)]
 
 
 def _first(sentences: dict[str, str]) -> Iterator[str]:
     yield from list(sentences.values())[:_MOST]
     if (rest := len(sentences) - _MOST) > 0:
         yield f"The same is true of {rest} more."
-
-
-def _harmful_twice(needed: Needed) -> Iterator[Statement]:
-    databases = Databases(needed.statements)
-    names = databases.opened_by(needed.places)
-    for place in sorted(needed.places):
-        statement = needed.statements[place]
-        if statement.is_definition or is_in_memory(needed, place):
-            continue
-        unused = {id(call) for call in unused_calls(list(ast.walk(statement.node)))}
-        calls = (c for c in ast.walk(statement.node) if isinstance(c, ast.Call))
-        known = (c for c in calls if prepares(c, is_unused=id(c) in unused))
-        is_harmless = all(map(may_run_twice, known))
-        if not is_harmless or databases.is_harmful_twice(place, names):
-            yield statement
 
 
 def readable(statement: Statement) -> str:
