@@ -149,6 +149,18 @@ class TestCallsThatAsked:
         assert texts == ["Emma for Ann", "Emma for Bob", "kept", "kept"]
         assert "5 passed" in run_tests_of(folder)
 
+    def test_say_why_nobody_answered_only_where_nobody_did(self, notebook, tmp_path):
+        """An answer of a person has no such reason."""
+        notebook.run(ASKING)
+        for answers in (["Ann", True], []):
+            with answering(*answers):
+                run_tool(notebook["lend"], title="Emma")
+        folder = export_package(notebook["lend"], tmp_path / "p")
+        text = (folder / "tests/recorded.json").read_text("utf-8")
+        accepted, declined = (call["answers"] for call in json.loads(text)["calls"])
+        assert all("absence" not in answer for answer in accepted)
+        assert declined[0]["absence"] == "no person could be asked"
+
     def test_are_kept_on_disk_with_their_answers(self, notebook, tmp_path):
         """A record that was read from a file gives the same test."""
         notebook.run(ASKING)

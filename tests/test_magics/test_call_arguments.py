@@ -1,15 +1,21 @@
 import re
+from typing import Annotated
 
 import pytest
 from IPython.core.error import UsageError
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 
 from toolbench import tool
-from toolbench.errors import BodyError
+from toolbench.errors import BodyError, ToolbenchError
 from toolbench.jsonschema.view import read
 from toolbench.magics.arguments.call_arguments import FORMS as FORM_NAMES
 from toolbench.magics.arguments.call_arguments import from_text, from_words
 from toolbench.magics.tool_magics import TOOL
+
+
+def as_list(value):
+    """Return *value*, or a list of it alone."""
+    return value if isinstance(value, list) else [value]
 
 
 class TestWords:
@@ -40,7 +46,7 @@ class TestWords:
         numbers = {"type": "array", "items": {"type": "integer"}}
         accepted = read({"properties": {"w": words, "n": numbers}})
         with pytest.raises(
-            UsageError, match=r'w takes a list: write w=\["one", "two"\]'
+            UsageError, match=r'w takes a list: write w=\["Austen", "Melville"\]'
         ):
             from_words(["w=Austen,Melville"], accepted)
         with pytest.raises(UsageError, match=r"n takes a list: write n=\[1, 2\]"):
@@ -50,12 +56,74 @@ class TestWords:
         others = read({"properties": {"days": days, "sizes": sizes, "secrets": words}})
         for word, example in (
             ("days=31.1.2024", r'days=\["2024-01-31", "2024-02-29"\]'),
-            ("sizes=small", r'sizes=\["small", "large"\]'),
+            ("sizes=small", r'sizes=\["small"\]'),
+            ("sizes=tiny", r'sizes=\["small", "large"\]'),
+            ("secrets=swordfish", r'secrets=\["one", "two"\]'),
         ):
             with pytest.raises(UsageError, match=f"takes a list: write {example}\\."):
                 from_words([word], others)
         right = ['w=["Austen"]', "n=${numbers}"]
         assert from_words(right, accepted) == {"w": ["Austen"], "n": "${numbers}"}
+
+
+@tool
+def tag(ids: list[int] = (), tags: list[str] = (), limit: int = 3) -> str:
+    """Tag what has these numbers."""
+    return f"{ids} {tags}"
+
+
+@tool
+def tag_leniently(ids: Annotated[list[int], BeforeValidator(as_list)]) -> str:
+    """Tag what has these numbers, or this one."""
+    return f"{ids}"
+
+
+class TestAListFromOneWord:
+    @pytest.mark.parametrize(
+        ("word", "sentence"),
+        [
+            ("ids=4", "ids takes a list: write ids=[4]."),
+            ("ids=4,5", "ids takes a list: write ids=[4, 5]."),
+            ("ids=(4)", "ids takes a list: write ids=[1, 2]."),
+            ("ids=true", "ids takes a list: write ids=[1, 2]."),
+            ("tags=4", 'tags takes a list: write tags=["4"].'),
+            ("tags=oil,sea", 'tags takes a list: write tags=["oil", "sea"].'),
+            ("tags=[oil,sea]", 'tags takes a list: write tags=["oil", "sea"].'),
+            (
+                """tags="['oil', 'sea']\"""",
+                'tags takes a list: write tags=["oil", "sea"].',
+            ),
+            ("tags=[oil", 'tags takes a list: write tags=["one", "two"].'),
+            ("tags=", 'tags takes a list: write tags=["one", "two"].'),
+        ],
+    )
+    def test_has_the_values_that_were_typed(self, shell, word, sentence):
+        """The sentence is what the person meant, where it fits, and can be typed as it is."""
+        shell.user_ns["tag"] = tag
+        with pytest.raises(UsageError) as error:
+            shell.run_line_magic("tool", f"tag {word}")
+        assert str(error.value) == sentence
+        right = sentence.partition("write ")[2].removesuffix(".")
+        assert not shell.run_line_magic("tool", f"tag {right}").is_error
+
+    def test_is_named_beside_other_mistakes(self, shell):
+        """All are said at once."""
+        shell.user_ns["tag"] = tag
+        with pytest.raises(UsageError) as error:
+            shell.run_line_magic("tool", "tag ids=4 limit=a")
+        assert "\n- ids takes a list: write ids=[4]." in str(error.value)
+        assert '\n- limit: should be an integer, not "a"' in str(error.value)
+
+    def test_is_left_to_a_tool_that_takes_it(self, shell):
+        """A tool may make a list of one number itself."""
+        shell.user_ns["tag_leniently"] = tag_leniently
+        assert shell.run_line_magic("tool", "tag_leniently ids=4").text == "[4]"
+
+    def test_is_not_made_of_a_variable(self, shell):
+        """What it holds is not what was typed."""
+        shell.user_ns |= {"tag": tag, "number": 4}
+        with pytest.raises(ToolbenchError, match="should be a list, not 4"):
+            shell.run_line_magic("tool", "tag ids=${number}")
 
 
 class Address(BaseModel):
@@ -124,7 +192,7 @@ class TestSeveralMistakes:
             (
                 "dishes=soup nots=x cunt=3",
                 [
-                    'dishes takes a list: write dishes=["one", "two"].',
+                    'dishes takes a list: write dishes=["soup"].',
                     "nots: is an unknown argument. Did you mean 'note'?",
                     "cunt: is an unknown argument. Did you mean 'count'?",
                 ],
@@ -132,7 +200,7 @@ class TestSeveralMistakes:
             (
                 "dishes=soup count=a note",
                 [
-                    'dishes takes a list: write dishes=["one", "two"].',
+                    'dishes takes a list: write dishes=["soup"].',
                     "Expected key=value, not 'note'. Put text with blanks in quotes.",
                     'count: should be an integer, not "a"',
                 ],
@@ -140,7 +208,7 @@ class TestSeveralMistakes:
             (
                 "dishes=soup dishes=x dishes=x note=a note=b note=c",
                 [
-                    'dishes takes a list: write dishes=["one", "two"]. '
+                    'dishes takes a list: write dishes=["soup"]. '
                     "'dishes' is given twice.",
                     "'note' is given twice.",
                 ],

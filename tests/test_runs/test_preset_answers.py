@@ -1,5 +1,7 @@
 """Answers that are given in advance: to questions of runs, and to none that they do not fit."""
 
+from typing import ClassVar
+
 import pytest
 
 from test_runs import tools
@@ -102,3 +104,37 @@ class TestPresets:
         with answering(False):
             perform(run)
         assert run.state == "denied"
+
+
+class TestAFieldOfAnAnswerThatIsNotAccepted:
+    SCHEMA: ClassVar = {"type": "object", "properties": {"hunger": {"type": "string"}}}
+
+    def fed(self):
+        """Return a tool that takes its answer for accepted."""
+
+        @tool
+        def feed() -> str:
+            """Feed."""
+            return current_run().ask("How hungry?", self.SCHEMA)["hunger"]
+
+        return feed
+
+    @pytest.mark.parametrize(
+        ("answer", "words"),
+        [
+            (Answer("decline"), "declined"),
+            (Answer("cancel"), "cancelled"),
+            (None, "declined: no person could be asked"),
+        ],
+    )
+    def test_says_what_became_of_the_question(self, answer, words):
+        """The name of the field alone looks like a misspelt one."""
+        with answering(answer):
+            text = run_tool(self.fed(), {}).text
+        assert f"hunger: the question was {words}." in text
+        assert "`if answer:` tells whether it was accepted" in text
+
+    def test_of_an_accepted_one_is_its_name_alone(self):
+        """There the field was left empty, and nothing was declined."""
+        with pytest.raises(KeyError, match=r"^'hunger'$"):
+            Answer("accept", {})["hunger"]

@@ -122,6 +122,14 @@ class Answer:
         return self.action == "accept"
 
     def __getitem__(self, name: str) -> Any:
+        """Return the field *name* of the content.
+
+        Raises:
+            KeyError: If there is none. It says so if the question was declined or cancelled.
+        """
+        if not self and name not in self:
+            msg = f"{name}: the question was {self.words}. `if answer:` tells whether it was accepted."
+            raise KeyError(msg)
         return (self.content or {})[name]
 
     def __contains__(self, name: object) -> bool:

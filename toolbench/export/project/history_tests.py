@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from toolbench.redaction import MARK
 from toolbench.redaction.detection.key_shapes import keys_in
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.history.record import RunRecord, is_lost
+from toolbench.runs.questions import Answer
 from toolbench.wording import counted
 
 
@@ -239,8 +240,7 @@ def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
         "is_error": observation.is_error,
     }
     if record.answers:
-        answers = [asdict(replace(a, question="")) for a in record.answers]
-        call["answers"] = plain(answers)
+        call["answers"] = plain([_answer_to_repeat(a) for a in record.answers])
     if not isinstance(observation, ResultObservation):
         fields = plain(dict(observation))
         call["fields"] = {k: v for k, v in fields.items() if k not in _OWN}
@@ -252,6 +252,15 @@ def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
         return
     if not remembered.redactor.occurs_in(text) and not any(keys_in(text)):
         yield call
+
+
+def _answer_to_repeat(answer: Answer) -> dict[str, Any]:
+    """Return *answer* without its question; the reason why no person answered only if none did."""
+    fields = asdict(answer)
+    del fields["question"]
+    if answer.by_somebody:
+        del fields["absence"]
+    return fields
 
 
 def offers_of(tools: Sequence[AnyTool]) -> dict[str, Any]:

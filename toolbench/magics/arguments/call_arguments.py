@@ -13,11 +13,11 @@ from IPython.core.error import UsageError
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import shorten
 from toolbench.errors import BodyError, did_you_mean, indefinite
-from toolbench.jsonschema.example_values import TEXTS, example_values
+from toolbench.jsonschema.example_values import example_values
 from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.words import NOUNS
+from toolbench.magics.arguments.word_values import example_of, list_of, value_of
 from toolbench.plain import clip, each_once
-from toolbench.redaction.detection.locations import is_secret
 from toolbench.redaction.detection.secrecy import Secrecy
 
 Format = Literal["json", "yaml", "py"]
@@ -57,7 +57,7 @@ def read_words(words: Iterable[str], accepted: Node) -> Words:
     for word in words:
         name, equals, text = word.partition("=")
         node = accepted.at(name)
-        value = _value(text, node)
+        value = value_of(text, node)
         is_text = value is text and not _VARIABLE.fullmatch(text)
         if not equals:
             mistakes[name] = (
@@ -68,7 +68,7 @@ def read_words(words: Iterable[str], accepted: Node) -> Words:
             if twice not in earlier:
                 mistakes[name] = f"{earlier} {twice}".strip()
         elif is_text and node.type in _WITH_PARTS:
-            mistakes[name] = _how_to_write(name, node, f"{name}={_example(name, node)}")
+            mistakes[name] = _how_to_write_word(name, accepted, text)
         elif outer := _outer_object(name, accepted):
             _put(objects.setdefault(outer, {}), name, text, accepted)
             hidden, _ = Secrecy(accepted.schema).hide({outer: objects[outer]})
@@ -79,6 +79,15 @@ def read_words(words: Iterable[str], accepted: Node) -> Words:
         if equals:
             names.add(name)
     return Words(arguments, mistakes)
+
+
+def _how_to_write_word(name: str, accepted: Node, text: str) -> str:
+    """Return how the argument *name* is written: with the values in *text* if they make a list for it."""
+    node = accepted.at(name)
+    values = list_of(text, node)
+    if values is None or Secrecy(accepted.schema).hide({name: values})[1]:
+        values = example_of(name, node)
+    return _how_to_write(name, node, f"{name}={clip(values, _EXAMPLE)}")
 
 
 def _how_to_write(name: str, node: Node, example: str) -> str:
@@ -104,9 +113,9 @@ def _put(values: dict[str, Any], name: str, text: str, accepted: Node) -> None:
         values[step] = inner if isinstance(inner, dict) else {}
         values = values[step]
     node = node.at(last)
-    value = _value(text, node)
+    value = value_of(text, node)
     is_text = value is text and node.type in _WITH_PARTS
-    values[last] = _example_value(last, node) if is_text else value
+    values[last] = example_of(last, node) if is_text else value
 
 
 def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
@@ -150,6 +159,8 @@ def arguments_in(
             arguments[name] = fill_in(value, namespace)
         except BodyError as error:
             unknown[name] = str(error)
+    for name, sentence in _singles_for_parts(words, read, tool).items():
+        mistakes[name] = f"{sentence} {mistakes.get(name, '')}".strip()
     if not (mistakes or unknown):
         return arguments
     is_all = is_all and all("=" in word for word in words)
@@ -163,6 +174,26 @@ def arguments_in(
     ]
     kind = UsageError if mistakes else BodyError
     raise kind(in_lines([*wrong.values(), *others]))
+
+
+def _singles_for_parts(
+    words: Iterable[str], arguments: Mapping[str, Any], tool: ToolDefinition[Any, Any]
+) -> dict[str, str]:
+    """Return a sentence for each number or text of *words* that *tool* refuses, as it takes parts there."""
+    accepted, sentences = tool.input_node, dict[str, str]()
+    for name, _, text in (word.partition("=") for word in words):
+        value = arguments.get(name)
+        is_single = isinstance(value, str | int | float) and not _is_variable(value)
+        if is_single and accepted.at(name).type in _WITH_PARTS:
+            typed = value if isinstance(value, str) else text
+            sentences[name] = _how_to_write_word(name, accepted, typed)
+    problems = tool.problems(dict(arguments)) if sentences else []
+    refused = {problem.path for problem in problems}
+    return {name: text for name, text in sentences.items() if (name,) in refused}
+
+
+def _is_variable(value: object) -> bool:
+    return isinstance(value, str) and bool(_VARIABLE.fullmatch(value))
 
 
 def check_parts(
@@ -189,8 +220,7 @@ def check_parts(
     hidden, _ = tool.secrecy.hide(body)
     for name, value in body.items():
         node = tool.input_node.at(name)
-        is_variable = isinstance(value, str) and _VARIABLE.fullmatch(value)
-        is_single = isinstance(value, str | int | float) and not is_variable
+        is_single = isinstance(value, str | int | float) and not _is_variable(value)
         if is_single and node.type in _WITH_PARTS:
             is_secret_text = hidden[name] != value
             example = f"`{name}: {_as_yaml('' if is_secret_text else value, node)}`"
@@ -225,26 +255,6 @@ def in_lines(mistakes: Sequence[str], place: str = "line") -> str:
         return mistakes[0]
     lines = "".join(f"\n- {mistake}" for mistake in mistakes)
     return f"{len(mistakes)} things in the {place} are wrong:{lines}"
-
-
-def _example(name: str, node: Node) -> str:
-    """Return a value for the argument *name* as JSON, with parts as *node* has them."""
-    return clip(_example_value(name, node), _EXAMPLE)
-
-
-def _example_value(name: str, node: Node) -> Any:
-    if not is_secret(name, node.schema):
-        return example_values(node)[0]
-    return list(TEXTS) if node.type == "array" else TEXTS[0]
-
-
-def _value(text: str, node: Node) -> Any:
-    if node.is_text:
-        return None if text == "null" and node.takes_null else text
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def from_text(

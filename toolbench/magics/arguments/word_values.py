@@ -1,0 +1,45 @@
+"""Read the value of a `key=value` word, or show one for it."""
+
+import json
+from typing import Any
+
+from toolbench.jsonschema.example_values import FORMAT_EXAMPLES, TEXTS, example_values
+from toolbench.jsonschema.normal import Node
+from toolbench.redaction.detection.locations import is_secret
+
+
+def value_of(text: str, node: Node) -> Any:
+    """Return the value that *text* has for *node*: *text* itself where it takes text, else JSON if it can be."""
+    if node.is_text:
+        return None if text == "null" and node.takes_null else text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def list_of(text: str, node: Node) -> list[Any] | None:
+    """Return the values in *text*, between commas, as a list for *node*; None if they do not fit it.
+
+    *text* may have the brackets and the quotes of a list of Python.
+    """
+    items = node.items
+    if node.type != "array" or (items is not None and items.format in FORMAT_EXAMPLES):
+        return None  # whether a text has its format is not known
+    if text[:1] == "[" and text[-1:] == "]":
+        text = text[1:-1]
+    if any(character in text for character in "[]{}"):  # parts of parts
+        return None
+    texts = [part.strip().strip("\"'") for part in text.split(",")]
+    items = node.items
+    values = [
+        part if items is None else value_of(part, items) for part in texts if part
+    ]
+    return values if values and node.fits(values) else None
+
+
+def example_of(name: str, node: Node) -> Any:
+    """Return a value of the argument *name*, with parts as *node* has them."""
+    if not is_secret(name, node.schema):
+        return example_values(node)[0]
+    return list(TEXTS) if node.type == "array" else TEXTS[0]
