@@ -268,7 +268,7 @@ class TestArguments:
             ({}, "a: is required"),
             ({"a": "x"}, 'a: should be an integer, not "x"'),
             ({"a": 0}, "a: should be at least 1"),
-            ({"a": 1, "c": 2}, "c: is not an argument"),
+            ({"a": 1, "c": 2}, "c: is an unknown argument; expected: a, b"),
         ],
     )
     def test_are_checked_by_the_servers_schema(self, arguments, message):
@@ -276,6 +276,18 @@ class TestArguments:
         assert str(definition().problems(arguments)[0]).startswith(message)
         with pytest.raises(ArgumentsError, match=message):
             definition().action_from_arguments(arguments)
+
+    def test_with_a_date_in_another_notation_are_only_sent_unchecked(self):
+        """A check refuses them in the words of own tools; who sends without a check sends them."""
+        day = {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]}
+        tool = definition(schema={"type": "object", "properties": {"since": day}})
+        message = 'since: should be a date such as 2024-01-31, not "1.12.2026"'
+        with pytest.raises(ArgumentsError, match=message):
+            tool.action_from_arguments({"since": "1.12.2026"})
+        sent = tool.unchecked_action({"since": "1.12.2026"})
+        assert sent.data == {"since": "1.12.2026"}
+        for text in ("2026-12-01", "today", None):
+            assert tool.action_from_arguments({"since": text}).data == {"since": text}
 
     def test_that_do_not_fit_are_told_without_secrets(self):
         """Neither what names call a secret, nor what the schema does, is quoted."""

@@ -158,7 +158,7 @@ class TestPlaces:
             (
                 {**_object(a={}), "additionalProperties": False},
                 {"zz": 1},
-                [(("zz",), "is not an argument this schema knows")],
+                [(("zz",), "is an unknown argument; expected: a")],
             ),
             (
                 _object(t={"prefixItems": [{"type": "integer"}, {"type": "string"}]}),

@@ -22,6 +22,7 @@ from toolbench.jsonschema.nulls import (
     without_nulls,
     without_refused_nulls,
 )
+from toolbench.jsonschema.validation.dates import date_problems, has_dates
 from toolbench.jsonschema.validation.problems import REQUIRED
 from toolbench.jsonschema.validation.validator import SchemaValidator, validator_of
 from toolbench.mcp.connected_servers import connected
@@ -131,6 +132,10 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return validator_of(self.schema)
 
     @cached_property
+    def _has_dates(self) -> bool:
+        return has_dates(self.schema)
+
+    @cached_property
     def _parameters(self) -> Parameters:
         schema = dict(self.schema)
         return Parameters(schema, {"type": "object", **schema})
@@ -197,6 +202,8 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
             self._with_misspelt(problem, arguments)
             for problem in self._validator.problems(sendable)
         ]
+        if self._has_dates:
+            problems += date_problems(self.input_node, sendable)
         return self.secrecy.redactor(arguments).problems(problems) if problems else []
 
     def _with_misspelt(self, problem: Problem, arguments: Mapping[str, Any]) -> Problem:

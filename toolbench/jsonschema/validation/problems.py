@@ -8,6 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import Path, Problem, did_you_mean
 from toolbench.jsonschema.example_values import FORMAT_EXAMPLES
+from toolbench.jsonschema.validation.misfits import (
+    DEEPEST,
+    UNIONS,
+    Misfit,
+    nearest_misfits,
+)
 from toolbench.jsonschema.words import NOUNS, demand
 from toolbench.plain import clip, sentence
 
@@ -17,6 +23,8 @@ if TYPE_CHECKING:  # only for annotations
 
 REQUIRED = "is required"
 """The message of a problem about a missing value."""
+_UNKNOWN = "is an unknown argument"
+_MOST_NAMES = 30  # listed in one message
 
 # --- the errors of jsonschema-rs ----------------------------------------------------
 
@@ -43,58 +51,88 @@ _FIXED: Mapping[str, str] = {
 
 
 def schema_problems(
-    errors: Iterable["jsonschema_rs.ValidationError"],
+    errors: Iterable["jsonschema_rs.ValidationError"], schema: Any
 ) -> list[Problem]:
-    """Turn errors of jsonschema-rs into problems, each with its path in the value."""
+    """Turn errors of jsonschema-rs into problems, each with its path in the value.
+
+    Args:
+        errors: The errors.
+        schema: The whole schema that the value does not fit, to find the names it knows.
+    """
     return [
-        problem
-        for error in errors
-        for problem in problems_of(
-            type(error.kind).__name__,
-            error.kind.as_dict(),
-            tuple(error.instance_path),
-            error.instance,
-            error.message,
-        )
+        problem for error in errors for problem in problems_of(_misfit(error, schema))
     ]
 
 
-def problems_of(
-    kind: str, facts: Mapping[str, Any], path: Path, value: Any, otherwise: str
-) -> Iterable[Problem]:
-    """Yield the problems that one error of jsonschema-rs reports, in plain words.
+def _misfit(error: "jsonschema_rs.ValidationError", schema: Any) -> Misfit:
+    kind, facts = type(error.kind).__name__, error.kind.as_dict()
+    path = tuple(error.instance_path)
+    if "unexpected" in facts:
+        facts["known"] = _declared(schema, error.schema_path[:-1])
+    if kind in UNIONS and len(path) <= DEEPEST:
+        facts["branches"] = [
+            [_misfit(one, schema) for one in branch]
+            for branch in facts.get("context", ())
+        ]
+    return Misfit(kind, facts, path, error.instance, error.message)
 
-    Args:
-        kind: The kind of the error, as jsonschema-rs names it.
-        facts: The details of the error, under the names that jsonschema-rs gives them.
-        path: The path of the wrong value.
-        value: The wrong value.
-        otherwise: The message if this function has no words for *kind*.
-    """
-    got = clip(value)
+
+def _declared(schema: Any, path: Iterable[str | int]) -> list[str]:
+    """Return the names of the properties of the subschema at *path*; none if it is not there."""
+    for step in path:
+        try:
+            schema = schema[step]
+        except (KeyError, IndexError, TypeError):  # in another document
+            return []
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    return list(properties) if isinstance(properties, Mapping) else []
+
+
+def problems_of(misfit: Misfit) -> Iterable[Problem]:
+    """Yield the problems that *misfit* is about, in plain words."""
+    kind, facts, path = misfit.kind, misfit.facts, misfit.path
+    got = clip(misfit.value)
     match kind:
         case "Required":
             yield Problem((*path, facts["property"]), REQUIRED)
         case "AdditionalProperties" | "UnevaluatedProperties":
             for name in facts["unexpected"]:
-                yield Problem((*path, name), "is not an argument this schema knows")
+                yield Problem((*path, name), unknown_name(name, facts.get("known", ())))
         case "Type":
             types = " or ".join(NOUNS.get(t, t) for t in facts["types"])
             yield Problem(path, f"should be {types}, not {got}")
         case "Enum":
             options = clip(facts["options"], 200)
-            guess = _guess(value, facts["options"])
+            guess = _guess(misfit.value, facts["options"])
             yield Problem(path, f"should be one of {options}, not {got}{guess}")
         case "Constant":
             yield Problem(path, f"should be {clip(facts['expected_value'])}, not {got}")
         case "AnyOf" | "OneOfNotValid":
-            count = len(facts.get("context", ()))
-            yield Problem(path, f"{got} fits none of the {count} accepted forms")
+            yield from _union_problems(misfit)
         case "OneOfMultipleValid":
             yield Problem(path, f"{got} fits more than one of the accepted forms")
         case _:
             message = _FIXED.get(kind) or _limit(SCHEMA_LIMITS, kind, facts)
-            yield Problem(path, message or otherwise)
+            yield Problem(path, message or misfit.message)
+
+
+def _union_problems(union: Misfit) -> list[Problem]:
+    """Return the problems of the branch that the value is meant for, if it is clear which one."""
+    nearest = nearest_misfits(union)
+    if nearest:
+        return [problem for misfit in nearest for problem in problems_of(misfit)]
+    count = len(union.facts.get("context", ()))
+    got = clip(union.value)
+    return [Problem(union.path, f"{got} fits none of the {count} accepted forms")]
+
+
+def unknown_name(name: str, known: Iterable[str]) -> str:
+    """Return the message about *name*, which is none of the *known* names of an object."""
+    known = list(known)
+    if guess := did_you_mean(name, known):
+        return f"is an unknown argument.{guess}"
+    names = ", ".join(known[:_MOST_NAMES]) + (", …" if known[_MOST_NAMES:] else "")
+    return f"is an unknown argument; expected: {names}" if known else _UNKNOWN
 
 
 def _limit(
@@ -126,12 +164,12 @@ def pydantic_problems(
         if (
             value is not None and line["type"] != "json_schema"
         ):  # its paths have no branches
-            path = _without_branches(path, value, missing=line["type"] == "missing")
+            path = without_branches(path, value, missing=line["type"] == "missing")
         problems.append(_problem(dict(line), path, known))
     return list(dict.fromkeys(problems))
 
 
-def _without_branches(loc: Path, value: Any, *, missing: bool) -> Path:
+def without_branches(loc: Path, value: Any, *, missing: bool) -> Path:
     """Return *loc*, pydantic's path, without the steps that name a branch of a union.
 
     Such a step is not a part of *value*.
@@ -154,12 +192,9 @@ def _problem(line: dict[str, Any], path: Path, known: list[str]) -> Problem:
     match line["type"]:
         case "missing":
             return Problem(path, REQUIRED)
-        case "extra_forbidden":
-            name, hint = str(path[-1]), ""
-            if len(path) == 1 and known:
-                guess = did_you_mean(name, known)
-                hint = f".{guess}" if guess else f"; expected: {', '.join(known)}"
-            return Problem(path, f"is an unknown argument{hint}".rstrip("."))
+        case "extra_forbidden" | "unexpected_keyword_argument":
+            names = known if len(path) == 1 else ()
+            return Problem(path, unknown_name(str(path[-1]), names))
         case "json_schema":  # a foreign model's own sentence
             return Problem(path, line["msg"])
         case "union_tag_invalid" | "union_tag_not_found":
@@ -236,6 +271,8 @@ _EXPECTED: Mapping[str, str] = {
     "uuid": "a UUID",
     "url": "a URL",
 }
+NO_DATE = f"should be {_EXPECTED['date']}"
+"""The message about a value that is no date, without the value."""
 _EXPECTS = re.compile(
     r"(\w+?)_(type|parsing|from_float|required|from_date_parsing|exact|"
     r"from_datetime_parsing|from_datetime_inexact|parsing_size|syntax_violation)"

@@ -12,6 +12,7 @@ from typing import Any
 
 from toolbench.errors import Path, Problem, SchemaError
 from toolbench.jsonschema.refs import MISSING, follow
+from toolbench.jsonschema.validation.misfits import DEEPEST, UNIONS, Misfit
 from toolbench.jsonschema.validation.problems import SCHEMA_LIMITS, problems_of
 from toolbench.jsonschema.walk import REFERENCES, every
 
@@ -80,7 +81,7 @@ class PureValidator:
             ValueError: If *value* is not JSON.
         """
         errors = self._validator.iter_errors(_as_json(value))
-        return [problem for error in errors for problem in _problems(error)]
+        return [one for error in errors for one in problems_of(_misfit(error))]
 
 
 class _Refused(dict[str, Any]):
@@ -193,7 +194,7 @@ def _extra(value: dict[str, Any], schema: Mapping[str, Any]) -> list[str]:
 # --- problems -----------------------------------------------------------------------
 
 
-def _problems(error: Any) -> Iterable[Problem]:
+def _misfit(error: Any) -> Misfit:
     path: Path = tuple(error.absolute_path)
     keyword, demand, value = error.validator, error.validator_value, error.instance
     kind, fact = _KINDS.get(keyword, (str(keyword), ""))
@@ -212,4 +213,11 @@ def _problems(error: Any) -> Iterable[Problem]:
     elif keyword == "unevaluatedProperties":
         names = [name for name in value if repr(name) in error.message]
         kind, facts = "UnevaluatedProperties", {"unexpected": names}
-    return problems_of(kind, facts, path, value, error.message)
+    if "unexpected" in facts:
+        facts["known"] = list(error.schema.get("properties", {}))
+    if kind in UNIONS and len(path) <= DEEPEST:
+        branches: list[list[Misfit]] = [[] for _ in demand]
+        for inner in error.context:
+            branches[inner.schema_path[0]].append(_misfit(inner))
+        facts["branches"] = branches
+    return Misfit(kind, facts, path, value, error.message)

@@ -44,6 +44,7 @@ class SchemaValidator:
         Raises:
             SchemaError: If *schema* is not a valid JSON Schema, or refers to another document.
         """
+        self._schema = schema
         self._validator = _compile(schema, is_part=is_part)
 
     def is_valid(self, value: Any) -> bool:
@@ -61,7 +62,7 @@ class SchemaValidator:
             errors = list(self._validator.iter_errors(value))
         except ValueError as error:
             return [Problem((), f"cannot be sent as JSON: {error}")]
-        return schema_problems(errors) if errors else []
+        return schema_problems(errors, self._schema) if errors else []
 
 
 def validator_of(
