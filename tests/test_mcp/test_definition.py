@@ -247,6 +247,19 @@ class TestArguments:
         assert str(near) == "repo_path: is required, and 'repo' is no argument"
         assert str(far) == "repo_path: is required"
 
+    def test_name_a_misspelt_argument_once(self):
+        """A schema that refuses other names does it in the words of own tools."""
+        schema = {
+            "type": "object",
+            "properties": {"words": {"type": "string"}},
+            "required": ["words"],
+            "additionalProperties": False,
+        }
+        assert sorted(map(str, definition(schema=schema).problems({"word": "x"}))) == [
+            "word: is an unknown argument. Did you mean 'words'?",
+            "words: is required",
+        ]
+
     @pytest.mark.parametrize("arguments", [{"a": None}, {"a": 1, "unknown": None}])
     def test_refuse_every_other_null(self, arguments):
         """A required argument, and one the tool does not have, are told as before."""

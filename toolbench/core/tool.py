@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 from pydantic import ValidationError
 
 from toolbench.core.classes.kinds import Kinds, is_local, place_of, tool_name
+from toolbench.core.classes.known_names import action_with_known_names
 from toolbench.core.coercion.coercion import masked, masked_error, observation_of
 from toolbench.core.definition.call_forms import CallForms, call_of, renamed_action
 from toolbench.core.definition.copies import field_changes
@@ -286,7 +287,7 @@ class ToolDefinition(
             ArgumentsError: If the arguments do not fit; the error lists every problem.
         """
         try:
-            return self.action_type.model_validate(arguments)
+            return action_with_known_names(self.action_type, arguments)
         except ValidationError as error:
             names = self.input_node.names
             problems = pydantic_problems(error, names, value=arguments)

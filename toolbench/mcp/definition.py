@@ -1,7 +1,7 @@
 """The definition and the action of a tool of an MCP server."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -198,19 +198,20 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def _problems_of(
         self, sendable: dict[str, Any], arguments: Mapping[str, Any]
     ) -> list[Problem]:
-        problems = [
-            self._with_misspelt(problem, arguments)
-            for problem in self._validator.problems(sendable)
-        ]
+        problems = self._validator.problems(sendable)
+        if problems:
+            wrong = {problem.path[0] for problem in problems if problem.path}
+            names = [name for name in arguments if name not in wrong]
+            problems = [self._with_misspelt(problem, names) for problem in problems]
         if self._has_dates:
             problems += date_problems(self.input_node, sendable)
         return self.secrecy.redactor(arguments).problems(problems) if problems else []
 
-    def _with_misspelt(self, problem: Problem, arguments: Mapping[str, Any]) -> Problem:
-        """Return *problem*; if an argument is missing, add a similar name that was sent."""
+    def _with_misspelt(self, problem: Problem, names: Sequence[str]) -> Problem:
+        """Return *problem*; if an argument is missing, add a similar one of *names*, that were sent."""
         if problem.message != REQUIRED or len(problem.path) != 1:
             return problem
-        others = [name for name in arguments if name not in self.input_node.properties]
+        others = [name for name in names if name not in self.input_node.properties]
         near = get_close_matches(str(problem.path[0]), others, n=1)
         if not near:
             return problem

@@ -88,7 +88,7 @@ def _checks(validator: SchemaValidator) -> dict[str, Any]:
             judged = {k: v for k, v in value.items() if k not in own}
         if validator.is_valid(judged):
             return value
-        lines = [_line(problem, value) for problem in validator.problems(judged)]
+        lines = [misfit_line(problem, value) for problem in validator.problems(judged)]
         raise ValidationError.from_exception_data(cls.__name__, lines)
 
     return {"_check": model_validator(mode="before")(_classmethod(check))}
@@ -97,7 +97,8 @@ def _checks(validator: SchemaValidator) -> dict[str, Any]:
 _classmethod: Any = classmethod  # pydantic's stubs do not know the builtin's type
 
 
-def _line(problem: Problem, value: Any) -> InitErrorDetails:
+def misfit_line(problem: Problem, value: Any) -> InitErrorDetails:
+    """Return the detail of a `ValidationError` about *problem* of *value*; it keeps its sentence."""
     misfit = PydanticCustomError(
         "json_schema", "{sentence}", {"sentence": problem.message}
     )

@@ -54,7 +54,7 @@ def _is_other_notation(text: str) -> bool:
 def _is_date(node: Node, text: str) -> bool:
     """Tell whether each alternative of *node* that may be a text is a date, and none names *text*."""
     texts = [one for one in node.alternatives if not one.types or "string" in one.types]
-    named = (
+    matches = (
         text in (*one.values, *one.examples, one.default) for one in (node, *texts)
     )
-    return bool(texts) and all(n.format == "date" for n in texts) and not any(named)
+    return bool(texts) and all(n.format == "date" for n in texts) and not any(matches)
