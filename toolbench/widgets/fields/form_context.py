@@ -14,6 +14,8 @@ from toolbench.jsonschema.view import SchemaView
 from toolbench.widgets.kit.pool import Pool
 
 Settle = Callable[[], Iterable[Callable[[], None]]]
+OFFER = "tb-offer"
+"""The CSS class of a button that offers to change what a field holds. It never gets the cursor by itself."""
 
 
 class Drawn(Protocol):
@@ -144,5 +146,7 @@ def _inputs(widgets: Iterable[Widget]) -> Iterator[Any]:
     for widget in widgets:
         if isinstance(widget, Box):
             yield from _inputs(widget.children)
-        elif widget.has_trait("description") and not isinstance(widget, HTML):
+        elif OFFER in widget._dom_classes or isinstance(widget, HTML):
+            continue
+        elif widget.has_trait("description"):
             yield widget

@@ -17,7 +17,7 @@ STYLE = Html(f"""<style data-toolbench-sheet>
 .tb-grid>*{{grid-column:1/-1;margin:0}}
 .tb-grid>:has(+.tb-actions){{grid-column:1/3}}
 .tb-grid>:has(+.tb-side){{grid-column:1}}
-.tb-form :is(.tb-gated,.tb-stack,.tb-tick,.tb-field,.tb-add){{margin:0}}
+.tb-form :is(.tb-gated,.tb-offers,.tb-stack,.tb-tick,.tb-field,.tb-add){{margin:0}}
 .tb-texts,.tb-texts>.widget-html-content{{display:contents}}
 .tb-intro,.tb-head,.tb-note{{grid-column:1/-1;line-height:1.4;overflow-wrap:anywhere;
  font-size:var(--jp-ui-font-size1,13px);color:var(--jp-ui-font-color1,inherit)}}
@@ -66,6 +66,10 @@ STYLE = Html(f"""<style data-toolbench-sheet>
 .tb-form .tb-items>textarea{{min-height:3.4em;field-sizing:content;max-height:20em}}
 .tb-form .jupyter-button{{{BUTTONS}}}
 .tb-form .tb-side{{grid-column:2;width:auto;align-self:start;margin-top:21px}}
+.tb-offers{{display:grid;grid-template-columns:minmax(0,1fr) auto;column-gap:6px}}
+.tb-form .tb-offers>.tb-items{{grid-area:1/1}}
+.tb-form .tb-offers>.tb-side{{grid-area:1/2}}
+.tb-form .tb-offers>.toolbench-hidden{{display:none}}
 .tb-form .tb-actions{{grid-column:3;width:auto;min-width:0;height:28px}}
 .tb-form .tb-add{{width:auto;justify-self:start;border-style:dashed}}
 .tb-form .tb-actions .jupyter-button,.tb-form button.tb-actions{{display:inline-flex;align-items:center;justify-content:center;width:28px;min-width:28px;padding:0;
@@ -74,11 +78,11 @@ STYLE = Html(f"""<style data-toolbench-sheet>
 .tb-form .tb-tick{{width:auto;height:auto;min-height:24px}}
 .tb-form .tb-tick label{{display:flex;gap:2px;align-items:center;
  white-space:normal;font-weight:600;font-size:var(--jp-ui-font-size1,13px)}}
-.tb-gated{{width:auto}}
+:is(.tb-gated,.tb-offers){{width:auto}}
 .tb-form .tb-gated>.tb-add{{align-self:flex-start;margin-top:4px}}
 .tb-gated>.tb-grid,.tb-grid>.tb-grid:not(.tb-union){{
  border-left:2px solid {_BORDER};padding:4px 0 0 12px;margin:4px 0 0 4px;width:auto}}
-.tb-gated>.tb-field:nth-child(2)>.widget-label{{position:absolute;width:1px;height:1px;
+:is(.tb-gated>.tb-field:nth-child(2),.tb-gated>.tb-offers>.tb-field)>.widget-label{{position:absolute;width:1px;height:1px;
  overflow:hidden;clip-path:inset(50%)}}
 .tb-map{{grid-template-columns:minmax(0,1fr) minmax(0,2fr) auto auto}}
 .tb-form .tb-map>*{{grid-column:2}}

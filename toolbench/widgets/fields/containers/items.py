@@ -1,8 +1,9 @@
 """Editors for a list of short values: a person types one value per line, or marks known values."""
 
+import re
 from typing import Any, ClassVar
 
-from ipywidgets import SelectMultiple, Textarea, Widget
+from ipywidgets import Box, SelectMultiple, Textarea, Widget
 
 from toolbench.errors import did_you_mean
 from toolbench.jsonschema.words import limits
@@ -11,6 +12,7 @@ from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.choice import labels_of, values_of
 from toolbench.widgets.fields.containers.rows import Rows
 from toolbench.widgets.fields.editor import Editor
+from toolbench.widgets.fields.form_context import OFFER
 from toolbench.widgets.fields.text.text_box import (
     TextBox,
     UnreadableError,
@@ -24,19 +26,21 @@ from toolbench.widgets.fields.text.text_formats import (
     is_known_format,
 )
 from toolbench.widgets.fields.unset import UNSET
+from toolbench.widgets.kit.parts import show_if
 from toolbench.wording import counted
 
 _ONE_PER_LINE = "one per line"
 _SEVERAL = "Ctrl-click (on a Mac ⌘-click) marks several, or none"
 _HINT = 60  # characters quoted of a line
+_BETWEEN = re.compile("[,;]")
 
 
 def _parts(line: str) -> list[str]:
-    """Return the values between the commas of *line*.
+    """Return the values between the commas and semicolons of *line*.
 
-    Return an empty list if *line* has no comma, or if a value is blank.
+    Return an empty list if *line* has neither, or if a value is blank.
     """
-    parts = [part.strip() for part in line.split(",")]
+    parts = [part.strip() for part in _BETWEEN.split(line)]
     return parts if len(parts) > 1 and all(parts) else []
 
 
@@ -59,6 +63,8 @@ class Items(TextBox):
     classes = ("tb-field", "tb-items")
     wider: ClassVar[type[Editor] | None] = Rows
     emptied = "an empty list is sent"
+    _stack: Widget | None = None
+    _split_button: Any = None
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
@@ -91,12 +97,36 @@ class Items(TextBox):
 
     @property
     def cells(self) -> tuple[Widget, ...]:
-        """The box. If a line seems to have several values, also a button to split it at commas."""
+        """The box; and if a line seems to have several values, a button that splits it.
+
+        The page makes all widgets after a new one again, and the cursor is lost if it is in one
+        of them. So the button always exists, and is only hidden. It comes before the box: the Tab
+        key leads from the box to the next field, as it did before the button was visible.
+        """
+        if self._stack is None:
+            self._split_button = self.button("split", "", self._split, "tb-side", OFFER)
+            children = (self._split_button, self.widget)
+            self._stack = self.make(Box, "tb-offers", children=children)
+            self._show_offer()
+        return (self._stack,)
+
+    def refresh(self) -> None:
+        """Update the placeholder, the error mark and the offer to split, but never the text."""
+        super().refresh()
+        if self._stack is not None:
+            self._show_offer()
+
+    def _show_offer(self) -> None:
+        offer = self.offer
+        if offer:
+            self.button("split", offer, self._split)
+        show_if(self._split_button, is_shown=bool(offer))
+
+    @property
+    def offer(self) -> str:
+        """The words of the button that splits the lines; empty if no line can be split."""
         apart = self._apart
-        if apart is None:
-            return (self.widget,)
-        words = f"Make {counted(len(apart), 'value')}"
-        return (self.widget, self.button("split", words, self._split, "tb-side"))
+        return "" if apart is None else f"Make {counted(len(apart), 'value')}"
 
     @property
     def hint(self) -> str:
@@ -118,7 +148,7 @@ class Items(TextBox):
 
     @property
     def _apart(self) -> list[str] | None:
-        """The values after a split of all lines at their commas. None if no line can be split."""
+        """The values after a split of all lines at commas and semicolons. None if no line can be split."""
         lines = self.text.split("\n") if self.slot.touched else []
         if not any(map(_parts, lines)):
             return None
@@ -167,6 +197,11 @@ class Items(TextBox):
     def send_empty(self) -> bool:
         """Set the value `[]`, so that it is sent. Return True."""
         return self.write([])
+
+    def close(self) -> None:
+        """Close the box and its button."""
+        super().close()
+        self._stack = None
 
 
 class Marks(Editor):

@@ -1,0 +1,92 @@
+"""What a person types in one field stays, whatever the form shows at another field meanwhile."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from browser.form_page import ASK, FormPage
+from browser.lab import NotebookPage
+from browser.polling import poll
+
+FORM = """
+import json
+from toolbench.widgets.form import SchemaForm
+texts = {"type": "array", "items": {"type": "string"}}
+text = {"type": "string"}
+on = {"properties": {"mode": {"const": "on"}}, "required": ["mode"]}
+form = SchemaForm({"type": "object", "required": ["ids", "reason"], "properties": {
+    "ids": {"type": "array", "items": {"type": "integer"}},
+    "mode": {"type": "string", "minLength": 2},
+    "names": {"anyOf": [texts, {"type": "null"}]},
+    "reason": text, "note": {"type": "string", "format": "email"},
+}, "if": on, "then": {"properties": {"level": text}, "required": ["level"]}})
+form.widget
+"""
+
+# a field that is taken out of the page loses the cursor, even if it comes back
+WATCH = """() => {
+  window.lostFields = [];
+  new MutationObserver((changes) => {
+    for (const { removedNodes } of changes) for (const node of removedNodes) {
+      const fields = node.matches?.("input, textarea") ? [node] : node.querySelectorAll?.("input, textarea");
+      for (const field of fields ?? []) window.lostFields.push(field.labels?.[0]?.textContent ?? "a field");
+    }
+  }).observe(document.querySelector(".tb-form"), { childList: true, subtree: true });
+}"""
+
+
+@pytest.fixture
+def at(lab: NotebookPage, nbroot: Path) -> FormPage:
+    """A form whose fields show offers, errors and more fields; the page counts the fields it loses."""
+    form = FormPage(lab, nbroot / "typing.ipynb", FORM, ASK)
+    form.page.evaluate(WATCH)
+    return form
+
+
+def split_button(at: FormPage) -> Locator:
+    return at.form.get_by_role("button", name="Make 2 values")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sign"),
+    [
+        ("ids", "1, 4", "is one value"),
+        ("ids", "x", "is not an integer"),
+        ("mode", "o", "at least 2"),
+        ("mode", "on", "level"),
+        ("note", "nobody", "does not look like"),
+    ],
+)
+def test_no_field_is_made_again(at: FormPage, name: str, text: str, sign: str):
+    """An offer, an error or a new field leaves the other fields, and the cursor, where they are."""
+    at.field("reason").focus()
+    cursor = at.page.evaluate_handle("() => document.activeElement")
+    at.field(name).evaluate(
+        """(box, text) => {
+          box.value = text;
+          box.dispatchEvent(new Event("input", { bubbles: true }));
+        }""",
+        text,
+    )
+    expect(at.form).to_contain_text(sign)
+    assert at.page.evaluate("() => window.lostFields") == []
+    assert at.page.evaluate("(box) => document.activeElement === box", cursor)
+    at.keys.type("no projector")
+    expect(at.field("reason")).to_have_value("no projector")
+
+
+def test_tab_leads_past_an_offer(at: FormPage):
+    """The Tab key leads to the next field, and Shift+Tab to the button that splits the list."""
+    at.field("ids").focus()
+    at.keys.type("1; 4")
+    expect(split_button(at)).to_be_visible()
+    at.keys.press("Tab")
+    assert at.focused() == "mode"
+    at.keys.press("Shift+Tab")
+    at.keys.press("Shift+Tab")
+    expect(split_button(at)).to_be_focused()
+    at.keys.press("Enter")
+    expect(split_button(at)).to_be_hidden()
+    poll(lambda: at.focused() == "ids", until="the list has the cursor", seconds=10)
+    assert at.field("ids").input_value() == "1\n4"
