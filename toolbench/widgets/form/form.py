@@ -317,7 +317,19 @@ class SchemaForm:
         alert = f'<div class="tb-sr" role="alert">{escape(text)}</div>'
         is_wrong = bool(fields or self.slot.display.errors)
         parts = (notice_html if self._notice else "", note, alert if is_wrong else "")
-        return Html(f"{STYLE}{''.join(parts)}")
+        return Html(f"{STYLE}{''.join(parts)}{self._offers()}")
+
+    def _offers(self) -> Html:
+        """Return a text that screen readers read: the buttons that appeared before fields."""
+        editors = [slot.value.built for slot in self.slot.walk()]
+        texts = [
+            f"Shift+Tab leads from {notes.line(editor.slot.label)} to {editor.offer}."
+            for editor in editors
+            if editor is not None and editor.offer
+        ]
+        if not texts:
+            return Html("")
+        return Html(f'<div class="tb-sr" role="status">{escape(" ".join(texts))}</div>')
 
     def close(self) -> None:
         """Close every widget of the form; its value can still be read."""
