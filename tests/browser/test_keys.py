@@ -233,6 +233,20 @@ def test_the_focus_of_an_answer_is_seen(lab: NotebookPage, nbroot: Path):
     expect(no).to_have_count(0)
 
 
+def test_consent_has_two_answers(lab: NotebookPage, nbroot: Path):
+    """While consent is asked, no button Cancel stands beside the two answers: to refuse is to cancel."""
+    output = opened(lab, nbroot / "consent.ipynb", ERASE)
+    output.get_by_label("path").fill("old.log")
+    output.get_by_role("button", name="Run", exact=True).click()
+    no = output.get_by_role("button", name="Keep it", exact=True)
+    expect(no).to_be_focused()
+    cancel = output.get_by_title("Cancel", exact=True)
+    expect(cancel).to_be_enabled()
+    expect(cancel).to_be_hidden()
+    no.press("Enter")
+    expect(no).to_have_count(0)
+
+
 def test_a_description_is_not_part_of_the_name(lab: NotebookPage, nbroot: Path):
     """An input is called what its label says; help and errors describe it."""
     output = opened(lab, nbroot / "described.ipynb", PANEL)

@@ -154,6 +154,7 @@ STYLE = Html(f"""<style>
 .toolbench-box .toolbench-question .toolbench-keep {{ font-weight: 600; }}
 .toolbench-box .toolbench-button.toolbench-quiet {{ min-width: 0; border-color: transparent; background: transparent;
  color: var(--tb-muted); text-decoration: underline; }}
+.toolbench-card:has(~ .toolbench-question > .toolbench-row > .toolbench-keep) > .toolbench-actions > .toolbench-cancel {{ display: none; }} /* to refuse is to cancel */
 .toolbench-question:has(> .toolbench-row > .toolbench-keep) > .toolbench-row {{ justify-content: flex-end; }}
 .toolbench-question:has(> .toolbench-row > .toolbench-keep) {{ flex-flow: row wrap; align-items: center; gap: 4px 14px; }}
 .toolbench-question:has(> .toolbench-row > .toolbench-keep) > .toolbench-text {{ flex: 1 1 20em; }}

@@ -14,6 +14,7 @@ from toolbench.widgets.kit.debounce import QUIET, Debounce
 from toolbench.widgets.kit.parts import HIDDEN, SUBMIT, Parts, show_if
 
 _LINKS = 5  # fields named beside Run
+_CANCEL = "toolbench-cancel"  # the style sheet hides it while consent is asked
 
 
 class RunControls:
@@ -43,6 +44,7 @@ class RunControls:
         self.can_run = True
         self._run = parts.button("Run", look="primary", kind=SUBMIT)
         self._cancel = parts.button("Cancel", kind=HIDDEN, disabled=True)
+        self._cancel.add_class(_CANCEL)
         self._run.on_click(lambda _: self._click(unchecked=False))
         self._cancel.on_click(lambda _: cancel())
         self.buttons = [self._run, self._cancel]
