@@ -122,7 +122,7 @@ class Editor(ABC):
         return ""
 
     @property
-    def offer(self) -> str:
+    def offer_words(self) -> str:
         """The words of a button before the widget that changes what was typed; empty if there is none."""
         return ""
 

@@ -323,9 +323,9 @@ class SchemaForm:
         """Return a text that screen readers read: the buttons that appeared before fields."""
         editors = [slot.value.built for slot in self.slot.walk()]
         texts = [
-            f"Shift+Tab leads from {notes.line(editor.slot.label)} to {editor.offer}."
+            f"Shift+Tab leads from {notes.line(editor.slot.label)} to {editor.offer_words}."
             for editor in editors
-            if editor is not None and editor.offer
+            if editor is not None and editor.offer_words
         ]
         if not texts:
             return Html("")

@@ -117,13 +117,13 @@ class Items(TextBox):
             self._show_offer()
 
     def _show_offer(self) -> None:
-        offer = self.offer
-        if offer:
-            self.button("split", offer, self._split)
-        show_if(self._split_button, is_shown=bool(offer))
+        words = self.offer_words
+        if words:
+            self.button("split", words, self._split)
+        show_if(self._split_button, is_shown=bool(words))
 
     @property
-    def offer(self) -> str:
+    def offer_words(self) -> str:
         """The words of the button that splits the lines; empty if no line can be split."""
         apart = self._apart
         return "" if apart is None else f"Make {counted(len(apart), 'value')}"
