@@ -17,6 +17,7 @@ from toolbench.runs.output.cell_errors import CellErrors
 from toolbench.runs.output.descriptors import flush_descriptors
 from toolbench.runs.output.redirect import forget_secrets
 from toolbench.runs.plain_calls import forget_calls, record_calls
+from toolbench.runs.shell import cell_ids
 from toolbench.widgets.cell_views import CellViews
 from toolbench.widgets.frontend import front_end
 
@@ -77,7 +78,7 @@ class Workbench:
         self._matchers.append(self._matcher)
         self._views.load()
         self._shell.events.register("pre_run_cell", self._before_cell)
-        self._shell.events.register("post_run_cell", _after_cell)
+        self._shell.events.register("post_run_cell", self._after_cell)
         record_calls()
         lookup.find = self.catalog.find
         self._errors.begin()
@@ -93,7 +94,7 @@ class Workbench:
         self._errors.end()
         forget_secrets()
         self._shell.events.unregister("pre_run_cell", self._before_cell)
-        self._shell.events.unregister("post_run_cell", _after_cell)
+        self._shell.events.unregister("post_run_cell", self._after_cell)
         self._views.unload()
         self._matchers[:] = [m for m in self._matchers if not _is_ours(m)]
         known = self._shell.magics_manager.magics
@@ -116,7 +117,13 @@ class Workbench:
     def _before_cell(self, info: Any = None) -> None:
         """Prepare for a new cell: SIGINT must stop background runs too, and panels belong to this cell."""
         watch.cell_begins()
+        cell_ids.begin(self._shell, info)
         self._views.begin(getattr(info, "cell_id", None))
+
+    def _after_cell(self, result: Any = None) -> None:
+        """Store the id of the cell, also of the one with `%load_ext`; update the views of tools."""
+        cell_ids.end(self._shell, result)
+        _after_cell(result)
 
 
 def _is_ours(matcher: Any) -> bool:

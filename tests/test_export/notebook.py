@@ -1,5 +1,6 @@
 """A notebook with the extension, as a person types it."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -38,6 +39,12 @@ def new_notebook() -> Iterator[Notebook]:
         finally:
             unload_ipython_extension(shell)
             history().clear()
+
+
+def notes_of(folder):
+    """What the README says should be looked at, a sentence an item."""
+    text = (folder / "README.md").read_text("utf-8")
+    return re.findall(r"^- (.*)", text.partition("## To look at")[2], re.MULTILINE)
 
 
 def run_tests_of(folder):

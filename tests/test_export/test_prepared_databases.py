@@ -1,13 +1,12 @@
 """Statements that prepare a database go along with a tool that opens it by itself."""
 
 import json
-import re
 import subprocess
 import sys
 
 import pytest
 
-from test_export.notebook import new_notebook
+from test_export.notebook import new_notebook, notes_of
 from toolbench.export import export_package
 
 IMPORT = (
@@ -91,12 +90,6 @@ CASES = {
         ],
     ),
 }  # fmt: skip
-
-
-def notes_of(folder):
-    """What the README says should be looked at, a sentence an item."""
-    text = (folder / "README.md").read_text("utf-8")
-    return re.findall(r"^- (.*)", text.partition("## To look at")[2], re.MULTILINE)
 
 
 def exported(tmp_path, monkeypatch, cells, opening="connect()"):

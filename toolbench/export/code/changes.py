@@ -275,3 +275,21 @@ def _held_by_result(call: ast.Call, function: ast.expr) -> Iterator[str]:
 def _of_arguments(call: ast.Call) -> Iterator[str]:
     for value in [*call.args, *(keyword.value for keyword in call.keywords)]:
         yield from _held(value)
+
+
+def values_of(name: str, node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the values that *node* gives to *name* by `=`, `:=` or `with ... as`."""
+    for part in ast.walk(node):
+        match part:
+            case ast.Assign(targets=[ast.Name(id=target)], value=value):
+                pass
+            case (
+                ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value)
+                | ast.NamedExpr(target=ast.Name(id=target), value=value)
+                | ast.withitem(context_expr=value, optional_vars=ast.Name(id=target))
+            ):
+                pass
+            case _:
+                continue
+        if target == name:
+            yield value

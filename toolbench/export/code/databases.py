@@ -6,7 +6,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from toolbench.export.code.changes import base
+from toolbench.export.code.changes import base, values_of
+from toolbench.export.code.deletions import deleted_by, has_file
 from toolbench.export.code.preparing_calls import (
     is_memory,
     makes_folder,
@@ -26,7 +27,6 @@ _SAME_FILE = frozenset({"Path", "abspath", "fspath", "str"})
 """The names of functions whose result means the same file as the argument."""
 _SAME_DATABASE = frozenset({"begin", "closing", "connect", "cursor", "enter_context"})
 """The names of functions whose result has the database of the argument, or of the object."""
-_DELETING = frozenset({"remove", "unlink"})
 _DEEPEST = 9  # steps from a name to the place of a database
 
 
@@ -93,12 +93,13 @@ class Databases:
         among *needed* that returns the database: the tool calls it too. A statement that makes
         the folder of a file that statements at *needed* name counts.
         """
-        places, paths = list[int](), self._paths(needed)
+        places, paths, folders = list[int](), self._paths(needed), set[int]()
         for place, calls in self._running_calls:
             if any(self._deletes(*pair, databases) for pair in calls):
-                places.clear()
+                places = [p for p in places if p in folders]
             if any(self._makes_folder_of(paths, *pair) for pair in calls):
                 places.append(place)
+                folders.add(place)
                 continue
             for call, scope in _sql(calls):
                 is_opening = scope.place in needed and self._returns_database(scope)
@@ -165,6 +166,26 @@ class Databases:
 
     def _calls_at(self, place: int) -> _Calls:
         return dict(self._running_calls).get(place, [])
+
+    def is_deleted(self, databases: frozenset[str], first: int, last: int) -> bool:
+        """Tell whether a statement between the places *first* and *last* deletes one of *databases*."""
+        return any(
+            self._deletes(*pair, databases)
+            for place, calls in self._running_calls
+            if first < place < last
+            for pair in calls
+        )
+
+    def files_at(self, place: int) -> frozenset[str]:
+        """Return the databases in files that the statement at *place* uses when it runs."""
+        calls = self._calls_at(place)
+        parts = (self._around(*pair) | self._opened(*pair) for pair in calls)
+        return _NONE.union(*parts) & self._files
+
+    @cached_property
+    def _files(self) -> frozenset[str]:
+        """All databases that the statements open."""
+        return self.opened_by(range(len(self._statements)))
 
     @cached_property
     def _running_calls(self) -> list[tuple[int, _Calls]]:
@@ -279,13 +300,13 @@ class Databases:
     def _of_name(self, name: str, scope: _Scope, depth: int) -> frozenset[str]:
         if name in scope.parameters:
             return scope.parameters[name]
-        values = list(_values_of(name, scope.node))
+        values = list(values_of(name, scope.node))
         if values:
             return _NONE.union(*(self._named(v, scope, depth) for v in values))
         places = [
             place
             for place, statement in enumerate(self._statements)
-            if name in statement.names.gives and any(_values_of(name, statement.node))
+            if name in statement.names.gives and any(values_of(name, statement.node))
         ]
         before = [place for place in places if place < scope.before]
         for place in (before or places)[-1:]:
@@ -327,9 +348,8 @@ class Databases:
     def _deletes(
         self, call: ast.Call, scope: _Scope, databases: frozenset[str]
     ) -> bool:
-        return name_of(call) in _DELETING and bool(
-            self._around(call, scope) & databases
-        )
+        names = _NONE.union(*(self._named(v, scope) for v in deleted_by(call)))
+        return any(has_file(name, file) for name in names for file in databases)
 
     def _paths(self, places: Iterable[int]) -> frozenset[str]:
         """Return the texts in the statements at *places* that may be paths of files in folders."""
@@ -354,7 +374,7 @@ class Databases:
     def _is_open(self, value: ast.expr, scope: _Scope, depth: int) -> bool:
         match value:
             case ast.Name(id=name) if depth:
-                values = _values_of(name, scope.node)
+                values = values_of(name, scope.node)
                 return any(self._is_open(v, scope, depth - 1) for v in values)
             case ast.Call() if depth:
                 inner = list(self._functions(value, scope))
@@ -377,21 +397,3 @@ def _unused(calls: _Calls) -> Iterator[tuple[ast.Call, _Scope]]:
     nodes = {id(scope.node): scope.node for _, scope in calls}.values()
     unused = {id(call) for node in nodes for call in unused_calls(list(ast.walk(node)))}
     yield from (pair for pair in calls if id(pair[0]) in unused)
-
-
-def _values_of(name: str, node: ast.AST) -> Iterator[ast.expr]:
-    """Yield the values that *node* gives to *name* by `=`, `:=` or `with ... as`."""
-    for part in ast.walk(node):
-        match part:
-            case ast.Assign(targets=[ast.Name(id=target)], value=value):
-                pass
-            case (
-                ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value)
-                | ast.NamedExpr(target=ast.Name(id=target), value=value)
-                | ast.withitem(context_expr=value, optional_vars=ast.Name(id=target))
-            ):
-                pass
-            case _:
-                continue
-        if target == name:
-            yield value

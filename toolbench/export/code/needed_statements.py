@@ -3,7 +3,7 @@
 import ast
 import builtins
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from toolbench.export.code.changes import aliases_in
@@ -41,12 +41,17 @@ class Needed:
         places: The places of the needed statements.
         unclear: The places of statements that may prepare a needed object, in a way unknown here.
         missing: The missing names.
+        earlier: The places of statements that use a file, and whose cell ran again later: its later
+            text counts instead.
+        left: Those of *earlier* that would be needed if their cells had not run again.
     """
 
     statements: Sequence[Statement]
     places: set[int] = field(default_factory=set)
     unclear: set[int] = field(default_factory=set)
     missing: dict[str, Missing] = field(default_factory=dict)
+    earlier: frozenset[int] = frozenset()
+    left: set[int] = field(default_factory=set)
 
     def in_order(self) -> list[Statement]:
         """Return the needed statements in the order in which they ran, without repetitions."""
@@ -55,7 +60,7 @@ class Needed:
 
     def left_out(self) -> list[Statement]:
         """Return the statements that may prepare a needed object, and are not among the needed ones."""
-        places = sorted(self.unclear - self.places)
+        places = sorted(self.unclear - self.places - self.earlier)
         present = {self.statements[place].code for place in self.places}
         chosen = (self.statements[place] for place in places)
         return list(_without_copies(s for s in chosen if s.code not in present))
@@ -87,17 +92,54 @@ def needed_by(
         without: Names to ignore, because other code will define them.
         maybe: Names that are needed too, but only if a statement defines them.
     """
-    needed, effects = Needed(statements), Effects(statements)
+    effects, databases = Effects(statements), Databases(statements)
     end, left_out = len(statements), frozenset(without)
-    todo = [_use_of(name, end, frozenset({end}), user) for name in names]
-    todo += [_Use(name, end, frozenset({end}), "") for name in maybe]
-    _add_needed(needed, effects, todo, left_out)
-    _add_writing(needed, effects, user, left_out)
-    return needed
+    uses = [_use_of(name, end, frozenset({end}), user) for name in names]
+    uses += [_Use(name, end, frozenset({end}), "") for name in maybe]
+    again = (place for place in range(end) if statements[place].replaced_by)
+    earlier = frozenset(place for place in again if databases.files_at(place))
+    while True:
+        needed = Needed(statements, earlier=earlier)
+        _add_needed(needed, effects, databases, [*uses], left_out)
+        _add_writing(needed, effects, databases, user, left_out)
+        if not (still_needed := _needed_of_earlier(needed, databases)):
+            return needed
+        earlier -= still_needed
+
+
+def _needed_of_earlier(needed: Needed, databases: Databases) -> set[int]:
+    """Return those places in `needed.left` whose statements are needed although their cells ran again.
+
+    The later text of the cell does not write into the file. Or the package has a statement that ran
+    in between, and that may use what the earlier text wrote into the file: its cell did not run before.
+    """
+    statements, places = needed.statements, set[int]()
+    for place in needed.left:
+        first, last = statements[place].cell, statements[place].replaced_by
+        files = databases.files_at(place)
+        writing = {*databases.writing(files, needed.places)} & needed.places
+        users = {p for p in needed.places if databases.files_at(p) & files}
+        before = {s.replaced_by for s in statements[:place]}
+        cells = {statements[p].cell for p in users} - before
+        is_written = any(statements[p].cell == last for p in writing)
+        if not is_written or any(first <= cell < last for cell in cells):
+            places.add(place)
+    return places
+
+
+def _without_earlier(needed: Needed, places: Iterable[int]) -> set[int]:
+    """Return *places* without those in `needed.earlier`, which are noted in `needed.left`."""
+    places = set(places)
+    needed.left |= places & needed.earlier
+    return places - needed.earlier
 
 
 def _add_needed(
-    needed: Needed, effects: Effects, todo: list["_Use"], left_out: frozenset[str]
+    needed: Needed,
+    effects: Effects,
+    databases: Databases,
+    todo: list["_Use"],
+    left_out: frozenset[str],
 ) -> None:
     """Add to *needed* the statements for the uses in *todo*, except those of names in *left_out*."""
     statements, end = needed.statements, len(needed.statements)
@@ -111,8 +153,10 @@ def _add_needed(
             if not use.is_before:
                 _note_missing(needed, use, "no cell or file defines it")
             continue
-        todo += _earlier_uses(needed, effects, use, place)
+        todo += _earlier_uses(needed, effects, databases, use, place)
         changing = set(_changing(statements, effects, use.name, place))
+        if needed.earlier and databases.files_at(place):
+            changing = _without_earlier(needed, changing)
         unfinished = {p for p in changing if statements[p].end != "done"}
         if not (statements[place].is_definition or statements[place].is_import):
             unclear = _changing(statements, effects, use.name, place, is_known=False)
@@ -131,21 +175,29 @@ def _add_needed(
 
 
 def _add_writing(
-    needed: Needed, effects: Effects, user: str, left_out: frozenset[str]
+    needed: Needed,
+    effects: Effects,
+    databases: Databases,
+    user: str,
+    left_out: frozenset[str],
 ) -> None:
     """Add to *needed* the statements that write into a database which the needed ones open.
 
     One that the package cannot repeat is noted as unclear.
     """
-    statements, databases = needed.statements, Databases(needed.statements)
-    visited = set[int]()
+    statements, visited = needed.statements, set[int]()
     while new := _writing(databases, needed, visited):
         visited.update(new)
         for place in new:
-            copy = Needed(statements, {*needed.places, place}, {*needed.unclear})
+            copy = replace(
+                needed,
+                places={*needed.places, place},
+                unclear={*needed.unclear},
+                missing={},
+            )
             use = _use_of(user, place, frozenset({place}), user)
             uses = list(_uses(statements[place], place, len(statements), use))
-            _add_needed(copy, effects, uses, left_out)
+            _add_needed(copy, effects, databases, uses, left_out)
             if not copy.missing and _is_repeatable(statements, place):
                 needed.places, needed.unclear = copy.places, copy.unclear
     names = databases.opened_by(needed.places)
@@ -160,7 +212,8 @@ def _writing(databases: Databases, needed: Needed, visited: set[int]) -> list[in
     """
     places, codes = list[int](), set[str]()
     names = databases.opened_by(needed.places)
-    for place in databases.writing(names, needed.places):
+    current = _without_earlier(needed, databases.writing(names, needed.places))
+    for place in sorted(current):
         code = needed.statements[place].code
         if databases.is_harmful_twice(place, names):
             codes.clear()
@@ -274,12 +327,12 @@ def _changing(
 
 
 def _earlier_uses(
-    needed: Needed, effects: Effects, use: _Use, place: int
+    needed: Needed, effects: Effects, databases: Databases, use: _Use, place: int
 ) -> Iterator[_Use]:
     """Yield the uses of earlier values of the name of *use*, which the statement at *place* gives a value.
 
     The statement may leave the earlier value. Or it opens the same database again: then what was
-    prepared through the earlier object is still there. If it may be another database, the
+    prepared through the earlier object is still there, unless the file was deleted. If it may be another database, the
     statements that prepared it are noted as unclear.
     """
     statements = needed.statements
@@ -292,8 +345,11 @@ def _earlier_uses(
         opening = statements[earlier]
         if use.name not in effects.given(earlier) or not opens_database(opening.node):
             continue
+        if databases.is_deleted(databases.files_at(place), earlier, place):
+            return
         changes = set(_changing(statements, effects, use.name, earlier))
         changes = {p for p in changes if statements[p].end == "done"}
+        changes = _without_earlier(needed, changes)
         if not changes or is_memory(opening.code):
             continue
         if databases_in(opening.node).isdisjoint(databases_in(again.node)):

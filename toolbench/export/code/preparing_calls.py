@@ -25,13 +25,13 @@ _LOOKING_WORDS = """
     all any close copy count describe display dump dumps exit explain fetchall fetchmany fetchone
     find format get groupby has head help hist index info is items join keys list loads max mean min
     plot preview print query quit read render repr sample search select show shutdown sort split stop
-    sum summary tail terminate to unique values view wait
+    sum summary tail terminate to unique unlink values view wait
 """
 _CHANGING_WORDS = """
     add alter apply assign attach build compile configure connect create define delete disable drop
     enable fill fit import include init initialize insert install load make makedirs migrate mkdir
-    open put register reset restore save seed set setup start store touch train truncate unlink
-    upload use warm write
+    open put register reset restore save seed set setup start store touch train truncate upload use
+    warm write
 """
 _LOOKING = frozenset(_LOOKING_WORDS.split())
 _CHANGING = frozenset(_CHANGING_WORDS.split())

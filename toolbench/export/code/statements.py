@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import getsource
 from types import ModuleType
@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from toolbench.export.code.changes import effect_now
 from toolbench.export.code.symbol_names import Names, names_of
-from toolbench.runs.shell import running_shell
+from toolbench.runs.shell import cell_ids, running_shell
 
 MAGIC = "get_ipython"
 """The function that IPython calls in place of a magic; a file does not have this function."""
@@ -42,6 +42,8 @@ class Statement:
     """Whether the statement ends a cell, so that the notebook shows its value."""
     end: End = "done"
     """How the statement ended when its cell ran."""
+    replaced_by: int = 0
+    """The number of the last later run of the same cell in which all was done; 0 if there is none."""
 
     @property
     def is_import(self) -> bool:
@@ -66,13 +68,26 @@ def statements_of(module: ModuleType) -> list[Statement]:
     if shell is not None and module is shell.user_module:
         history = getattr(shell, "history_manager", None)
         cells = getattr(history, "input_hist_parsed", ())
-        return [
+        statements = [
             replace(statement, cell=number, end=_end_of(statement.node, line))
             for number, cell in enumerate(cells)
             for line in [_failed_line(history, number)]
             for statement in _of_cell(cell, is_main=True)
         ]
+        return list(_with_later_runs(statements, cell_ids.of(shell)))
     return list(_of_cell(getsource(module), is_main=False))
+
+
+def _with_later_runs(
+    statements: Sequence[Statement], ids: Mapping[int, str]
+) -> Iterator[Statement]:
+    """Yield *statements* of cells with the later runs of these cells; *ids* has the ids by numbers."""
+    incomplete = {s.cell for s in statements if s.end != "done"}
+    last = {ids.get(s.cell): s.cell for s in statements if s.cell not in incomplete}
+    for statement in statements:
+        cell_id = ids.get(statement.cell)
+        later = last.get(cell_id, 0) if cell_id else 0
+        yield replace(statement, replaced_by=later if later > statement.cell else 0)
 
 
 def _failed_line(history: Any, number: int) -> int | None:
