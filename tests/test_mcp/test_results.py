@@ -248,5 +248,5 @@ class TestData:
 
     def test_anything_else_is_no_table(self):
         """Asking a text for a table says what it is and where to look."""
-        with pytest.raises(TypeError, match=r"use \.data"):
+        with pytest.raises(TypeError, match=r"use \.text"):
             _ = tool_observation("t", text("plain")).df

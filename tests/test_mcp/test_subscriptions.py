@@ -90,12 +90,12 @@ class TestReconnecting:
                 [{"error": {"code": -32002, "message": "gone"}}],
                 "gone (MCP error -32002)",
             ),
-            ([], "no answer within 1 s"),
+            ([], "no answer within 3 s"),
         ],
     )
     def test_outlives_a_resource_that_is_gone(self, client, tmp_path, answers, why):
         """What can be heard of no more is told as a problem, and stops nothing else."""
-        client.timeout = 1
+        client.timeout = 3
         session = client.connect("s", answering(tmp_path, [{"result": {}}]))
         session.resources.subscribe("x://y")
         answering(tmp_path, answers)

@@ -87,7 +87,7 @@ class TestConsent:
         caller = Caller(served, "erase", {"what": "disk"})
         seen(panel, "what = &quot;disk&quot;")
         assert "1 call waits for you" in page(panel)
-        press(panel, "Erase disk")
+        press(panel, "Erase (what: disk)")
         assert caller.result().content[0].text == "disk is gone"
         seen(panel, "succeeded: disk is gone")
         eventually(lambda: "waits for you" not in page(panel))
