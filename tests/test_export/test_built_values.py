@@ -105,10 +105,10 @@ def values_of_both(tmp_path_factory):
             notebook.run("unrelated = object()", *cells, SHOW.format(name, what))
             tool = notebook[f"show_{name}"]
             before[name] = run_tool(tool).text
-            export_package(tool, folder, tests=(), overwrite=True)
-            assert "unrelated" not in (folder / f"show_{name}/impl.py").read_text()
+            project = export_package(tool, folder / name, tests=())
+            assert "unrelated" not in (project / f"show_{name}/impl.py").read_text()
     program = (
-        "import importlib, json, sys\n"
+        "import importlib, json, sys\nsys.path += sys.argv[1:]\n"
         "makers = [importlib.import_module(f'show_{n}').create_tools for n in sys.argv[1:]]\n"
         "print(json.dumps([make()[0]({}).text for make in makers]))"
     )
