@@ -45,6 +45,10 @@ CASES = {
         "sqlite3.connect(str(DB))",
         ["DB = Path('a.db')", f"with sqlite3.connect(DB) as db:\n    {TABLE}"],
     ),
+    "path_of_its_own_name": (
+        "sqlite3.connect(DB)",
+        ["DB = 'a.db'\nDB = Path(DB)", f"with sqlite3.connect(DB) as db:\n    {TABLE}"],
+    ),
     "unknown_path": (
         "sqlite3.connect(DB)",
         ["DB = Path().resolve() / 'a.db'", f"db = sqlite3.connect(DB)\n{TABLE}"],

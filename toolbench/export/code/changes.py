@@ -278,7 +278,11 @@ def _of_arguments(call: ast.Call) -> Iterator[str]:
 
 
 def values_of(name: str, node: ast.AST) -> Iterator[ast.expr]:
-    """Yield the values that *node* gives to *name* by `=`, `:=` or `with ... as`."""
+    """Yield the values that *node* gives to *name* by `=`, `:=` or `with ... as`.
+
+    A value that uses *name* itself, as in `place = Path(place)`, is left out: it means the value
+    from before.
+    """
     for part in ast.walk(node):
         match part:
             case ast.Assign(targets=[ast.Name(id=target)], value=value):
@@ -291,5 +295,9 @@ def values_of(name: str, node: ast.AST) -> Iterator[ast.expr]:
                 pass
             case _:
                 continue
-        if target == name:
+        if target == name and not any(_is_name(part, name) for part in ast.walk(value)):
             yield value
+
+
+def _is_name(part: ast.AST, name: str) -> bool:
+    return isinstance(part, ast.Name) and part.id == name
