@@ -37,7 +37,7 @@ Command = Literal["view", "plan"]
 class TaskItem(BaseModel):
     """One task. Unknown fields, such as the `id` in older lists, are ignored."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
     title: str = Field(description="What is to be done, in a few words.")
     notes: str = Field(
