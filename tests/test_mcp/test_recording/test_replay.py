@@ -9,7 +9,7 @@ from cut_off import cut_off
 
 from test_mcp.peers import good, misbehaving, misbehaving_http, shop
 from test_mcp.test_recording.recorded_shop import recorded, seen_of
-from toolbench import current_run
+from toolbench import answering, current_run, history, run_tool
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient, create_mcp_tools
 from toolbench.mcp.recording.request_matcher import Matcher
@@ -42,6 +42,17 @@ class TestReplay:
             result = client["pay"]({"amount": 5})
         assert result.is_error
         assert "got another answer" in result.text or "Not recorded" in result.text
+
+    @pytest.mark.parametrize("era", ERAS)
+    @pytest.mark.parametrize("answer", [True, None])
+    def test_takes_a_preset_answer(self, path, era, answer):
+        """It stands in the record of the run, and counts: another one than the recorded is an error."""
+        recorded(path, era, answer=True)
+        with create_mcp_tools(replay=path) as client, answering(answer):
+            result = run_tool(client["pay"], amount=5)
+        assert result.is_error is (answer is None)
+        [preset] = history()[-1].answers
+        assert preset.action == ("accept" if answer else "decline")
 
     def test_of_another_version_of_mcp_is_told(self, path):
         """A replay that is asked for in the era it was not recorded in says what is wrong."""

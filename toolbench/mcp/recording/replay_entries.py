@@ -5,9 +5,10 @@ from typing import Any
 
 from toolbench.errors import ServerError
 from toolbench.mcp.config.server_entry import ServerEntry
-from toolbench.mcp.elicitation import Answerer
+from toolbench.mcp.elicitation import Answerer, Question, ask_here
 from toolbench.mcp.recording.player import Player
 from toolbench.mcp.recording.recording import Recording
+from toolbench.runs.questions import Answer, presets
 
 _VARIABLE = "TOOLBENCH_REPLAY"
 
@@ -41,7 +42,17 @@ def replay_config(recording: Recording) -> dict[str, Any]:
 
 
 def recorded_answerer(entry: ServerEntry) -> Answerer | None:
-    """Return the answerer that repeats the recorded answers; None if *entry* is not a replay."""
+    """Return the answerer that repeats the recorded answers; None if *entry* is not a replay.
+
+    A preset answer, as in `with toolbench.answering(...)`, is used in place of a recorded one.
+    """
     if entry.transport != "replay" or not isinstance(entry.server, Player):
         return None
-    return entry.server.recorded_answer
+    player = entry.server
+
+    def answer_of(question: Question) -> Answer:
+        recorded_answer = player.recorded_answer(question)
+        is_preset = presets.asker is not None and not hasattr(question, "messages")
+        return ask_here(question) if is_preset else recorded_answer
+
+    return answer_of
