@@ -14,12 +14,14 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    OnErrorOmit,
     RootModel,
     model_validator,
 )
 from typing_extensions import TypedDict
 
 from toolbench import tool
+from toolbench.core.classes.known_names import action_with_known_names
 from toolbench.errors import ArgumentsError
 
 
@@ -240,6 +242,52 @@ def test_validators_of_a_right_call_run_once():
 
     assert tool_of(Counted).problems({"room": {"name": "a"}}) == []
     assert calls == ["a"]
+
+
+@pytest.mark.parametrize(
+    "name", ["type", "metadata", "default", "expected", "serialization", "fields"]
+)
+def test_a_name_may_be_a_word_of_pydantics_own_schemas(name):
+    """As the name of an argument, and of a field inside."""
+    inner = pydantic.create_model("Inner", **{name: (Room, ...)})
+    action_type = pydantic.create_model("Outer", **{name: (inner, ...)})
+    arguments = {name: {name: {"name": "a"}}}
+    action = action_with_known_names(action_type, arguments)
+    assert action.model_dump(exclude_unset=True) == arguments
+    with pytest.raises(pydantic.ValidationError, match="flor"):
+        action_with_known_names(action_type, {name: {name: KINO}})
+
+
+class Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    name: str = ""
+
+
+class Level(Room):
+    @model_validator(mode="before")
+    @classmethod
+    def _read_level(cls, data: Any) -> Any:
+        return {**data, "floor": data["level"]} if "level" in data else data
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (Open, {"name": "a"}),
+        (Open, {"colour": "red"}),
+        (Open | Room, {"name": "a"}),
+        (list[OnErrorOmit[Room]], [{"name": "a", "flor": 1}, {"name": "b"}]),
+        (Level, {"name": "a", "level": 3}),
+    ],
+)
+def test_an_object_is_the_one_that_pydantic_makes(kind, value):
+    """Where the types themselves deal with unknown names, the check changes nothing."""
+    outer = pydantic.create_model("Outer", room=(kind, ...))
+    plain = outer.model_validate({"room": value}).room
+    room = action_with_known_names(outer, {"room": value}).room
+    assert room == plain
+    assert getattr(room, "model_extra", 0) == getattr(plain, "model_extra", 0)
 
 
 PARTS = st.deferred(

@@ -215,3 +215,14 @@ def test_a_statement_that_only_removes_a_file_is_not_named(export, tmp_path):
     tool = TOOL.replace("bikes() as", "sqlite3.connect(PLACE) as")
     export(("a", PRICED), ("p", path), ("u", "PLACE.unlink(missing_ok=True)"), ("c", PRICED), ("b", tool))  # fmt: skip
     assert not [n for n in notes_of(tmp_path / "p") if "unlink" in n]
+
+
+def test_a_cell_that_makes_a_table_and_then_a_row_counts_twice(export, tmp_path):
+    """Its later text needs the table of the earlier one."""
+    table = SEED.replace(
+        "insert into bikes (name) values (1)", "create table bikes (name, price)"
+    )
+    opener = "def bikes():\n    return sqlite3.connect('bikes.db')"
+    code = export(("o", opener), ("s", table), ("s", ROW), ("t", TOOL))
+    assert code.index("create table") < code.index("values (1, 1)")
+    assert answer(tmp_path) == "2"

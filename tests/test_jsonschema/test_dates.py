@@ -56,3 +56,17 @@ def test_what_the_schema_allows_passes():
     value = {"never": "0000-00-00", "word": "1.12.2026", "either": "1.12.2026"}
     assert problems(value) == []
     assert problems({"since": 5, "until": None, "other": "1.12.2026"}) == []
+
+
+@pytest.mark.parametrize(
+    ("asking", "text"),
+    [
+        ({"pattern": r"^\d{2}/\d{2}/\d{4}$"}, "12/30/2026"),
+        ({"examples": ["31.12.2026"]}, "30.12.2026"),
+        ({"default": "1.1.2026"}, "30.12.2026"),
+    ],
+)
+def test_a_notation_that_the_schema_asks_for_passes(asking, text):
+    """The server's author writes dates in this notation, whatever `format` says."""
+    schema = {"type": "object", "properties": {"day": {**DAY, **asking}}}
+    assert list(date_problems(read(schema), {"day": text})) == []

@@ -39,17 +39,21 @@ def action_with_known_names(
     inside = _inside(action_type)
     if not inside.can_drop:
         return action_type.model_validate(arguments)
+    action = action_type.model_validate(arguments) if inside.can_differ else None
     try:
-        return action_type.model_validate(arguments, extra="forbid")
+        strict = action_type.model_validate(arguments, extra="forbid")
     except ValidationError as error:
         lines = error.errors(
             include_url=False, include_context=False, include_input=False
         )
         paths = [tuple(line["loc"]) for line in lines if line["type"] in _UNKNOWN]
-        if not paths:
+        if not paths and action is None:
             raise
+    else:
+        return strict if action is None else action
     # `extra` also applies to models that say another one themselves: these take such names
-    action = action_type.model_validate(arguments)
+    if action is None:
+        action = action_type.model_validate(arguments)
     problems = dict.fromkeys(_problems(paths, action, arguments, inside))
     if problems:
         details = [misfit_line(problem, arguments) for problem in problems]
@@ -76,6 +80,8 @@ class _Inside:
     can_drop: bool
     """Whether pydantic may drop a name in one of the values."""
     tables: tuple[_Table, ...] = ()
+    can_differ: bool = False
+    """Whether `extra="forbid"` may make another object of right arguments."""
 
 
 _of_class: WeakKeyDictionary[type[BaseModel], _Inside] = WeakKeyDictionary()
@@ -96,13 +102,18 @@ def _inside(action_type: type[BaseModel]) -> _Inside:
         action_type.model_rebuild(raise_errors=False)  # nothing if it is complete
         if not action_type.__pydantic_complete__:
             return _Inside(can_drop=False)  # pydantic says why, when it validates
+        schemas = list(_cores(action_type.__pydantic_core_schema__))
         cores = [
             core
-            for core in _cores(action_type.__pydantic_core_schema__)
-            if core.get("type") in _WITH_PARTS and core.get("cls") is not action_type
+            for core in schemas
+            if core["type"] in _WITH_PARTS and core.get("cls") is not action_type
         ]
         tables = [_table(c) for c in cores if c["type"] == "typed-dict"]
-        inside = _Inside(can_drop=bool(cores), tables=tuple(tables))
+        inside = _Inside(
+            can_drop=bool(cores),
+            tables=tuple(tables),
+            can_differ=any(map(_can_differ, schemas)),
+        )
     _of_class[action_type] = inside
     return inside
 
@@ -116,10 +127,25 @@ def _cores(whole: Any) -> Iterator[dict[str, Any]]:
             continue
         ids.add(id(part))
         if isinstance(part, dict):
-            yield part
-            waiting += [part[key] for key in part if key not in _NO_SCHEMAS]
+            is_schema = isinstance(part.get("type"), str)
+            if is_schema:
+                yield part
+            # else its keys are names of a person, such as `type` and `metadata`
+            waiting += [
+                v for k, v in part.items() if not (is_schema and k in _NO_SCHEMAS)
+            ]
         else:
             waiting += part
+
+
+def _can_differ(core: Mapping[str, Any]) -> bool:
+    """Tell whether *core* may make another object, or none, where pydantic forbids unknown names."""
+    config = core.get("config") or {}
+    return (
+        core["type"] == "function-wrap"
+        or core.get("on_error", "raise") != "raise"
+        or "allow" in (core.get("extra_behavior"), config.get("extra_fields_behavior"))
+    )
 
 
 def _table(core: Mapping[str, Any]) -> _Table:
@@ -165,7 +191,7 @@ def _names_at(
         extra = _extra(value, extra)
     while isinstance(value, RootModel):
         value = value.root
-    if extra in ("allow", "ignore"):
+    if extra in ("allow", "ignore") or _reads_names(value):
         return None
     if isinstance(value, Mapping):
         tables = [t for t in inside.tables if value.keys() <= set(t.names)]
@@ -174,6 +200,13 @@ def _names_at(
         return list(dict.fromkeys(name for t in tables for name in t.names))
     names = _fields(value)
     return list(names) if names else None
+
+
+def _reads_names(value: Any) -> bool:
+    """Tell whether a validator of the class of *value* gets the names as they were sent."""
+    decorators = getattr(type(value), "__pydantic_decorators__", None)
+    validators = getattr(decorators, "model_validators", {}).values()
+    return any(v.info.mode in ("before", "wrap") for v in validators)
 
 
 def _extra(value: Any, inherited: str | None) -> str | None:

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -107,21 +108,28 @@ def needed_by(
         earlier -= still_needed
 
 
+_MAKES = re.compile(r"\b(?:create|alter)\b", re.IGNORECASE)
+"""SQL that makes or changes a table."""
+
+
 def _needed_of_earlier(needed: Needed, databases: Databases) -> set[int]:
     """Return those places in `needed.left` whose statements are needed although their cells ran again.
 
-    The later text of the cell does not write into the file. Or the package has a statement that ran
+    The later text of the cell does not write into the file, or makes no table as the earlier text does.
+    Or the package has a statement that ran
     in between, and that may use what the earlier text wrote into the file: its cell did not run before.
     """
     statements, places = needed.statements, set[int]()
     for place in needed.left:
         first, last = statements[place].cell, statements[place].replaced_by
+        makes = _MAKES.search(statements[place].code)
         files = databases.files_at(place)
         writing = {*databases.writing(files, needed.places)} & needed.places
         users = {p for p in needed.places if databases.files_at(p) & files}
         before = {s.replaced_by for s in statements[:place]}
         cells = {statements[p].cell for p in users} - before
-        is_written = any(statements[p].cell == last for p in writing)
+        again = [statements[p].code for p in writing if statements[p].cell == last]
+        is_written = any(map(_MAKES.search, again)) if makes else bool(again)
         if not is_written or any(first <= cell < last for cell in cells):
             places.add(place)
     return places

@@ -24,8 +24,8 @@ def date_problems(node: Node, value: Any, path: Path = ()) -> Iterator[Problem]:
     """Yield a problem for each text in *value* that is written as a date, but not as JSON Schema writes it.
 
     `1.12.2026` and `2026-02-30` are such texts. `format` is only an annotation, and a server may know
-    other texts, such as `today` or `2026-12`: they are no problem, and neither is a text that the schema
-    names itself, as a default or an example.
+    other texts, such as `today` or `2026-12`: they are no problem. Nor is any text if the schema asks for
+    another notation: by a pattern, or by a value, a default or an example.
 
     Args:
         node: The node for *value*.
@@ -33,7 +33,7 @@ def date_problems(node: Node, value: Any, path: Path = ()) -> Iterator[Problem]:
         path: The path of *value* itself.
     """
     if isinstance(value, str):
-        if _is_other_notation(value) and _is_date(node, value):
+        if _is_other_notation(value) and _is_iso_date(node):
             yield Problem(path, f"{NO_DATE}, not {clip(value)}")
     elif len(path) < _DEEPEST and isinstance(value, Mapping | list):
         steps = value.items() if isinstance(value, Mapping) else enumerate(value)
@@ -51,10 +51,13 @@ def _is_other_notation(text: str) -> bool:
     return False
 
 
-def _is_date(node: Node, text: str) -> bool:
-    """Tell whether each alternative of *node* that may be a text is a date, and none names *text*."""
+def _is_iso_date(node: Node) -> bool:
+    """Tell whether each alternative of *node* that may be a text is a date in ISO notation.
+
+    A pattern, or a value in another notation that the schema itself names, asks for another notation.
+    """
     texts = [one for one in node.alternatives if not one.types or "string" in one.types]
-    matches = (
-        text in (*one.values, *one.examples, one.default) for one in (node, *texts)
-    )
-    return bool(texts) and all(n.format == "date" for n in texts) and not any(matches)
+    if not texts or any(n.format != "date" or "pattern" in n.schema for n in texts):
+        return False
+    values = [v for n in (node, *texts) for v in (*n.values, *n.examples, n.default)]
+    return not any(isinstance(v, str) and _is_other_notation(v) for v in values)
