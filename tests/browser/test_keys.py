@@ -221,13 +221,19 @@ def test_the_focus_returns_after_a_question(lab: NotebookPage, nbroot: Path):
     expect(path).to_be_focused()
 
 
-def test_the_focus_of_an_answer_is_seen(lab: NotebookPage, nbroot: Path):
-    """A question that a click brought up shows which answer Enter gives."""
-    output = opened(lab, nbroot / "ring.ipynb", ERASE)
+def asked_by_click(output):
+    """Press Run in the panel of `erase`; return the answer that has the focus, the button "Keep it"."""
     output.get_by_label("path").fill("old.log")
     output.get_by_role("button", name="Run", exact=True).click()
     no = output.get_by_role("button", name="Keep it", exact=True)
     expect(no).to_be_focused()
+    return no
+
+
+def test_the_focus_of_an_answer_is_seen(lab: NotebookPage, nbroot: Path):
+    """A question that a click brought up shows which answer Enter gives."""
+    output = opened(lab, nbroot / "ring.ipynb", ERASE)
+    no = asked_by_click(output)
     expect(no).to_have_css("outline-style", "solid")
     no.press("Enter")
     expect(no).to_have_count(0)
@@ -236,10 +242,7 @@ def test_the_focus_of_an_answer_is_seen(lab: NotebookPage, nbroot: Path):
 def test_consent_has_two_answers(lab: NotebookPage, nbroot: Path):
     """While consent is asked, no button Cancel stands beside the two answers: to refuse is to cancel."""
     output = opened(lab, nbroot / "consent.ipynb", ERASE)
-    output.get_by_label("path").fill("old.log")
-    output.get_by_role("button", name="Run", exact=True).click()
-    no = output.get_by_role("button", name="Keep it", exact=True)
-    expect(no).to_be_focused()
+    no = asked_by_click(output)
     cancel = output.get_by_title("Cancel", exact=True)
     expect(cancel).to_be_enabled()
     expect(cancel).to_be_hidden()

@@ -1,12 +1,8 @@
 """What prepares a database in a file, and may do harm the second time, runs only in a new file."""
 
-import json
-import subprocess
-import sys
-
 import pytest
 
-from test_export.notebook import new_notebook
+from test_export.empty_folders import answers_of, export_each
 from test_export.test_prepared_databases import (
     CONNECT,
     IMPORT,
@@ -16,7 +12,6 @@ from test_export.test_prepared_databases import (
     TOOL,
     exported,
 )
-from toolbench.export import export_package
 
 CREATE = "db.execute('create table t (x text)')"
 BOTH = f"{CREATE}\n    {ROW}"
@@ -102,35 +97,12 @@ CASES = {
 def packages(tmp_path_factory):
     """For each case, what the tool answers in an empty folder in two programs, and the README."""
     root = tmp_path_factory.mktemp("new_files")
-    for name, (opening, cells, _) in CASES.items():
-        (root / name).mkdir()
-        (root / f"empty_{name}").mkdir()
-        with new_notebook() as notebook, pytest.MonkeyPatch.context() as patch:
-            patch.chdir(root / name)
-            notebook.run(IMPORT, *cells, TOOL.format(name, opening))
-            export_package(notebook[f"put_{name}"], root / f"p_{name}", tests=())
-            (root / f"{name}.md").write_text(
-                (root / f"p_{name}/README.md").read_text("utf-8")
-            )
-    program = (
-        "import importlib, json, os, sys\nroot, *names = sys.argv[1:]\n"
-        "answers = {}\n"
-        "for name in names:\n"
-        "    os.chdir(f'{root}/empty_{name}')\n"
-        "    sys.path.insert(0, f'{root}/p_{name}')\n"
-        "    try:\n"
-        "        [one] = importlib.import_module(f'put_{name}').create_tools()\n"
-        "        answers[name] = one({}).text\n"
-        "    except Exception as error:\n"
-        "        answers[name] = repr(error)\n"
-        "print(json.dumps(answers))"
-    )
-    command = [sys.executable, "-c", program, str(root), *CASES]
-    runs = [
-        subprocess.run(command, capture_output=True, text=True, check=True)
-        for _ in range(2)
-    ]
-    return root, [json.loads(run.stdout) for run in runs]
+    notebooks = {
+        name: (IMPORT, *cells, TOOL.format(name, opening))
+        for name, (opening, cells, _) in CASES.items()
+    }
+    export_each(root, notebooks)
+    return root, [answers_of(root, CASES, "one({}).text") for _ in range(2)]
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -1,11 +1,8 @@
 """Statements that prepare a database go along with a tool that opens it by itself."""
 
-import json
-import subprocess
-import sys
-
 import pytest
 
+from test_export.empty_folders import answers_of, export_each
 from test_export.notebook import new_notebook, notes_of
 from toolbench.export import export_package
 
@@ -111,39 +108,15 @@ def exported(tmp_path, monkeypatch, cells, opening="connect()"):
 def packages(tmp_path_factory):
     """For each case, what the tool of its package answers in an empty folder, twice, and the notes."""
     root = tmp_path_factory.mktemp("databases")
-    for name, (opening, cells) in CASES.items():
-        (root / name).mkdir()
-        (root / f"empty_{name}").mkdir()
-        with new_notebook() as notebook, pytest.MonkeyPatch.context() as patch:
-            patch.chdir(root / name)
-            notebook.run(IMPORT, *cells, TOOL.format(name, opening))
-            export_package(notebook[f"put_{name}"], root / f"p_{name}", tests=())
-            (root / f"{name}.md").write_text(
-                (root / f"p_{name}/README.md").read_text("utf-8")
-            )
-    program = (
-        "import importlib, json, os, sys\nroot, *names = sys.argv[1:]\n"
-        "answers = {}\n"
-        "for name in names:\n"
-        "    os.chdir(f'{root}/empty_{name}')\n"
-        "    sys.path.insert(0, f'{root}/p_{name}')\n"
-        "    try:\n"
-        "        [one] = importlib.import_module(f'put_{name}').create_tools()\n"
-        "        first = one({}).text\n"
-        "        importlib.reload(sys.modules[f'put_{name}.impl'])\n"
-        "        answers[name] = [first, one({}).text]\n"
-        "    except Exception as error:\n"
-        "        answers[name] = repr(error)\n"
-        "print(json.dumps(answers))"
+    notebooks = {
+        name: (IMPORT, *cells, TOOL.format(name, opening))
+        for name, (opening, cells) in CASES.items()
+    }
+    export_each(root, notebooks)
+    again = "importlib.reload(sys.modules[f'put_{name}.impl'])"
+    return root, answers_of(
+        root, CASES, f"[one({{}}).text, {again} and one({{}}).text]"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(root), *CASES],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return root, json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("name", CASES)
