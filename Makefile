@@ -2,6 +2,10 @@
 # `make test-more` runs the long tests that it leaves out, and the unit tests on the other Pythons.
 # Nothing is installed outside this folder, but Chromium for the browser tests (scripts/chromium.sh).
 PYTHON ?= python3
+# Where it is set, each kernel, server and worker of the tests compiles everything that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+# As does each that is the first to import what uv installed, without this.
+export UV_COMPILE_BYTECODE = 1
 BIN := .venv/bin
 UV  := .venv/.uv/bin/uv
 TOUR := notebooks/00_tour.ipynb
