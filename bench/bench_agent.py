@@ -8,10 +8,13 @@ from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 
 STEPS = 100
-LONG = 5_000  # steps, of two events each
+# Steps, of two events each
+LONG = 5_000
 CROWD = 50
-_STEP = 0.001  # seconds of CPU that a step with one call may cost
-_TASK = 0.2  # seconds that a task of the page may take
+# Seconds of CPU that a step with one call may cost
+_STEP = 0.001
+# Seconds that a task of the page may take
+_TASK = 0.2
 _STREAM = """
 %load_ext toolbench
 import time
@@ -39,7 +42,8 @@ _LONG = {
     "a conversation with two messages of 1 MB is shown": "asked",
 }
 _OFFLINE = {
-    "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # or it fetches prices when it is imported
+    # Or it fetches prices when it is imported
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "OPENHANDS_SUPPRESS_BANNER": "1",
 }
 
@@ -90,7 +94,8 @@ def test_a_long_conversation(ledger, both):
         f"conversation of {LONG} steps, more than 10,000 events",
         both.timed("talk", by="toolbench", steps=LONG),
         limit=LONG * _STEP,
-        rounds=1,  # after one to warm up: each takes four seconds
+        # After one to warm up: each takes four seconds
+        rounds=1,
         note="at most 1 ms a step",
     )
 
@@ -114,9 +119,7 @@ def test_messages_of_a_long_text(ledger):
     shell.run_cell_magic("chat", "talk --model streams", "Write.")
     outputs = shell.display_pub.outputs
     size = sum(len(text) for output in outputs for text in output["data"].values())
-    ledger.limit(
-        "1 MB of text streams into a cell of %%chat: messages", size / 1e6, "MB", 0.3
-    )
+    ledger.limit("1 MB of text streams into a cell of %%chat: messages", size / 1e6, "MB", 0.3)
 
 
 def test_long_texts_in_the_page(ledger):

@@ -14,7 +14,8 @@ from toolbench import (
     ToolRegistry,
 )
 
-MICRO = 1e-6  # seconds
+# Seconds
+MICRO = 1e-6
 
 
 class Plain(BaseModel):
@@ -122,8 +123,7 @@ class Thousand:
 
     def tools(self):
         return [
-            ToolDefinition(name=a.__name__, action_type=a, executor=EXECUTOR)
-            for a in self.models()
+            ToolDefinition(name=a.__name__, action_type=a, executor=EXECUTOR) for a in self.models()
         ]
 
 

@@ -41,6 +41,4 @@ def test_a_megabyte(ledger):
 def test_a_description(ledger):
     """A tool's description of two thousand characters: at most 20 ms."""
     text = "# Title\n\nReads *one* file, see [docs](https://e.org).\n\n- `a`: b\n" * 30
-    ledger.time(
-        "description of 2,000 characters", lambda: markdown_html(text), limit=0.02
-    )
+    ledger.time("description of 2,000 characters", lambda: markdown_html(text), limit=0.02)

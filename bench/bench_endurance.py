@@ -19,14 +19,18 @@ from toolbench.mcp import MCPClient
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # its servers
+# Its servers
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from test_mcp.peers import light
 
 STATUS = Path("/proc/self/status")
-WARM = 0.2  # of the work, before the memory is read: caches and rings of records fill
-SLACK = 5_000_000  # bytes that the memory may differ: the allocator gives back whole blocks only
-REST = 10  # seconds that a kernel at rest is watched
+# Of the work, before the memory is read: caches and rings of records fill
+WARM = 0.2
+# Bytes that the memory may differ: the allocator gives back whole blocks only
+SLACK = 5_000_000
+# Seconds that a kernel at rest is watched
+REST = 10
 
 pytestmark = pytest.mark.skipif(not STATUS.is_file(), reason="needs /proc")
 
@@ -41,9 +45,11 @@ def add(a: int, b: int = 1) -> int:
 def wire(monkeypatch):
     wire = Wire()
     monkeypatch.setattr(comm, "create_comm", wire.comm)
-    logging.disable()  # pytest keeps every log message of a server in this process
+    # pytest keeps every log message of a server in this process
+    logging.disable()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a log message of a server is a deprecated one
+        # A log message of a server is a deprecated one
+        warnings.simplefilter("ignore")
         yield wire
     logging.disable(logging.NOTSET)
     ticker.wait_idle(20)
@@ -56,9 +62,7 @@ def memory() -> int:
     history().clear()
     gc.collect()
     lines = STATUS.read_text("utf-8").splitlines()
-    return (
-        int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) << 10
-    )
+    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) << 10
 
 
 def endure(ledger, what: str, times: int, work: Callable[[], object]) -> None:
@@ -150,12 +154,11 @@ def wakeups(code: str) -> float:
         client = manager.client()
         client.start_channels()
         client.wait_for_ready(timeout=60)
-        reply = client.execute_interactive(
-            code, timeout=120, output_hook=lambda _: None
-        )
+        reply = client.execute_interactive(code, timeout=120, output_hook=lambda _: None)
         assert reply["content"]["status"] == "ok", reply["content"]
         pause, pid = threading.Event(), manager.provisioner.pid
-        pause.wait(2)  # what the cell has left to do
+        # What the cell has left to do
+        pause.wait(2)
         before = switches(pid)
         pause.wait(REST)
         after = switches(pid)

@@ -19,8 +19,10 @@ from toolbench.evals import Case, evaluate, sweep
 from toolbench.llm.models import as_model
 
 _CALLS = 2_000
-_CALL = 0.0002  # seconds of CPU that a call may cost more than its executor
-_MILLISECONDS = 1_000  # calls of a millisecond each
+# Seconds of CPU that a call may cost more than its executor
+_CALL = 0.0002
+# Calls of a millisecond each
+_MILLISECONDS = 1_000
 _CASES = 1_000
 _REPORT = """
 %load_ext toolbench
@@ -128,18 +130,13 @@ def test_rows_in_the_page(ledger):
     shown, filtered = rows_in_the_page("report", "b>7 quotient=12", setup=_REPORT)
     for name, seconds in (("shown", shown), ("filtered", filtered)):
         note = f"the slowest; {median(seconds) * 1000:.0f} ms at the median"
-        ledger.limit(
-            f"10,000 rows of a sweep {name}", max(seconds), "s wall", 1.0, note
-        )
+        ledger.limit(f"10,000 rows of a sweep {name}", max(seconds), "s wall", 1.0, note)
 
 
 def test_cases_beside_pydantic_evals(ledger):
     """The same prompts and answers; ours are parsed, checked and compared field by field."""
     prompts = [f"add {n} and 1" for n in range(_CASES)]
-    calls = [
-        {"name": "add", "arguments": {"a": n + (n % 10 == 0), "b": 1}}
-        for n in range(_CASES)
-    ]
+    calls = [{"name": "add", "arguments": {"a": n + (n % 10 == 0), "b": 1}} for n in range(_CASES)]
     expected = [{"name": "add", "arguments": {"a": n, "b": 1}} for n in range(_CASES)]
     sent = dict(zip(prompts, calls, strict=True))
 
@@ -161,13 +158,13 @@ def test_cases_beside_pydantic_evals(ledger):
     dataset = Dataset(
         name="add",
         cases=[
-            TheirCase(inputs=p, expected_output=[e])
-            for p, e in zip(prompts, expected, strict=True)
+            TheirCase(inputs=p, expected_output=[e]) for p, e in zip(prompts, expected, strict=True)
         ],
         evaluators=[EqualsExpected()],
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of their event loop
+        # Of their event loop
+        warnings.simplefilter("ignore")
         assert evaluate(model, [add], cases).summary.passed.hits == 900
         their_report = dataset.evaluate_sync(task, progress=False)
         passed = [c.assertions["EqualsExpected"].value for c in their_report.cases]

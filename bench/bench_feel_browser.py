@@ -11,9 +11,11 @@ from dom import opened
 from feel import Feeler, Felt
 from playwright.sync_api import Locator
 
-ROUNDS = 3  # each takes more than a second
+# Each takes more than a second
+ROUNDS = 3
 RELOADS = 3
-TASK = 0.2  # seconds that the page may be busy with one thing
+# Seconds that the page may be busy with one thing
+TASK = 0.2
 SETUP = '''
 from itertools import count
 from typing import Annotated
@@ -75,8 +77,10 @@ class Work(NamedTuple):
     name: str
     ours: str
     by_hand: str
-    act: Callable[[Locator], object] | None  # None: run the cell
-    goal: float | None = None  # seconds
+    # None: run the cell
+    act: Callable[[Locator], object] | None
+    # Seconds
+    goal: float | None = None
 
 
 def _run(output: Locator) -> None:
@@ -99,7 +103,8 @@ def _turn(output: Locator) -> None:
 
 
 ECHO = "ToolPanel(echo, {'text': 'a'})"
-WRONG = "ToolPanel(short, {'text': 'abcd'})"  # each key changes what is said of it
+# Each key changes what is said of it
+WRONG = "ToolPanel(short, {'text': 'abcd'})"
 WORK = [
     Work("key to feedback", WRONG, "field('text')", _key, 0.05),
     Work(
@@ -141,12 +146,9 @@ def felt() -> dict[tuple[str, str], list[Felt]]:
             for number, work in enumerate(WORK):
                 for which, who in enumerate(("ours", "by hand")):
                     index = 1 + 2 * number + which
-                    each = (
-                        feeler.run(index)
-                        if work.act is None
-                        else feeler.do(index, work.act)
-                    )
-                    if turn:  # the first round does not count
+                    each = feeler.run(index) if work.act is None else feeler.do(index, work.act)
+                    # The first round does not count
+                    if turn:
                         taken.setdefault((work.name, who), []).append(each)
         assert page.errors() == [], page.errors()
     return taken
@@ -234,7 +236,8 @@ def test_ten_thousand_messages(ledger):
 
         def scroll(output: Locator) -> None:
             output.get_by_role("listbox", name="Messages").hover()
-            page.tab.page.keyboard.press("Shift")  # the watch begins with a key
+            # The watch begins with a key
+            page.tab.page.keyboard.press("Shift")
             page.tab.page.mouse.wheel(0, 50_000)
 
         for name, act in (("opened", open_tab), ("scrolled", scroll)):

@@ -42,9 +42,7 @@ def test_ten_fields(ledger, wire):
     ledger.time("form of 10 fields: built", lambda: build(TEN_FIELDS), limit=0.005)
     with forgetting():
         form = SchemaForm(TEN_FIELDS)
-        box = next(
-            x for x in _walk(form.widget) if getattr(x, "description", "") == "score"
-        )
+        box = next(x for x in _walk(form.widget) if getattr(x, "description", "") == "score")
 
         def type_one():
             box.value = "1x" if box.value != "1x" else "15"

@@ -6,7 +6,8 @@ import pytest
 from probe import Probe
 
 OURS, HAND = "toolbench", "by hand"
-EVERY = 12  # one of twelve tools: with all of them it takes five minutes
+# One of twelve tools: with all of them it takes five minutes
+EVERY = 12
 OTHERS = ("ipyautoui", "ipywidgets-jsonschema")
 
 

@@ -21,10 +21,12 @@ from toolbench.widgets.bench import Bench
 from toolbench.widgets.form import SchemaForm
 
 TOOLS = (10, 100, 1_000, 10_000)
-SOME_TOOLS = TOOLS[:3]  # where 10,000 take many seconds, which show the same order
+# Where 10,000 take many seconds, which show the same order
+SOME_TOOLS = TOOLS[:3]
 RECORDS = (10, 1_000, 100_000)
 FIELDS = (1, 10, 50, 200)
-ROUNDS = 3  # a size of 10,000 takes seconds
+# A size of 10,000 takes seconds
+ROUNDS = 3
 WORDS = ("alpha", "beta", "gamma", "delta", "epsilon")
 
 
@@ -258,9 +260,7 @@ class TestHistory:
 
     @pytest.mark.parametrize("what", ["to_json", "to_dataframe"])
     def test_exported(self, ledger, what):
-        curve(
-            ledger, f"records: {what}", lambda n: getattr(self.filled(n), what), RECORDS
-        )
+        curve(ledger, f"records: {what}", lambda n: getattr(self.filled(n), what), RECORDS)
 
     def test_read(self, ledger):
         """All of them, the newest, and one by its number."""
@@ -358,9 +358,7 @@ class TestForms:
             form = SchemaForm(schema_of(count), value_of(count))
             form.widget  # noqa: B018
             box = next(
-                part
-                for part in parts(form.widget)
-                if getattr(part, "description", "") == "field_0"
+                part for part in parts(form.widget) if getattr(part, "description", "") == "field_0"
             )
             texts = ["one", "two"]
 

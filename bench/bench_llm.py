@@ -22,9 +22,7 @@ class GrepAction(Action):
 
 
 TOOLS = [
-    ToolDefinition(
-        name=f"grep_{i}", description="Search files.", action_type=GrepAction
-    )
+    ToolDefinition(name=f"grep_{i}", description="Search files.", action_type=GrepAction)
     for i in range(100)
 ]
 ARGUMENTS = {"pattern": "def foo", "path": "/tmp/x", "limit": 5}

@@ -20,7 +20,8 @@ from measuring import WALL, Cold
 from toolbench.mcp import MCPClient
 from toolbench.runs.engine import run_tool
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # its servers
+# Its servers
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from test_mcp.peers import eventually, misbehaving
 
@@ -85,9 +86,7 @@ class Threaded(Raw):
 
 def raw_process(started=None, kind=Raw):
     started = started or entry()
-    words = {
-        name: started[name] for name in ("command", "args", "env") if name in started
-    }
+    words = {name: started[name] for name in ("command", "args", "env") if name in started}
     return kind(StdioTransport(**words, log_file=Path(os.devnull), keep_alive=False))
 
 
@@ -148,9 +147,7 @@ def serving(tools=0):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     words = [*entry(tools).values()]
-    process = subprocess.Popen(
-        [words[0], *words[1], str(port)], stderr=subprocess.DEVNULL
-    )
+    process = subprocess.Popen([words[0], *words[1], str(port)], stderr=subprocess.DEVNULL)
     try:
         eventually(lambda: _answers(port), 60)
         yield f"http://127.0.0.1:{port}/mcp"
@@ -169,14 +166,10 @@ def test_a_call_over_http(ledger, client):
     with serving() as url:
         tool = client.connect("bench", url).tool("echo")
         raw = Raw(StreamableHttpTransport(url))
-        beside_raw(
-            ledger, "call over HTTP", lambda: tool({"text": "x"}), raw.call, 1.05
-        )
+        beside_raw(ledger, "call over HTTP", lambda: tool({"text": "x"}), raw.call, 1.05)
         raw.close()
         threaded = Threaded(StreamableHttpTransport(url))
-        beside_thread(
-            ledger, "call over HTTP", lambda: tool({"text": "x"}), threaded.call
-        )
+        beside_thread(ledger, "call over HTTP", lambda: tool({"text": "x"}), threaded.call)
         threaded.close()
         client.sync_close()
 
@@ -260,7 +253,8 @@ def test_connecting(ledger, client):
         ours,
         lambda: raw_process().close(),
         1.1,
-        rounds=3,  # each takes three seconds
+        # Each takes three seconds
+        rounds=3,
     )
 
 

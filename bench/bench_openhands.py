@@ -12,10 +12,12 @@ from toolbench.tools.grep.ripgrep import ripgrep
 
 OURS, PEER = "toolbench", "openhands"
 OFFLINE = {
-    "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # or it fetches prices when it is imported
+    # Or it fetches prices when it is imported
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "OPENHANDS_SUPPRESS_BANNER": "1",
 }
-WAITED = 10  # seconds, for work of milliseconds
+# Seconds, for work of milliseconds
+WAITED = 10
 NAMES = "import Action, Observation, ToolDefinition, ToolExecutor"
 
 
@@ -27,9 +29,7 @@ class Pair:
 
     def faster(self, work, do, clock=CPU, rounds=5, peer=PEER, note="", **options):
         """Enter what ours costs beside theirs; ours takes no longer."""
-        ours, theirs = (
-            self.probe.timed(do, clock, by=by, **options) for by in (OURS, peer)
-        )
+        ours, theirs = (self.probe.timed(do, clock, by=by, **options) for by in (OURS, peer))
         name = "OpenHands SDK" if peer == PEER else f"OpenHands SDK, {peer}"
         self.ledger.compare(
             work,
@@ -98,7 +98,8 @@ def test_import(ledger, both, request, what):
         peer=theirs,
         peer_name=name,
         goal=1,
-        rounds=1,  # after one to warm up: theirs takes ten seconds, twenty times ours
+        # After one to warm up: theirs takes ten seconds, twenty times ours
+        rounds=1,
     )
     ledger.beside(
         f"memory after the import of {what}",
@@ -126,7 +127,8 @@ def test_terminal(pair, tmp_path, backend):
     (tmp_path / "big").write_bytes((b"x" * 99 + b"\n") * 10_000)
     options = {"folder": str(tmp_path), "peer": backend, "clock": WALL}
     start = f"terminal, {backend}: start to first answer"
-    pair.faster(start, "start", rounds=5, **options)  # theirs closes slowly
+    # Theirs closes slowly
+    pair.faster(start, "start", rounds=5, **options)
     for work, command in {"echo": "echo hi", "1 MB of output": "cat big"}.items():
         pair.faster_unless_it_waits(
             f"terminal, {backend}: {work}", "command", command=command, **options

@@ -13,7 +13,8 @@ from toolbench.mcp import MCPClient
 from toolbench.mcp.recording import Recording
 from toolbench.mcp.snapshots.snapshot import Snapshot
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # its servers
+# Its servers
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from test_mcp.peers import good
 
@@ -90,9 +91,7 @@ def test_a_large_recording(ledger, tmp_path):
             }
             print(json.dumps(frame), file=file)
     assert path.stat().st_size > 100_000_000
-    ledger.time(
-        "recording of 100 MB: open", lambda: Recording.read(path), limit=1.0, rounds=5
-    )
+    ledger.time("recording of 100 MB: open", lambda: Recording.read(path), limit=1.0, rounds=5)
 
 
 def test_a_diff(ledger):

@@ -14,7 +14,8 @@ from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
 
 _ROUNDS = 200
-_RUN = 0.0002  # seconds that a run may cost more than the work
+# Seconds that a run may cost more than the work
+_RUN = 0.0002
 _LINE = (
     "\x1b[32m2026-11-21 10:00:00\x1b[0m \x1b[1;34mINFO\x1b[0m request "
     "\x1b[33m/api/v1/things?x=1\x1b[0m took 12 ms & returned <200>\n"
@@ -94,7 +95,8 @@ class TestOverhead:
         panel = ToolPanel(add, {"a": 1})
 
         def click(_):
-            panel.controls.expect_click()  # a double click would not count
+            # A double click would not count
+            panel.controls.expect_click()
             panel.controls.buttons[0].click()
             assert panel.runs.latest.done.wait(20)
 

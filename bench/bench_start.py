@@ -7,7 +7,8 @@ import pytest
 from fresh import Program
 from measuring import CPU, WALL
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # its servers
+# Its servers
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from test_mcp.peers import light
 
@@ -24,7 +25,9 @@ class Model(pydantic.BaseModel):
     n: int
 """
 LOAD = f"{KERNEL}shell.run_line_magic('load_ext', 'toolbench')\n"
-TOOL = "def echo(text: str, count: int = 1) -> str:\n    'Return the text.'\n    return text * count\n"
+TOOL = (
+    "def echo(text: str, count: int = 1) -> str:\n    'Return the text.'\n    return text * count\n"
+)
 BY_HAND = (
     "import ipywidgets as w\n"
     "w.VBox([w.Text(description='text'), w.IntText(description='count'), w.Button(), w.HTML()])\n"
@@ -79,9 +82,7 @@ with create_mcp_tools({SERVERS!r}) as client:
 )
 def test_start(ledger, work, ours, peer, peer_name, goal, clock):
     """The whole process, from the start of Python to its end."""
-    mine, theirs = (
-        Program([sys.executable, "-c", each], clock) for each in (ours, peer)
-    )
+    mine, theirs = (Program([sys.executable, "-c", each], clock) for each in (ours, peer))
     ledger.compare(
         f"{work}: the whole process{', by the clock' * (clock is WALL)}",
         ours=mine,

@@ -65,9 +65,7 @@ def test_echo(ledger, terminal):
 
 def test_a_megabyte_of_output(ledger, terminal, tmp_path):
     """At most 60 ms."""
-    ledger.time(
-        "terminal: 1 MB of output", lambda: terminal(MEGABYTE), limit=0.06, clock=WALL
-    )
+    ledger.time("terminal: 1 MB of output", lambda: terminal(MEGABYTE), limit=0.06, clock=WALL)
     ledger.compare(
         "terminal: 1 MB of output, beside a pipe",
         ours=lambda: terminal(MEGABYTE),

@@ -69,7 +69,8 @@ class TestEditor:
 
     def test_another_view(self, ledger, edit, large):
         """100 lines of a file that was viewed before: at most 3 ms of CPU, and less than `sed -n`."""
-        time.sleep(4)  # a file that was just changed is read anew
+        # A file that was just changed is read anew
+        time.sleep(4)
         edit(command="view")
 
         def ours():
@@ -163,7 +164,8 @@ class TestSearch:
             todo, found = [str(tree)], []
             while todo:
                 folder = todo.pop()
-                opened = os.open(folder, os.O_RDONLY)  # so `stat` looks up a name only
+                # So `stat` looks up a name only
+                opened = os.open(folder, os.O_RDONLY)
                 with os.scandir(opened) as entries:
                     for entry in entries:
                         if entry.is_dir(follow_symlinks=False):
@@ -201,7 +203,8 @@ class TestSearch:
             peer_name="pathlib and re",
             goal=1,
             clock=WALL,
-            rounds=3,  # theirs takes a second
+            # Theirs takes a second
+            rounds=3,
         )
 
     @pytest.mark.parametrize("pattern", PATTERNS)

@@ -61,7 +61,8 @@ def compared(pairs: Sequence[tuple[Row, Row]]) -> Comparison:
     row = pairs[0][0]
     here, base = (_middle(each) for each in zip(*values, strict=True))
     logs = [math.log(a / b) for a, b in values if a > 0 and b > 0]
-    if len(logs) < len(values) or len(logs) < 2:  # counts of zero, or one pair
+    # Counts of zero, or one pair
+    if len(logs) < len(values) or len(logs) < 2:
         ratio = here / base if base else math.inf if here else 1.0
         span = (1.0, 1.0) if here == base else (0.0, math.inf)
         return Comparison(_name(row), row.unit, here, base, ratio, *span)
@@ -73,9 +74,7 @@ def compared(pairs: Sequence[tuple[Row, Row]]) -> Comparison:
 
 def written(comparisons: Sequence[Comparison]) -> str:
     """Return the table: what changed first, by how much."""
-    order = sorted(
-        comparisons, key=lambda c: (not c.verdict, -abs(math.log(max(c.ratio, 1e-9))))
-    )
+    order = sorted(comparisons, key=lambda c: (not c.verdict, -abs(math.log(max(c.ratio, 1e-9)))))
     lines = [
         f"| {c.work} | {amount(c.here, c.unit)} | {amount(c.base, c.unit)} | {c.ratio:.3f} "
         f"| {c.low:.3f} to {c.high:.3f} | {c.verdict} |"
@@ -84,9 +83,7 @@ def written(comparisons: Sequence[Comparison]) -> str:
     return "\n".join([_HEAD, *lines])
 
 
-def paired(
-    names: Sequence[str], base: Path, rounds: int
-) -> dict[str, list[tuple[Row, Row]]]:
+def paired(names: Sequence[str], base: Path, rounds: int) -> dict[str, list[tuple[Row, Row]]]:
     """Measure both *rounds* times, each file of one right after that of the other."""
     pairs: dict[str, list[tuple[Row, Row]]] = {}
     for turn in range(rounds):
@@ -165,9 +162,7 @@ def main() -> int:
     print(f"\n{written(comparisons)}")
     more = sum(c.verdict == "more" for c in comparisons)
     less = sum(c.verdict == "less" for c in comparisons)
-    print(
-        f"\n{len(comparisons)} works: {more} take more than {chosen.base}, {less} less."
-    )
+    print(f"\n{len(comparisons)} works: {more} take more than {chosen.base}, {less} less.")
     return 0
 
 

@@ -18,7 +18,8 @@ from browser.server import JupyterServer  # noqa: E402
 from browser.tab import Tab  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
 
-QUIET = 700  # ms without a change in the cell's output mean that it is drawn
+# Ms without a change in the cell's output mean that it is drawn
+QUIET = 700
 # Runs a cell that is there once more; resolves to the ms until the last change in its output.
 _MEASURE = """
     ([index, quiet]) => new Promise(resolve => {
@@ -144,9 +145,7 @@ def rows_in_the_page(
 
 
 @contextmanager
-def opened(
-    cells: Mapping[str, str], python: Path, setup: str
-) -> Iterator[NotebookPage]:
+def opened(cells: Mapping[str, str], python: Path, setup: str) -> Iterator[NotebookPage]:
     """Open a notebook of a cell with *setup* and of *cells* in JupyterLab."""
     with tempfile.TemporaryDirectory() as place:
         root, home = Path(place, "root"), Path(place, "home")
@@ -182,9 +181,7 @@ def _turns(page: NotebookPage, names: list[str], rounds: int) -> dict[str, list[
 
 
 def _write_kernel(home: Path, python: Path) -> None:
-    spec = (
-        home / ".local" / "share" / "jupyter" / "kernels" / "measured" / "kernel.json"
-    )
+    spec = home / ".local" / "share" / "jupyter" / "kernels" / "measured" / "kernel.json"
     spec.parent.mkdir(parents=True)
     launch = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     env = {"PYTHONPATH": os.environ.get("PYTHONPATH", str(ROOT))}
@@ -199,6 +196,4 @@ def _write_kernel(home: Path, python: Path) -> None:
 
 def _chromium() -> str:
     find = ["sh", str(ROOT / "scripts" / "chromium.sh"), "--find"]
-    return subprocess.run(
-        find, capture_output=True, text=True, check=True
-    ).stdout.strip()
+    return subprocess.run(find, capture_output=True, text=True, check=True).stdout.strip()

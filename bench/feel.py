@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from browser.lab import NotebookPage
 from playwright.sync_api import Locator
 
-QUIET = 500  # ms without a change mean that all is drawn
+# Ms without a change mean that all is drawn
+QUIET = 500
 # Watches the output of a cell from the next key or click on, or from now on.
 _WATCH = """
     ([index, now]) => {
@@ -86,6 +87,7 @@ class Feeler:
         tab.evaluate(_WATCH, [index, act is None])
         if act is not None:
             act(self._page.output(index))
-        tab.wait_for_function(_IS_DRAWN, timeout=60_000)  # longer: nothing changes
+        # Longer: nothing changes
+        tab.wait_for_function(_IS_DRAWN, timeout=60_000)
         first, last, task = (ms / 1000 for ms in tab.evaluate(_TAKEN))
         return Felt(first, last, task, self._bytes - before)

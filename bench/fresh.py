@@ -16,7 +16,8 @@ class Program:
     ) -> None:
         self._command, self._clock = list(command), clock
         self._env = {**os.environ, **env}
-        self.memory = 0  # bytes that the last round needed at most
+        # Bytes that the last round needed at most
+        self.memory = 0
 
     def seconds(self) -> float:
         """Run it; return the seconds it took, of its processor time or by the clock on the wall."""

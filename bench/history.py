@@ -87,6 +87,4 @@ def stamp(seconds: float) -> str:
 
 def _git(root: Path, *words: str) -> str:
     command = ["git", "-C", str(root), *words]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=True
-    ).stdout.strip()
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -10,8 +10,10 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 from measuring import CPU, ROUNDS, WALL, Clock, Timed, by_turns, profile, timed
 
-SINK = "TOOLBENCH_BENCH_ROWS"  # the file the rows of this process go to
-SLACK = 0.15  # how much steeper than its order a curve may be
+# The file the rows of this process go to
+SINK = "TOOLBENCH_BENCH_ROWS"
+# How much steeper than its order a curve may be
+SLACK = 0.15
 
 
 @runtime_checkable
@@ -131,13 +133,9 @@ class Ledger:
     ) -> Row:
         """Time one thing; *limit* is in seconds."""
         [mine] = by_turns([timed(ours, clock)], rounds)
-        return self._enter(
-            self._row(work, "limit", _unit(clock), mine, limit, note), ours
-        )
+        return self._enter(self._row(work, "limit", _unit(clock), mine, limit, note), ours)
 
-    def limit(
-        self, work: str, value: float, unit: str, limit: float, note: str = ""
-    ) -> Row:
+    def limit(self, work: str, value: float, unit: str, limit: float, note: str = "") -> Row:
         """Enter a *value* that was counted; at most *limit*."""
         return self._enter(self._row(work, "limit", unit, value, limit, note))
 

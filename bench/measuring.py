@@ -14,7 +14,8 @@ CPU: Clock = time.process_time
 WALL: Clock = time.perf_counter
 CLOCKS = {"CPU": CPU, "wall": WALL}
 ROUNDS = 15
-ROUND = 0.01  # seconds that a round takes at least
+# Seconds that a round takes at least
+ROUND = 0.01
 _ROOT = Path(__file__).parents[1]
 
 
@@ -45,7 +46,8 @@ class Stopwatch:
         return (clock() - start) / calls
 
     def _enough(self) -> int:
-        self.work()  # the first call fills caches
+        # The first call fills caches
+        self.work()
         calls = 1
         while calls < 100_000 and self._round(calls) * calls < ROUND / 2:
             calls *= 4
@@ -69,7 +71,8 @@ class Cold:
 
     def seconds(self) -> float:
         subject = self._fresh()
-        if self._clean:  # takes long where there are many objects
+        # Takes long where there are many objects
+        if self._clean:
             gc.collect()
         start = self._clock()
         self._work(subject)
@@ -89,7 +92,8 @@ def by_turns(watches: Sequence[Timed], rounds: int = ROUNDS) -> list[float]:
     """Return the median seconds of each; who begins changes from round to round."""
     taken: list[list[float]] = [[] for _ in watches]
     order = list(range(len(watches)))
-    for number in range(-1, rounds):  # the round before the first warms up
+    # The round before the first warms up
+    for number in range(-1, rounds):
         if number % 5 == 0:
             gc.collect()
         for which in order if number % 2 else reversed(order):

@@ -11,7 +11,8 @@ ROOT = Path(__file__).parents[1]
 PLACE = ROOT / ".peers" / "bench"
 _UV = ROOT / ".venv" / ".uv" / "bin" / "uv"
 _OURS = ROOT / ".venv" / "bin" / "python"
-_SECONDS = 900  # for one command
+# For one command
+_SECONDS = 900
 
 
 class AbsentError(Exception):
@@ -105,9 +106,7 @@ def _fill(home: Path, peer: Peer) -> None:
 def _interpreter(wanted: str) -> str:
     """Find a Python that is installed, in the places of pyenv too; download none."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    path = os.pathsep.join(
-        [*map(str, pyenv.glob("*/bin")), os.environ.get("PATH", os.defpath)]
-    )
+    path = os.pathsep.join([*map(str, pyenv.glob("*/bin")), os.environ.get("PATH", os.defpath)])
     find = [str(_UV), "python", "find", "--no-python-downloads", "--no-project"]
     try:
         return _run([*find, wanted], {"PATH": path}).strip()

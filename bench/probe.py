@@ -80,9 +80,7 @@ class Probe:
 class Remote:
     """Work in a probe."""
 
-    def __init__(
-        self, probe: Probe, work: str, clock: Clock, options: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, probe: Probe, work: str, clock: Clock, options: Mapping[str, Any]) -> None:
         self._ask = lambda do: probe.ask(do, work=work, clock=_NAMES[clock], **options)
 
     def seconds(self) -> float:

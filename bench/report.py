@@ -8,9 +8,7 @@ from pathlib import Path
 from ledger import Row
 
 _WHY = Path(__file__).with_name("why.toml")
-_HEAD = (
-    "| work | toolbench | peer or limit | ratio | goal | |\n|---|--:|--:|--:|--:|---|"
-)
+_HEAD = "| work | toolbench | peer or limit | ratio | goal | |\n|---|--:|--:|--:|--:|---|"
 _INTRO = """\
 Written by `make bench` in one run; not edited by hand. Times are medians of at least five
 rounds (fewer where one takes seconds) in which toolbench and its peer take turns. The **ratio** is the claim: it holds on
@@ -34,9 +32,7 @@ def written(rows: Sequence[Row], about: Iterable[str]) -> str:
         parts += [f"## {section}", "\n".join([_HEAD, *map(_line, entries)])]
     parts += ["## How cost grows", _CURVES, *_tables(curves)] if curves else []
     for kind, title in (("absent", "Not measured"), ("error", "Failed")):
-        lines = [
-            _escaped(f"{row.work}: {row.note}") for row in rows if row.kind == kind
-        ]
+        lines = [_escaped(f"{row.work}: {row.note}") for row in rows if row.kind == kind]
         parts += [f"## {title}", _list(lines)] if lines else []
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
@@ -84,9 +80,7 @@ def _missed(rows: Sequence[Row]) -> list[str]:
     parts = ["## Missed"] if rows else []
     for row in rows:
         reason = why.get(row.work, "Not explained yet.")
-        parts.append(
-            f"**{_escaped(row.work)}** ({_result(row).replace('*', '')}). {reason}"
-        )
+        parts.append(f"**{_escaped(row.work)}** ({_result(row).replace('*', '')}). {reason}")
         if row.profile:
             parts.append(f"```\n{row.profile}\n```")
     return parts

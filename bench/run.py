@@ -28,8 +28,10 @@ from report import as_text, written
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 ROWS = ROOT / "build" / "bench"
-MINUTES = 15  # for all files; what is then not measured is entered as such
-SECONDS = 300  # for one file
+# For all files; what is then not measured is entered as such
+MINUTES = 15
+# For one file
+SECONDS = 300
 LONG = ("bench_endurance", "bench_feel_browser", "bench_growth")
 _LATE = "It took more than"
 PYTEST = ["-q", "-W", "default", "--tb", "short", "-o", "python_files=bench_*.py"]
@@ -144,9 +146,7 @@ def measured(name: str, of: Path = ROOT, limit: float = SECONDS) -> list[Row]:
     return recorded(name)
 
 
-def _trouble_of(
-    command: Sequence[str], folder: Path, env: Mapping[str, str], limit: float
-) -> str:
+def _trouble_of(command: Sequence[str], folder: Path, env: Mapping[str, str], limit: float) -> str:
     """Run *command*; return what it printed if it failed, or a sentence if it took too long.
 
     It is stopped as Ctrl-C stops it, so that it ends its servers and browsers, then killed. Its output
@@ -166,7 +166,8 @@ def _trouble_of(
         except subprocess.TimeoutExpired:
             _stop(process)
             return f"{_LATE} {limit:.0f} s and was stopped; what it had is here."
-        except BaseException:  # Ctrl-C here is none there: it has a session of its own
+        except BaseException:
+            # Ctrl-C here is none there: it has a session of its own
             _stop(process)
             raise
         if not process.returncode:

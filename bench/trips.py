@@ -90,16 +90,13 @@ def click(panel: ToolPanel) -> None:
     report, pause = panel.runs.report, Event()
     while report._rendered is None or report._rendered.run != panel.runs.latest:
         pause.wait(0.001)
-    panel.runs.refresh()  # here, before the ticker does it in its thread
+    # Here, before the ticker does it in its thread
+    panel.runs.refresh()
 
 
 def _buttons(part: Any) -> list[Any]:
     below = [b for child in getattr(part, "children", ()) for b in _buttons(child)]
-    return (
-        [part, *below]
-        if hasattr(part, "description") and hasattr(part, "click")
-        else below
-    )
+    return [part, *below] if hasattr(part, "description") and hasattr(part, "click") else below
 
 
 def recorded(work: Callable[[], object]) -> Callable[[], None]:
@@ -118,7 +115,8 @@ def recorded(work: Callable[[], object]) -> Callable[[], None]:
 def trips() -> dict[str, Callable[[], object]]:
     """Return every trip by its name."""
     comm.create_comm = Quietly
-    quiet_module.QUIET = controls_module.QUIET = 0  # a click counts at once
+    # A click counts at once
+    quiet_module.QUIET = controls_module.QUIET = 0
     ticker._period = 1.0
     arguments = {"total": 84, "people": 4}
     action: Action = split_bill.action_from_arguments(arguments)

@@ -9,9 +9,12 @@ from html import escape
 from math import log10
 
 COLUMNS = ("work", "toolbench", "peer or limit", "ratio", "goal")
-LABEL, BARS, RIGHT, ROW = 470, 330, 110, 24  # widths and the height of a row, in pixels
-LONGEST = 66  # letters of a label
-LEAST, MOST = 0.001, 100.0  # where the axis begins and ends
+# Widths and the height of a row, in pixels
+LABEL, BARS, RIGHT, ROW = 470, 330, 110, 24
+# Letters of a label
+LONGEST = 66
+# Where the axis begins and ends
+LEAST, MOST = 0.001, 100.0
 STYLE = """
 <style>
 .bench-chart { overflow-x: auto; }
@@ -111,7 +114,8 @@ def _chart(title: str, rows: list[Row]) -> str:
 
 
 def _bar(row: Row, top: int) -> str:
-    ratio = 1.0 if row.ratio is None else row.ratio  # no bar without a ratio
+    # No bar without a ratio
+    ratio = 1.0 if row.ratio is None else row.ratio
     one, end = _x(1.0), _x(ratio)
     left, length = min(one, end), max(abs(end - one), 1)
     kind = "more" if ratio > 1 and not row.goal.startswith("≥") else "bar"

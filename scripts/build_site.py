@@ -37,7 +37,8 @@ CONTENTS_OF_REFERENCE = """
 toolbench*
 ```
 """
-NATIVE = ("pydantic-core", "charset-normalizer")  # built for Pyodide, on PyPI
+# Built for Pyodide, on PyPI
+NATIVE = ("pydantic-core", "charset-normalizer")
 
 
 def run(*command: str, cwd: Path = ROOT) -> None:
@@ -65,9 +66,7 @@ def wheels() -> Path:
     target = (*target, "--python-version", version)
     native = [pin for pin in pins if pin.split("==")[0] in NATIVE]
     pure = [pin for pin in pins if pin not in native and not pin.startswith("pyyaml")]
-    run(
-        *target, "--platform", platform, "--implementation", "cp", "--abi", abi, *native
-    )
+    run(*target, "--platform", platform, "--implementation", "cp", "--abi", abi, *native)
     run(*target, "--platform", "any", *pure)
     built = WORK / "pyyaml"
     shutil.rmtree(built, ignore_errors=True)
@@ -173,7 +172,8 @@ def _locked(name: str, entry: Any, folder: Path, package: Path) -> Any:
 def lite() -> None:
     """Build JupyterLite into the folder `lite` of the site."""
     shutil.rmtree(SITE / "lite", ignore_errors=True)
-    for database in WORK.glob(".jupyterlite.doit.db*"):  # what it takes for built
+    # What it takes for built
+    for database in WORK.glob(".jupyterlite.doit.db*"):
         database.unlink()
     folder, files = wheels(), WORK / "files"
     write_notebooks(files)
@@ -187,9 +187,7 @@ def lite() -> None:
             "apps": ["lab", "notebooks"],
             "no_sourcemaps": True,
         },
-        "PipliteAddon": {
-            "piplite_urls": [str(p) for p in sorted(folder.glob("*.whl"))]
-        },
+        "PipliteAddon": {"piplite_urls": [str(p) for p in sorted(folder.glob("*.whl"))]},
         "PyodideAddon": {"pyodide_url": str(archive)},
     }
     path = WORK / "jupyter_lite_config.json"
@@ -205,9 +203,7 @@ def documentation() -> None:
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(ROOT / "docs", source / "docs")
     shutil.copytree(SOURCE / "pages", source, dirs_exist_ok=True)
-    shutil.copytree(
-        ROOT / "bench", source / "bench", ignore=shutil.ignore_patterns("*.py")
-    )
+    shutil.copytree(ROOT / "bench", source / "bench", ignore=shutil.ignore_patterns("*.py"))
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         text = json.dumps(with_link(path.stem, json.loads(path.read_text("utf-8"))))
         (source / "notebooks" / path.name).write_text(text, "utf-8")
@@ -220,14 +216,16 @@ def documentation() -> None:
     shutil.copytree(SOURCE / "static", source / "_static")
     mermaid(source / "_static" / "mermaid")
     shutil.copy(SOURCE / "conf.py", source)
-    for old in SITE.glob("*"):  # pages that are no more
+    # Pages that are no more
+    for old in SITE.glob("*"):
         if old.is_dir() and old.name != "lite":
             shutil.rmtree(old)
         elif old.is_file():
             old.unlink()
     sphinx = (sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html")
     run(*sphinx, str(source), str(SITE))
-    images = Path("docs", "images")  # those in raw HTML, which Sphinx does not copy
+    # Those in raw HTML, which Sphinx does not copy
+    images = Path("docs", "images")
     shutil.copytree(ROOT / images, SITE / images, dirs_exist_ok=True)
 
 

@@ -20,9 +20,12 @@ END = "<!-- end -->"
 ACTIONS = ("load", "type", "run", "cancel", "reopen")
 HEADS = ("loads", "type", "run", "cancel", "the saved file reads well")
 PEOPLE = ("JupyterLab", "Notebook 7", "Voila", "nbclassic", "JupyterLite")
-NO_USE = {"Voila": {"reopen"}, "nbval": {"reopen"}}  # they save nothing
-KNOWN_NOT = {"JupyterLite": {"reopen"}}  # see docs/status.md, "The site"
-PARTLY = {("JupyterLite", "cancel"): "async tools"}  # a page has no threads
+# They save nothing
+NO_USE = {"Voila": {"reopen"}, "nbval": {"reopen"}}
+# See docs/status.md, "The site"
+KNOWN_NOT = {"JupyterLite": {"reopen"}}
+# A page has no threads
+PARTLY = {("JupyterLite", "cancel"): "async tools"}
 NOBODY = ("nbconvert", "nbval", "papermill", "jupyter execute")
 PACKAGES = {
     "Notebook 7": "notebook",
@@ -41,7 +44,8 @@ MANAGERS = {
 }
 """Parts of front ends that cannot be started here: what the table calls them, and their packages of npm."""
 MANAGER_PINS = ROOT / "tests" / "browser" / "managers" / "build.mjs"
-SITE_PINS = ROOT / "site" / "constraints.txt"  # what is installed for the site alone
+# What is installed for the site alone
+SITE_PINS = ROOT / "site" / "constraints.txt"
 UNPROVEN = ("skip", "xfail")
 
 
@@ -71,9 +75,7 @@ def main(arguments: list[str]) -> int:
     if "--check" in arguments:
         if text == before:
             return 0
-        print(
-            "The README's table of front ends is not what the tests say: run `make docs`."
-        )
+        print("The README's table of front ends is not what the tests say: run `make docs`.")
         return 1
     README.write_text(text, encoding="utf-8")
     return 0
@@ -94,9 +96,7 @@ def table(proven: dict[str, set[str]]) -> str:
     """Return the table in Markdown; empty is what a front end has no use for."""
     lines = ["", f"| front end | {' | '.join(HEADS)} |", f"|---|{'---|' * len(HEADS)}"]
     for name in (*PEOPLE, *MANAGERS, *NOBODY):
-        useless = NO_USE.get(name, set()) | (
-            {"type", "cancel"} if name in NOBODY else set()
-        )
+        useless = NO_USE.get(name, set()) | ({"type", "cancel"} if name in NOBODY else set())
         cells = (
             PARTLY.get((name, a), "yes")
             if a in proven[name]
@@ -115,9 +115,7 @@ def labelled(name: str) -> str:
     """Return *name* with the version that is tested here."""
     if name in MANAGERS:
         label, package = MANAGERS[name]
-        [release] = re.findall(
-            rf'"{package}@([\d.]+)"', MANAGER_PINS.read_text("utf-8")
-        )
+        [release] = re.findall(rf'"{package}@([\d.]+)"', MANAGER_PINS.read_text("utf-8"))
         return f"{label} ({package} {release})"
     package = PACKAGES.get(name, name.lower())
     release = ".".join(installed(package).split(".")[:2])

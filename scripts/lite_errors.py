@@ -20,11 +20,7 @@ def heed_meant_errors(lite: Path) -> None:
         SystemExit: This is another JupyterLite, whose JavaScript does not have both places once.
     """
     texts = {path: path.read_text("utf-8") for path in (lite / "build").glob("*.js")}
-    places = [
-        path
-        for path, text in texts.items()
-        if text.count(REQUEST) == text.count(REPLY) == 1
-    ]
+    places = [path for path, text in texts.items() if text.count(REQUEST) == text.count(REPLY) == 1]
     if len(places) != 1:
         message = (
             f"{len(places)} files of JupyterLite cancel cells as 0.8.6 does, not 1: look whether this version "

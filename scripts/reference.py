@@ -64,9 +64,11 @@ MODULES = {
     "toolbench.compat": None,
 }
 COMMANDS = ("new", "lab", "eval", "export", "connect", "doctor")
-_FUNCTIONS = {"eval": "eval_"}  # what is called like a function of Python
+# What is called like a function of Python
+_FUNCTIONS = {"eval": "eval_"}
 STYLE: ConfigDict = {
-    "filters": ["!^_", "!^getdoc$"],  # IPython asks for it
+    # IPython asks for it
+    "filters": ["!^_", "!^getdoc$"],
     "heading_level": 1,
     "inherited_members": False,
     "line_length": 88,
@@ -110,11 +112,11 @@ def pages() -> dict[str, str]:
         docstring_options={"ignore_init_summary": True, "warnings": False},
     )
     modules = {
-        name: package if name == "toolbench" else package[name.split(".", 1)[1]]
-        for name in MODULES
+        name: package if name == "toolbench" else package[name.split(".", 1)[1]] for name in MODULES
     }
     members = {name: public_members(name, module) for name, module in modules.items()}
-    homes: dict[str, str] = {}  # the module that describes an object, by its path
+    # The module that describes an object, by its path
+    homes: dict[str, str] = {}
     for name in sorted(members, key=lambda name: -name.count(".")):
         for described in members[name].values():
             homes.setdefault(described.path, name)
@@ -127,10 +129,7 @@ def pages() -> dict[str, str]:
     for described in classes.values():
         describe_hidden_bases(described, homes)
         hide_values(described)
-    texts = {
-        name: module_page(module, members[name], homes)
-        for name, module in modules.items()
-    }
+    texts = {name: module_page(module, members[name], homes) for name, module in modules.items()}
     headings = {name: dict(anchors_of(text)) for name, text in texts.items()}
     anchors = {
         path: f"{home}.md#{headings[home][f'## `{name}`']}"
@@ -139,8 +138,7 @@ def pages() -> dict[str, str]:
         if homes[path := described.path] == home
     }
     described_pages = {
-        f"{name}.md": linked(text, f"{name}.md", anchors)
-        for name, text in texts.items()
+        f"{name}.md": linked(text, f"{name}.md", anchors) for name, text in texts.items()
     }
     first = linked(first_page(package, modules), FIRST, anchors)
     return {FIRST: first, **described_pages}
@@ -166,9 +164,7 @@ def module_page(
     """Return the page of a module; of what another page describes it has a link."""
     here = [word for word, m in members.items() if homes[m.path] == module.path]
     page = render_object_docs(module, {**STYLE, "members": here})
-    elsewhere = [
-        f"[`{word}`](#{m.path})" for word, m in members.items() if word not in here
-    ]
+    elsewhere = [f"[`{word}`](#{m.path})" for word, m in members.items() if word not in here]
     note = f"\n\nDescribed elsewhere: {', '.join(elsewhere)}." if elsewhere else ""
     return f"{page.rstrip()}{note}\n"
 
@@ -246,10 +242,7 @@ def commands(package: griffe.Module) -> Iterator[str]:
         yield f"### `toolbench {name}`\n"
         function = package["cli.app"][_FUNCTIONS.get(name, name)]
         for parameter in function.parameters:
-            if (
-                getattr(parameter.annotation, "canonical_path", "")
-                == "typing.Annotated"
-            ):
+            if getattr(parameter.annotation, "canonical_path", "") == "typing.Annotated":
                 parameter.annotation = parameter.annotation.slice.elements[0]
         yield render_object_docs(function, style)
 

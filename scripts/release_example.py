@@ -33,9 +33,7 @@ class MeasureObservation(Observation):
 class MeasureExecutor(ToolExecutor[MeasureAction, MeasureObservation]):
     """Counts words."""
 
-    def __call__(
-        self, action: MeasureAction, conversation: object = None
-    ) -> MeasureObservation:
+    def __call__(self, action: MeasureAction, conversation: object = None) -> MeasureObservation:
         """Count the words of the action's text."""
         words = len(action.text.split())
         return MeasureObservation.from_text(f"{words} words", words=words)

@@ -13,7 +13,8 @@ from pathlib import Path
 from playwright.sync_api import Browser, Locator, sync_playwright
 from tour import CHECKOUT, ROOT
 
-sys.path.insert(0, str(ROOT / "tests"))  # the tests know how to drive a front end
+# The tests know how to drive a front end
+sys.path.insert(0, str(ROOT / "tests"))
 
 from browser.axe import THEMES, use_theme, violations
 from browser.chromium import FLAGS
@@ -24,9 +25,11 @@ from browser.tab import Tab
 from picture_states import SETUP, STATES, State
 
 IMAGES = ROOT / "docs" / "images"
-SIZE = {"width": 1280, "height": 1600}  # three panes, and all of each is in the window
+# Three panes, and all of each is in the window
+SIZE = {"width": 1280, "height": 1600}
 WIDTHS = (1280, 700, 400)
-MAKE_ROOM = (  # in a narrow window JupyterLab's own bars take most of it
+# In a narrow window JupyterLab's own bars take most of it
+MAKE_ROOM = (
     "jupyterapp.commands.execute('application:set-mode', {mode: 'single-document'})",
     "jupyterapp.commands.execute('application:toggle-left-area')",
     "jupyterapp.commands.execute('application:toggle-side-tabbar', {side: 'left'})",
@@ -72,9 +75,7 @@ EXPLORER = "%mcp explore time"
 def main() -> int:
     """Write the pictures of the documents, or with `--states FOLDER` those of every state."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--states", type=Path, metavar="FOLDER", help="every state there"
-    )
+    parser.add_argument("--states", type=Path, metavar="FOLDER", help="every state there")
     parser.add_argument("--only", default="", help="states whose name matches this")
     parser.add_argument("--widths", type=int, nargs="+", default=WIDTHS)
     parser.add_argument("--themes", nargs="+", default=list(THEMES), choices=THEMES)
@@ -101,9 +102,7 @@ def take(browser: Browser, server: JupyterServer, theme: str, folder: Path) -> N
     page = NotebookPage(Tab(context), server, IMAGES)
     page.open("pictures.ipynb")
     use_theme(page.tab.page, theme)
-    page.tab.page.evaluate(
-        "jupyterapp.commands.execute('application:toggle-left-area')"
-    )
+    page.tab.page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
     page.run_all()
     panel = page.output(1)
     page.show(1)
@@ -117,7 +116,8 @@ def take(browser: Browser, server: JupyterServer, theme: str, folder: Path) -> N
     save(page.output(2), f"bench-{theme}", folder)
     page.show(4)
     alive(page, 4).get_by_text("convert_time").first.click()
-    alive(page, 4).get_by_role("button", name="Run").wait_for()  # its panel is there
+    # Its panel is there
+    alive(page, 4).get_by_role("button", name="Run").wait_for()
     save(page.output(4), f"explorer-{theme}", folder)
     page.shut_down()
     context.close()
@@ -166,7 +166,8 @@ def take_width(
     page.tab.page.set_viewport_size({"width": width, "height": 1500})
     for index, state in enumerate(chosen, 1):
         page.show(index)
-        page.tab.page.wait_for_timeout(150)  # lists and cards measure themselves anew
+        # Lists and cards measure themselves anew
+        page.tab.page.wait_for_timeout(150)
         path = target / f"{state.name}-{theme}-{width}.png"
         page.output(index).screenshot(path=path, animations="disabled")
         part = f".jp-Cell[data-windowed-list-index='{index}'] .jp-Cell-outputWrapper"

@@ -102,7 +102,8 @@ def stress(seconds: float) -> list[str]:
     before = sys.stdout, sys.stderr
     warnings.simplefilter("ignore")
     sys.stdout, sys.stderr = out, err
-    wrong.extend(filter(None, [run_tool()]))  # both streams have been seen now
+    # Both streams have been seen now
+    wrong.extend(filter(None, [run_tool()]))
     for thread in threads:
         thread.start()
     while time.monotonic() < end and not wrong:

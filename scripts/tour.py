@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 ROOT = Path(__file__).resolve().parents[1]
-CHECKOUT = "/home/you/toolbench"  # what stands for it in all that is published
+# What stands for it in all that is published
+CHECKOUT = "/home/you/toolbench"
 CELL_SECONDS = 300
 JUPYTER_FOLDERS = (
     "JUPYTER_CONFIG_DIR",
@@ -52,12 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("notebook", type=Path)
     how = parser.add_mutually_exclusive_group()
-    how.add_argument(
-        "--lab", action="store_true", help="start JupyterLab even without a screen"
-    )
-    how.add_argument(
-        "--report", action="store_true", help="write a report even with one"
-    )
+    how.add_argument("--lab", action="store_true", help="start JupyterLab even without a screen")
+    how.add_argument("--report", action="store_true", help="write a report even with one")
     options = parser.parse_args(arguments)
     notebook: Path = options.notebook.resolve()
     obstacle = browser_obstacle()
@@ -70,7 +67,8 @@ def main(arguments: list[str] | None = None) -> int:
         use_own_kernel()
         if not options.report:
             reason = f"{obstacle}, so here is a report; `make lab` starts JupyterLab."
-            print(reason, flush=True)  # the report takes a while
+            # The report takes a while
+            print(reason, flush=True)
         print(f"The report is {write_report(notebook)}")
     except (TourError, LabError) as error:
         print(error, file=sys.stderr)
@@ -107,7 +105,8 @@ def home_is_usable() -> bool:
         return False
     try:
         home = Path.home()
-    except RuntimeError:  # no HOME, and a user without a name
+    except RuntimeError:
+        # No HOME, and a user without a name
         return False
     return home.is_dir() and os.access(home, os.W_OK)
 
@@ -124,9 +123,11 @@ def write_report(source: Path) -> Path:
     report = ROOT / "build" / "report" / f"{source.stem}.html"
     with refusals_named(report):
         report.parent.mkdir(parents=True, exist_ok=True)
-        report.unlink(missing_ok=True)  # an earlier run's would pass for this one's
+        # An earlier run's would pass for this one's
+        report.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        for name in JUPYTER_FOLDERS:  # the report owes nothing to the user's settings
+        # The report owes nothing to the user's settings
+        for name in JUPYTER_FOLDERS:
             os.environ[name] = str(Path(folder) / name.lower())
         page = page_of(executed(source), source)
     with refusals_named(report):
@@ -188,7 +189,8 @@ def failures_named(client: Any, source: Path) -> Iterator[None]:
         reason = f"{error.ename}: {error.evalue}"
     except CellTimeoutError:
         reason = f"It was not done after {CELL_SECONDS} s."
-    except RuntimeError as error:  # the kernel died, or did not start
+    except RuntimeError as error:
+        # The kernel died, or did not start
         reason = str(error)
     else:
         return

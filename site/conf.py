@@ -8,7 +8,8 @@ author = "the authors of toolbench"
 copyright = f"2026, {author}"
 extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design", "sphinxcontrib.mermaid"]
 exclude_patterns = ["README.md", "bench/peers*"]
-nb_execution_mode = "off"  # the saved outputs are what the tests compare
+# The saved outputs are what the tests compare
+nb_execution_mode = "off"
 nb_mime_priority_overrides = [
     # the widget view needs a kernel; the page shows what every notebook keeps beside it
     ("html", "application/vnd.jupyter.widget-view+json", None),
@@ -19,7 +20,8 @@ mermaid_use_local = "mermaid/mermaid.esm.min.mjs"
 mermaid_fullscreen = False
 mermaid_height = "auto"
 myst_heading_anchors = 3
-suppress_warnings = ["myst.header"]  # a page may begin below its first level
+# A page may begin below its first level
+suppress_warnings = ["myst.header"]
 html_theme = "furo"
 html_title = "toolbench"
 html_logo = "_static/logo.svg"

@@ -22,17 +22,15 @@ from toolbench.core.registry import default_registry
 from toolbench.redaction.remembered_secrets import remembered
 from toolbench.runs.policy import policy
 
-SLOW = [HealthCheck.too_slow]  # a timing, which no test may fail by
-settings.register_profile(
-    "ci", derandomize=True, deadline=None, suppress_health_check=SLOW
-)
-settings.register_profile(
-    "explore", deadline=None, max_examples=2_000, suppress_health_check=SLOW
-)
+# A timing, which no test may fail by
+SLOW = [HealthCheck.too_slow]
+settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=SLOW)
+settings.register_profile("explore", deadline=None, max_examples=2_000, suppress_health_check=SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 _STATE = tempfile.mkdtemp(prefix="toolbench-state-")
 os.environ["XDG_STATE_HOME"] = (
-    _STATE  # no test reads or changes what this user approved
+    # No test reads or changes what this user approved
+    _STATE
 )
 atexit.register(shutil.rmtree, _STATE, ignore_errors=True)
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -11,7 +11,8 @@ _REACHES_OUT = {
     *("os.system", "pty.spawn"),
 }
 """What Python itself reports before it does it: the events of `sys.audit`."""
-_cuts: list[list[str]] = []  # a hook stays: it asks whether it is wanted
+# A hook stays: it asks whether it is wanted
+_cuts: list[list[str]] = []
 
 
 def _hook(event: str, arguments: tuple[object, ...]) -> None:

@@ -131,7 +131,8 @@ HOSTILE: dict[str, Any] = {
     "no attributes of its own": NoDict(),
     "detached object": Detached(),
     "detached object with a slot": NoSlots(),
-    "no attribute, no class": [NoAttributes()],  # pytest asks for the class
+    # pytest asks for the class
+    "no attribute, no class": [NoAttributes()],
     "every attribute": AnyName(),
     "dict that was closed": NoValues(a=1),
     "list that was closed": NoItems([1]),

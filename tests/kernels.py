@@ -53,6 +53,7 @@ def python_of(kernel: str) -> str:
         ours = sysconfig.get_path("purelib")
         theirs = Path(sysconfig.get_path("purelib", vars={"base": str(home)}))
         lines = f"import site; site.addsitedir({ours!r})\n"
-        (theirs / "ours.pth").write_text(lines)  # looked at after its own
+        # Looked at after its own
+        (theirs / "ours.pth").write_text(lines)
         ready.touch()
     return str(python)

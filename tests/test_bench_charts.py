@@ -19,9 +19,7 @@ def test_every_comparison_has_a_bar_and_a_row():
     rows = [row for _, part in bench_charts.sections(RESULTS) for row in part]
     assert len(rows) == len(goals) > 100
     assert PAGE.count("<rect") == len(rows)
-    assert all(
-        f"| {row.ours} | {row.peer} | {row.ratio_text} |" in PAGE for row in rows
-    )
+    assert all(f"| {row.ours} | {row.peer} | {row.ratio_text} |" in PAGE for row in rows)
 
 
 def test_missed_goals_are_named_in_the_chart():

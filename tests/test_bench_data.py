@@ -47,9 +47,10 @@ class TestHistory:
         last = history.newest(tmp_path)
         assert last is not None
         assert last.date == "2026-11-25T01:00"
-        assert [
-            (date, each.ours) for date, _, each in history.course("a call", tmp_path)
-        ] == [("2026-11-24T03:05", 1.0), ("2026-11-25T01:00", 2.5)]
+        assert [(date, each.ours) for date, _, each in history.course("a call", tmp_path)] == [
+            ("2026-11-24T03:05", 1.0),
+            ("2026-11-25T01:00", 2.5),
+        ]
 
     def test_the_page_is_written_from_it(self, tmp_path):
         """The page names the date, the commit and the machine, and each row."""
@@ -61,13 +62,12 @@ class TestHistory:
 
 
 class TestCompare:
-    @pytest.mark.parametrize(
-        ("ours", "verdict"), [(1.0, ""), (1.5, "more"), (0.5, "less")]
-    )
+    @pytest.mark.parametrize(("ours", "verdict"), [(1.0, ""), (1.5, "more"), (0.5, "less")])
     def test_a_clear_change(self, ours, verdict):
         """The interval lies around the ratio of the pairs; where it leaves out 1, there is a change."""
         noise = [1.0, 1.02, 0.97, 1.01, 0.99]
-        bases = [1.0, 1.3, 0.8, 1.1, 1.0]  # the machine's speed drifts
+        # The machine's speed drifts
+        bases = [1.0, 1.3, 0.8, 1.1, 1.0]
         pairs = [
             (row(ours=ours * base * n), row(ours=base))
             for base, n in zip(bases, noise, strict=True)
@@ -181,12 +181,14 @@ class TestRun:
             "run.measured('bench_slow', of=run.HERE, limit=10)\n"
         )
         command = [sys.executable, "-c", script, str(BENCH), str(tmp_path)]
-        env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # it starts soon
+        # It starts soon
+        env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         subprocess.run(command, env=env, check=True)
         lines = (tmp_path / "bench_slow.jsonl").read_text().splitlines()
         own, note = map(Row.load, lines)
         assert own == row()
-        assert note.kind == "absent"  # it had less time than usual
+        # It had less time than usual
+        assert note.kind == "absent"
         assert "more than 10 s" in note.note
         stat = Path("/proc", (tmp_path / "child").read_text(), "stat")
         assert not stat.exists() or " Z " in stat.read_text()

@@ -19,10 +19,9 @@ PYTHON = (ROOT / "binder/runtime.txt").read_text().strip().removeprefix("python-
 def repo2docker() -> subprocess.CompletedProcess[str]:
     """repo2docker's Dockerfile for this repository, and what it says about it."""
     command = [sys.executable, "-m", "repo2docker", "--no-build", "--debug"]
-    command += ["--user-id=1000", "--user-name=jovyan"]  # it refuses to build as root
-    return subprocess.run(
-        [*command, "."], cwd=ROOT, capture_output=True, text=True, timeout=60
-    )
+    # It refuses to build as root
+    command += ["--user-id=1000", "--user-name=jovyan"]
+    return subprocess.run([*command, "."], cwd=ROOT, capture_output=True, text=True, timeout=60)
 
 
 @pytest.fixture
@@ -33,9 +32,7 @@ def dockerfile(repo2docker) -> list[str]:
 
 
 class TestDockerfile:
-    def test_installs_our_requirements_with_the_whole_repository_there(
-        self, dockerfile
-    ):
+    def test_installs_our_requirements_with_the_whole_repository_there(self, dockerfile):
         """The requirements name the repository itself, so its files come first."""
         install = 'pip install --no-cache-dir -r "binder/requirements.txt"'
         [step] = [n for n, line in enumerate(dockerfile) if line.endswith(install)]

@@ -82,10 +82,7 @@ class TestActionBase:
     def test_carries_a_rating(self):
         """Every action may be rated; unrated is unknown."""
         assert MyAction(input_text="x").security_risk is SecurityRisk.UNKNOWN
-        assert (
-            MyAction(input_text="x", security_risk="HIGH").security_risk
-            is SecurityRisk.HIGH
-        )
+        assert MyAction(input_text="x", security_risk="HIGH").security_risk is SecurityRisk.HIGH
 
     def test_is_asked_for_it_last(self):
         """The rating comes after the arguments, once, whatever is asked for."""

@@ -199,7 +199,8 @@ class LaterTool(ToolDefinition[LaterAction, Observation]):
 def test_functions_of_a_loaded_file_go_on_to_import_ours(load, tmp_path, by_path):
     """Also when the `with` has ended, from several threads, and without a trace for others."""
     module = load("later_for_openhands", LATER)
-    if by_path:  # as a file whose name is no name of a module is loaded
+    # As a file whose name is no name of a module is loaded
+    if by_path:
         path = tmp_path / "later_for_openhands.py"
         spec = importlib.util.spec_from_file_location("later_by_path", path)
         module = importlib.util.module_from_spec(spec)

@@ -30,7 +30,8 @@ from toolbench.widgets.panel import ToolPanel
 
 RECORD = Path(__file__).with_name("counts.json")
 RENEW = "TOOLBENCH_COUNTS"
-SLACK = {"bytes": 1.05, "modules": 1.05}  # other versions of Python and of packages
+# Other versions of Python and of packages
+SLACK = {"bytes": 1.05, "modules": 1.05}
 OPEN_FILES = Path("/proc/self/fd")
 
 
@@ -61,9 +62,7 @@ def tool_named(name: str) -> ToolDefinition:
 WIDGETS: dict[str, Callable[[], Any]] = {
     "a form of ten fields": lambda: SchemaForm(TenFields.model_json_schema()).widget,
     "the panel of a tool of ten fields": lambda: bench(tool_named("find")),
-    "a bench of 1,000 tools": lambda: bench(
-        *(tool_named(f"t{n}") for n in range(1_000))
-    ),
+    "a bench of 1,000 tools": lambda: bench(*(tool_named(f"t{n}") for n in range(1_000))),
 }
 PROGRAMS = {
     "import toolbench": "import toolbench",
@@ -93,8 +92,7 @@ def check(counted: dict[str, int]) -> None:
         if what in record
         else f"{what}: {count:,}, not on record"
         for what, count in counted.items()
-        if what not in record
-        or count > record[what] * SLACK.get(what.partition(" ")[0], 1)
+        if what not in record or count > record[what] * SLACK.get(what.partition(" ")[0], 1)
     ]
     assert not grown, (
         f"{'; '.join(grown)}. If that is worth it, renew the record: "

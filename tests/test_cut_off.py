@@ -19,9 +19,7 @@ REACHES_OUT = {
     "a connection": _connects,
     "a name": lambda: socket.getaddrinfo("localhost", 80),
     "a program": lambda: subprocess.run([sys.executable, "-c", ""], check=True),
-    "a spawned program": lambda: os.posix_spawn(
-        sys.executable, [sys.executable, "-c", ""], {}
-    ),
+    "a spawned program": lambda: os.posix_spawn(sys.executable, [sys.executable, "-c", ""], {}),
 }
 
 

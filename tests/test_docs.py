@@ -28,11 +28,14 @@ DOCUMENTS = [
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
-RUN = [path for path in DOCUMENTS if path.parent != REFERENCE]  # signatures do not run
+# Signatures do not run
+RUN = [path for path in DOCUMENTS if path.parent != REFERENCE]
 RAISES = "raises"
-PEERS = "peers"  # run by tests/peers, where the libraries are
+# Run by tests/peers, where the libraries are
+PEERS = "peers"
 READERS = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
-SHOWN_ONLY = {"mermaid", "pycon"}  # drawn; tried by doctest
+# Drawn; tried by doctest
+SHOWN_ONLY = {"mermaid", "pycon"}
 
 
 def blocks(document: Path) -> list[Token]:
@@ -60,9 +63,7 @@ def cells(document: Path) -> list[nbformat.NotebookNode]:
         language, *marks = block.info.split() or [""]
         if language == "python" and PEERS not in marks:
             tags = ["raises-exception"] if RAISES in marks else []
-            written.append(
-                v4.new_code_cell(block.content, metadata={"tags": tags, "shown": ""})
-            )
+            written.append(v4.new_code_cell(block.content, metadata={"tags": tags, "shown": ""}))
         elif language == "text" and written:
             written[-1].metadata["shown"] = block.content
     return written
@@ -94,18 +95,14 @@ def test_the_python_of_a_document_runs(document, tmp_path):
     """In one kernel, from top to bottom; a block marked `raises` raises, no other does."""
     notebook = v4.new_notebook(cells=cells(document))
     resources = {"metadata": {"path": tmp_path}}
-    NotebookClient(
-        notebook, kernel_name="python3", timeout=120, resources=resources
-    ).execute()
+    NotebookClient(notebook, kernel_name="python3", timeout=120, resources=resources).execute()
     for cell in notebook.cells:
         failed = any(output.output_type == "error" for output in cell.outputs)
         assert failed == ("raises-exception" in cell.metadata.tags), cell.source
         assert words(cell.metadata.shown) in words(output_text(cell))
 
 
-@pytest.mark.parametrize(
-    "document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT))
-)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 class TestTheRest:
     def test_configuration_can_be_read(self, document):
         """A block of JSON, TOML or YAML is one."""
@@ -126,12 +123,8 @@ def imported() -> set[str]:
     notebooks = (nbformat.read(p, 4) for p in (ROOT / "notebooks").glob("*.ipynb"))
     code = [cell.source for book in notebooks for cell in book.cells]
     code += [block.content for path in DOCUMENTS for block in blocks(path)]
-    imports = re.findall(
-        r"^from (toolbench[\w.]*) import (\([^)]*\)|.*)", "\n".join(code), re.M
-    )
-    names = (
-        (module, re.findall(r"(\w+)(?: as \w+)?", line)) for module, line in imports
-    )
+    imports = re.findall(r"^from (toolbench[\w.]*) import (\([^)]*\)|.*)", "\n".join(code), re.M)
+    names = ((module, re.findall(r"(\w+)(?: as \w+)?", line)) for module, line in imports)
     return {f"{module}.{name}" for module, line in names for name in line}
 
 
@@ -178,9 +171,7 @@ def test_links_of_the_reference_lead_to_an_entry():
     links = [
         (path.name, *link)
         for path in REFERENCE.glob("*.md")
-        for link in re.findall(
-            r"\]\((toolbench[\w.]*\.md)?#([\w-]+)\)", path.read_text("utf-8")
-        )
+        for link in re.findall(r"\]\((toolbench[\w.]*\.md)?#([\w-]+)\)", path.read_text("utf-8"))
     ]
     assert len(links) > 100
     for page, target, anchor in links:

@@ -20,9 +20,7 @@ _EXAMPLES = {
         "add", [Problem(("a", 0), "is required"), Problem((), "is odd")]
     ),
     MissingExtraError: MissingExtraError("pandas"),
-    ToolFailedError: ToolFailedError(
-        "add", Observation.from_text("no"), "In[1], line 2, in add"
-    ),
+    ToolFailedError: ToolFailedError("add", Observation.from_text("no"), "In[1], line 2, in add"),
     ToolStoppedError: ToolStoppedError("add", Observation.from_text("no")),
 }
 _TREE = [
@@ -51,9 +49,7 @@ def test_travels_with_dask():
         "pickling_support.install()\n"
         "print(pickle.loads(pickle.dumps(ModelConnectionError('what happened'))))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "what happened\n", done.stderr
 
 

@@ -120,7 +120,8 @@ def check(work: Callable[[], object], wire: Wire, *, first: int = 5) -> None:
         last[:] = [left().beyond(earlier)]
         return last[-1].is_flat
 
-    try:  # a thread may be on its way out
+    # A thread may be on its way out
+    try:
         eventually(is_flat, 5)
     except AssertionError:
         pytest.fail(f"After {TIMES} times more there is {last[-1]}.")
@@ -144,7 +145,8 @@ class TestRuns:
             assert run.done.wait(20)
             finish(panel)
 
-        check(work, wire, first=12)  # the panel lists ten runs
+        # The panel lists ten runs
+        check(work, wire, first=12)
 
     def test_kept_in_the_history(self, wire):
         """The history keeps a limited number of records, however many runs there were."""
@@ -205,8 +207,7 @@ class TestServers:
         for number in range(100):
             traffic.note("sent", "{}", kind="request", method="m", request_id=number)
         known, forgotten = (
-            traffic.note("received", "{}", kind="response", request_id=number)
-            for number in (99, 5)
+            traffic.note("received", "{}", kind="response", request_id=number) for number in (99, 5)
         )
         assert (known.method, forgotten.method) == ("m", "")
 

@@ -93,7 +93,8 @@ def test_a_page_made_of_it_shows_the_tool_and_the_result(tmp_path):
     )
     page = (tmp_path / "in.html").read_text(encoding="utf-8")
     assert "HEAR" in page
-    assert "the model read" in page.lower()  # a heading of the static view
+    # A heading of the static view
+    assert "the model read" in page.lower()
 
 
 @pytest.mark.long

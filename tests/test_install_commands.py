@@ -31,9 +31,7 @@ def test_without_pip_it_is_uv(programs):
 @pytest.mark.usefixtures("_no_pip", "programs")
 def test_without_both_pip_is_added_first():
     """Python brings pip itself."""
-    assert how_to_install("p") == (
-        f"{PYTHON} -m ensurepip, then {PYTHON} -m pip install p"
-    )
+    assert how_to_install("p") == (f"{PYTHON} -m ensurepip, then {PYTHON} -m pip install p")
 
 
 @pytest.mark.usefixtures("_no_pip", "programs")

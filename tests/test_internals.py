@@ -170,9 +170,7 @@ def test_private_names_of_google_genai():
     assert isinstance(http._loop_clients, dict)
     assert http._per_loop is True
     assert callable(http._client_for_running_loop)
-    assert "_async_client_session_request_args" in inspect.getsource(
-        type(client._api_client)
-    )
+    assert "_async_client_session_request_args" in inspect.getsource(type(client._api_client))
     assert client._api_client._http_options.async_client_args is None
     assert isinstance(client._api_client._aiohttp_sessions, dict)
 
@@ -230,17 +228,13 @@ def trees() -> Iterator[ast.Module]:
 
 def private_names() -> Iterator[str]:
     """The private names that are used in the package and defined nowhere in it."""
-    own, used = set(), {"_dom_classes"}  # which an assignment makes look like our own
+    # Which an assignment makes look like our own
+    own, used = set(), {"_dom_classes"}
     for node in (node for tree in trees() for node in ast.walk(tree)):
         match node:
-            case (
-                ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name)
-            ):
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
                 own.add(name)
-            case (
-                ast.Name(id=name, ctx=ast.Store())
-                | ast.Attribute(attr=name, ctx=ast.Store())
-            ):
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
                 own.add(name)
             case ast.Attribute(attr=name) if is_private(name):
                 used.add(name)

@@ -39,7 +39,8 @@ NO_NOUNS = {
     ),
     *("said", "shown", "spoken", "stopping", "telling", "told", "waiting", "wanted"),
 }
-NOUNS = {"feed"}  # they only look like participles
+# They only look like participles
+NOUNS = {"feed"}
 # Files too small to be worth a place of their own, unless named here.
 SMALL = 19
 TINY = {
@@ -71,7 +72,8 @@ def homes():
     for module in modules():
         home = module.parent if module.name == "__init__" else module
         if home.name == home.parent.name:
-            home = home.parent  # form/form.py
+            # form/form.py
+            home = home.parent
         if home.name not in PARTS | {""}:
             places[home.name].add(home.as_posix())
     return places
@@ -107,8 +109,7 @@ def test_a_file_is_worth_opening():
         module.as_posix()
         for module in modules()
         if module.name not in PARTS
-        and len((ROOT / module).with_suffix(".py").read_text("utf-8").splitlines())
-        <= SMALL
+        and len((ROOT / module).with_suffix(".py").read_text("utf-8").splitlines()) <= SMALL
     }
     assert tiny == set(TINY)
 
@@ -145,12 +146,8 @@ def imports(module):
     """Return what *module* imports of the package anywhere, each by its name at the top."""
     tree = ast.parse((ROOT / module).with_suffix(".py").read_text("utf-8"))
     names = [n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
-    names += [
-        a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names
-    ]
-    return {
-        name.split(".")[1] for name in names if name and name.startswith("toolbench.")
-    }
+    names += [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
+    return {name.split(".")[1] for name in names if name and name.startswith("toolbench.")}
 
 
 def test_not_even_a_type_comes_from_above():
@@ -221,9 +218,7 @@ def test_no_circle_when_functions_run():
     """No two modules need each other, at the top or in a function, but for those named here."""
     graph = {
         module.as_posix(): {
-            other
-            for other in needs(module)
-            if not may_be_late(module.as_posix(), other)
+            other for other in needs(module) if not may_be_late(module.as_posix(), other)
         }
         for module in modules()
     }

@@ -94,7 +94,8 @@ def test_of_requests_and_of_httpx():
     """The two that tools use most; refused for real."""
     requests, httpx = pytest.importorskip("requests"), pytest.importorskip("httpx")
     with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))  # bound, and nobody listens
+        # Bound, and nobody listens
+        closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}/"
         for get in (requests.get, httpx.get, httpx2.get):
             with pytest.raises(Exception) as caught:

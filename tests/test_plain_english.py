@@ -66,9 +66,7 @@ def is_participle(name: str, more: Set[str] = frozenset()) -> bool:
 
 def test_docstrings_name_who_acts():
     """No docstring leaves it to the reader who somebody is."""
-    assert [
-        (*row[:2], vague_words(row[2])) for row in docstrings() if vague_words(row[2])
-    ] == []
+    assert [(*row[:2], vague_words(row[2])) for row in docstrings() if vague_words(row[2])] == []
 
 
 def test_names_say_what_a_value_is():
@@ -94,9 +92,7 @@ def test_names_in_tests_say_what_a_value_is():
     assert wrong == []
 
 
-@pytest.mark.parametrize(
-    "line", ["Stop, if nobody waits.", "Tell whoever looks.", "Somebody's."]
-)
+@pytest.mark.parametrize("line", ["Stop, if nobody waits.", "Tell whoever looks.", "Somebody's."])
 def test_vague_words_are_recognised(line):
     """The words are recognised at the end of a sentence too, in any case."""
     assert vague_words(re.sub("'s", "", line))

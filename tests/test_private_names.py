@@ -65,11 +65,7 @@ def test_what_is_a_private_read():
     """Another object's attribute, if it is read: not our own, and not what displays call."""
     code = "a._x; self._y; b._repr_html_(); c._dom_classes; d.__dict__; e._z = f._w"
     assert sorted(private_reads(ast.parse(code))) == ["_w", "_x"]
-    by_name = (
-        "getattr(a, '_x'); m.setattr('b.c._y', 1); m.setattr(d, '_z', '_ w'); f('_u')"
-    )
+    by_name = "getattr(a, '_x'); m.setattr('b.c._y', 1); m.setattr(d, '_z', '_ w'); f('_u')"
     assert sorted(private_reads(ast.parse(by_name))) == ["_x", "_y", "_z"]
-    imports = (
-        "from toolbench.a import _x, y; from json import _z; from toolbench import *"
-    )
+    imports = "from toolbench.a import _x, y; from json import _z; from toolbench import *"
     assert list(private_reads(ast.parse(imports))) == ["_x"]

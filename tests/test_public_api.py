@@ -16,7 +16,8 @@ NAMES = {
     "load_ipython_extension", "register_tool", "resolve_tool", "run_tool",
     "unload_ipython_extension",
 }  # fmt: skip
-ADDED = {"answering", "policy", "run_tools", "tool"}  # what is used beside them
+# What is used beside them
+ADDED = {"answering", "policy", "run_tools", "tool"}
 CORE = {
     "content": ["ImageContent", "TextContent"],
     "schema": ["Action", "Observation", "Schema"],

@@ -36,7 +36,8 @@ class TestWorkflows:
 
     def test_has_what_a_workflow_needs(self, workflow):
         """When it runs, where, and what each step does."""
-        assert workflow[True]  # YAML reads the key `on` as true
+        # YAML reads the key `on` as true
+        assert workflow[True]
         for job in workflow["jobs"].values():
             assert job["runs-on"]
             assert all(("uses" in step) != ("run" in step) for step in job["steps"])
@@ -81,7 +82,8 @@ class TestOnePlace:
     def test_account_is_named_in_one_place(self):
         """README's badges are made from it; nothing else names the account."""
         made_from_it = {"README.md", "pyproject.toml"}
-        shows_the_readme = {"notebooks/00_tour.ipynb"}  # in its saved output
+        # In its saved output
+        shows_the_readme = {"notebooks/00_tour.ipynb"}
         about_it = {"scripts/badges.py", "tests/test_publishing.py", "docs/status.md"}
         assert tracked(ACCOUNT) - about_it - shows_the_readme == made_from_it
 

@@ -58,9 +58,7 @@ def run(tmp_path):
 
     def run(*, unstable=0, broken=0, crash=False, seconds=None, ci="true"):
         endless = seconds is not None
-        code = TESTS.format(
-            unstable=unstable, broken=broken, crash=crash, endless=endless
-        )
+        code = TESTS.format(unstable=unstable, broken=broken, crash=crash, endless=endless)
         (tmp_path / "test_it.py").write_text(code)
         until = {"TESTS_UNTIL": str(time.time() + seconds)} if endless else {}
         workers = ("-p", "xdist", "-n", "1") if crash else ()
@@ -84,10 +82,7 @@ def test_what_passes_runs_once(run):
 def test_what_passes_the_second_time_is_named(run):
     done = run(unstable=2)
     assert done.returncode == 0, done.stdout
-    assert (
-        "UNSTABLE, to be mended: test_it.py::test_unstable[0], test_it.py::"
-        in done.stdout
-    )
+    assert "UNSTABLE, to be mended: test_it.py::test_unstable[0], test_it.py::" in done.stdout
 
 
 def test_what_fails_twice_fails(run):

@@ -31,9 +31,7 @@ def test_a_python_that_is_missing_is_named_and_fails_in_ci(ci, code):
 def versions() -> tuple[str, ...]:
     """The VERSIONS of the script, read without running it."""
     for statement in ast.parse(SCRIPT.read_text()).body:
-        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == (
-            "VERSIONS"
-        ):
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == ("VERSIONS"):
             return ast.literal_eval(statement.value)
     raise AssertionError
 

@@ -5,9 +5,7 @@ import pytest
 from toolbench.wording import counted, listed, snake_case, words_of
 
 
-@pytest.mark.parametrize(
-    ("number", "words"), [(0, "0 rows"), (1, "1 row"), (1_234, "1,234 rows")]
-)
+@pytest.mark.parametrize(("number", "words"), [(0, "0 rows"), (1, "1 row"), (1_234, "1,234 rows")])
 def test_counted(number, words):
     """One thing is singular, thousands are told apart."""
     assert counted(number, "row") == words

@@ -91,7 +91,8 @@ class ArgumentsError(ToolbenchError, ValueError):
         lines = "".join(f"\n- {problem}" for problem in self.problems)
         return f"{self.tool}: {len(self.problems)} arguments do not fit:{lines}"
 
-    def __reduce__(self) -> Any:  # for executors that work in other processes
+    # For executors that work in other processes
+    def __reduce__(self) -> Any:
         return type(self), (self.tool, self.problems)
 
 
@@ -180,7 +181,8 @@ class ToolFailedError(ToolbenchError, RuntimeError):
         asides = "".join(f"\n{aside}" for aside in getattr(observation, "_asides", ()))
         super().__init__((getattr(observation, "for_person", "") or text) + asides)
 
-    def __reduce__(self) -> Any:  # as above
+    # As above
+    def __reduce__(self) -> Any:
         return type(self), (self.tool, self.observation, self.place)
 
 
@@ -192,7 +194,8 @@ class ToolNotFoundError(ToolbenchError, KeyError):
     """No tool or server has the name that was asked for. The reference SDK raises a KeyError."""
 
     def __str__(self) -> str:
-        return Exception.__str__(self)  # a KeyError shows its text in quotes
+        # A KeyError shows its text in quotes
+        return Exception.__str__(self)
 
 
 _EXTRAS = {
@@ -212,7 +215,8 @@ class MissingExtraError(ToolbenchError, ImportError):
         self.extra = extra
         super().__init__(f"{_EXTRAS[extra]} {how_to_install_extra(extra)}")
 
-    def __reduce__(self) -> Any:  # as above
+    # As above
+    def __reduce__(self) -> Any:
         return type(self), (self.extra,)
 
 

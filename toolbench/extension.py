@@ -85,7 +85,8 @@ class Workbench:
 
     def unload(self) -> None:
         """Undo `load`; stop all runs and close the servers. Panels and the history stay."""
-        if self._client is not None:  # first, so that tasks go on at their servers
+        # First, so that tasks go on at their servers
+        if self._client is not None:
             self._client.sync_close()
             self._client = None
         active.stop_all("stopped: toolbench was unloaded")
@@ -100,7 +101,8 @@ class Workbench:
         known = self._shell.magics_manager.magics
         for where, name, covered in self._covered:
             known[where].pop(name, None)
-            if covered is not None:  # restore the user's own magic
+            # Restore the user's own magic
+            if covered is not None:
                 known[where][name] = covered
         self._chats.close()
         for served in _served():

@@ -22,9 +22,7 @@ def how_to_install_extra(extra: str) -> str:
     return how_to_install(quote(f"jupyter-toolbench[{extra}]"))
 
 
-def install_commands(
-    what: str, *, for_cell: bool, python: str | None = None
-) -> list[str]:
+def install_commands(what: str, *, for_cell: bool, python: str | None = None) -> list[str]:
     """Return the commands that install *what* into this Python; the last command installs it.
 
     Args:
@@ -35,7 +33,8 @@ def install_commands(
     bang = "!" if for_cell else ""
     start = quote(sys.executable if python is None else python)
     by_pip = f"{'%pip' if for_cell else f'{start} -m pip'} install {what}"
-    if find_spec("pip") is not None or sys.platform == "emscripten":  # a page has %pip
+    # A page has %pip
+    if find_spec("pip") is not None or sys.platform == "emscripten":
         return [by_pip]
     if which("uv") is not None:
         return [f"{bang}uv pip install --python {quote(sys.executable)} {what}"]

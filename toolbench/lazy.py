@@ -48,7 +48,8 @@ def _declared(package: str) -> Iterator[tuple[str, tuple[str, str]]]:
     `import toolbench`.
     """
     spec: Any = sys.modules[package].__spec__
-    source = spec.loader.get_data(spec.origin).decode()  # `get_source` loads `tokenize`
+    # `get_source` loads `tokenize`
+    source = spec.loader.get_data(spec.origin).decode()
     _, _, below = source.partition("\nif TYPE_CHECKING:\n")
     imports, _, _ = below.partition("\n\n")
     home, words = "", imports.replace(",", " ").replace("(", " ").split()

@@ -26,9 +26,12 @@ from pydantic_core import to_jsonable_python
 NOT_KEPT = ", not kept"
 """The end of a text that is in place of a value that is too large to keep."""
 
-_DEEPEST = 100  # levels to write
-_MOST = 10_000  # parts to write of a value whose own repr raises
-_SURELY_SHORT = 2_000  # bits: Python's limit cannot be set below 640 digits
+# Levels to write
+_DEEPEST = 100
+# Parts to write of a value whose own repr raises
+_MOST = 10_000
+# Bits: Python's limit cannot be set below 640 digits
+_SURELY_SHORT = 2_000
 _SEQUENCES = (list, tuple, set, frozenset, deque)
 _WRITTEN = (date, time, timedelta, Decimal, UUID, PurePath)
 _JSON_LEAVES = frozenset({str, int, float, bool, type(None)})
@@ -81,7 +84,8 @@ def json_default(value: Any, otherwise: Callable[[Any], str] = text_of) -> Any:
     A member of an enum becomes its value, and a date, a path or the like its text. Any other object
     becomes `otherwise(value)`. Use: `default` of `json.dumps`.
     """
-    kind = type(value)  # its `__class__` may run code
+    # Its `__class__` may run code
+    kind = type(value)
     if issubclass(kind, Enum):
         return value.value
     return to_jsonable_python(value) if issubclass(kind, _WRITTEN) else otherwise(value)
@@ -110,7 +114,8 @@ def _sent(value: Any) -> Any:
     if issubclass(kind, Enum):
         return _sent(value.value)
     if issubclass(kind, (*_WRITTEN, bytes)):
-        with suppress(ValueError):  # bytes that are not text
+        # Bytes that are not text
+        with suppress(ValueError):
             return to_jsonable_python(value)
     return value
 
@@ -189,10 +194,7 @@ def whole_characters(value: Any) -> Any:
     if isinstance(value, list):
         return [whole_characters(item) for item in value]
     if isinstance(value, dict):
-        return {
-            whole_characters(name): whole_characters(item)
-            for name, item in value.items()
-        }
+        return {whole_characters(name): whole_characters(item) for name, item in value.items()}
     return value
 
 
@@ -265,7 +267,8 @@ def _has_part(value: Any, matches: Callable[[Any], bool]) -> bool:
         if type(item) in _LEAVES or id(item) in visited:
             continue
         visited.add(id(item))
-        with suppress(Exception):  # a part that cannot be read is not written either
+        # A part that cannot be read is not written either
+        with suppress(Exception):
             if matches(item):
                 return True
             waiting.extend(_parts(item))
@@ -345,9 +348,7 @@ def _writable(value: Any) -> Any:
     return value
 
 
-def each_once(
-    pairs: list[tuple[str, Any]], error: type[ValueError] = ValueError
-) -> dict[str, Any]:
+def each_once(pairs: list[tuple[str, Any]], error: type[ValueError] = ValueError) -> dict[str, Any]:
     """Return *pairs* as a dict; refuse a key that occurs twice. Use: `object_pairs_hook` of `json.loads`.
 
     Raises:
@@ -373,5 +374,6 @@ def same_json(left: Any, right: Any) -> bool:
     if isinstance(left, list):
         return len(left) == len(right) and all(map(same_json, left, right))
     if isinstance(left, float):
-        return repr(left) == repr(right)  # nan equals nan, -0.0 differs from 0.0
+        # nan equals nan, -0.0 differs from 0.0
+        return repr(left) == repr(right)
     return bool(left == right)

@@ -7,9 +7,7 @@ from pathlib import Path
 from secrets import token_hex
 
 
-def write_whole(
-    path: Path, text: str, *, errors: str = "strict", is_private: bool = True
-) -> None:
+def write_whole(path: Path, text: str, *, errors: str = "strict", is_private: bool = True) -> None:
     """Write *text* to the file at *path*, as UTF-8, in place of its old content.
 
     Args:
@@ -25,14 +23,13 @@ def write_whole(
     temporary = path.absolute().with_name(f".{token_hex(8)}.tmp")
     opener = partial(os.open, mode=0o600 if is_private else 0o666)
     try:
-        with open(
-            temporary, "x", encoding="utf-8", errors=errors, opener=opener
-        ) as file:
+        with open(temporary, "x", encoding="utf-8", errors=errors, opener=opener) as file:
             file.write(text)
         if not is_private and path.exists():
             temporary.chmod(stat.S_IMODE(path.stat().st_mode))
         temporary.replace(path)
-    except BaseException:  # also an interrupt: no half of a file is left
+    except BaseException:
+        # Also an interrupt: no half of a file is left
         temporary.unlink(missing_ok=True)
         raise
 
@@ -51,12 +48,12 @@ def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
     try:
         size, rest = os.fstat(place).st_size, memoryview(data)
         try:
-            while rest:  # usually in one piece: other programs may append too
+            # Usually in one piece: other programs may append too
+            while rest:
                 rest = rest[os.write(place, rest) :]
         except OSError:
-            if data.startswith(
-                os.pread(place, len(data) + 1, size)
-            ):  # all of it is ours
+            # All of it is ours
+            if data.startswith(os.pread(place, len(data) + 1, size)):
                 os.ftruncate(place, size)
             raise
     finally:

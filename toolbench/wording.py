@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 CROSS = "\N{MULTIPLICATION SIGN}"
 """The mark of a failure. Every font has this character; many have no emoji."""
-_ANSWER = 0.1  # seconds; an answer that comes sooner was given in advance
+# Seconds; an answer that comes sooner was given in advance
+_ANSWER = 0.1
 _COMMA_NUMBER = re.compile(r"-?(0|[1-9][0-9]*),[0-9]+([eE][-+]?[0-9]+)?")
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 

@@ -8,9 +8,8 @@ from tempfile import TemporaryDirectory
 
 from serving import serve  # isort: skip - makes its parent's modules known
 
-sys.path.insert(
-    1, str(Path(__file__).parents[2])
-)  # the OpenHands SDK has no ours beside
+# The OpenHands SDK has no ours beside
+sys.path.insert(1, str(Path(__file__).parents[2]))
 
 
 def ours(steps: int) -> Callable[[], object]:
@@ -126,9 +125,7 @@ def openhands(steps: int) -> Callable[[], object]:
         if step > steps:
             return Message(role="assistant", content=[TextContent(text="Done.")])
         text = json.dumps({"a": step})
-        call = MessageToolCall(
-            id=f"c{step}", name="add", arguments=text, origin="completion"
-        )
+        call = MessageToolCall(id=f"c{step}", name="add", arguments=text, origin="completion")
         return Message(role="assistant", content=[], tool_calls=[call])
 
     def talk() -> None:

@@ -23,7 +23,8 @@ sys.path[1:1] = [
     str(ROOT.parent / "shared" / "corpus"),
 ]
 KINDS = {"integer": w.IntText, "number": w.FloatText, "boolean": w.Checkbox}
-SECONDS = 4  # of CPU, for a form: a recursive schema keeps one of them busy for long
+# Of CPU, for a form: a recursive schema keeps one of them busy for long
+SECONDS = 4
 WIRE = wired()
 
 
@@ -186,8 +187,7 @@ def corpus(path: str, every: int) -> dict[str, Any]:
     lines = Path(path).read_text(encoding="utf-8").splitlines()[::every]
     schemas = [json.loads(line)["inputSchema"] for line in lines]
     found: dict[str, Any] = {
-        name: {"tools": len(schemas), "built": 0, "right": 0, "rows": []}
-        for name in BUILDERS
+        name: {"tools": len(schemas), "built": 0, "right": 0, "rows": []} for name in BUILDERS
     }
     for schema in schemas:
         values = [value for _, value in sample_values.examples(schema)]

@@ -46,9 +46,7 @@ class Made:
         core = core_of(by)
         self.base = core.Action
         self.action_type = self.action("ReadAction")
-        observation_type = create_model(
-            "ReadObservation", __base__=core.Observation, size=(int, 0)
-        )
+        observation_type = create_model("ReadObservation", __base__=core.Observation, size=(int, 0))
         ready = observation_type(size=1)
 
         class Executor(core.ToolExecutor[self.action_type, observation_type]):  # type: ignore[name-defined,misc]

@@ -17,7 +17,8 @@ Maker = Callable[..., Callable[[], object] | Timed]
 def serve(works: dict[str, Maker], answers: dict[str, Callable[..., Any]]) -> None:
     """Time the work that *works* make, and answer from *answers*, until the input ends."""
     out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what the peer prints is no answer
+    # What the peer prints is no answer
+    os.dup2(2, 1)
     watches: dict[str, Timed] = {}
 
     def watch(work: str, clock: str, **options: Any) -> Timed:

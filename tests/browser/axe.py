@@ -39,9 +39,7 @@ def use_theme(page: Page, theme: str) -> None:
     JupyterLab covers the page meanwhile. Where the next theme comes before that cover is gone,
     JupyterLab takes it away twice, and the second time is an uncaught error.
     """
-    change = (
-        "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})"
-    )
+    change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})"
     page.evaluate(change, THEMES[theme])
     light = "light => document.body.dataset.jpThemeLight === light"
     page.wait_for_function(light, arg=str(theme == "light").lower())

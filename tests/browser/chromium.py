@@ -24,7 +24,8 @@ class Chromium:
             self._browser = self._playwright.chromium.launch(
                 executable_path=self._program,
                 args=FLAGS,
-                chromium_sandbox=False,  # root may not use it
+                # Root may not use it
+                chromium_sandbox=False,
             )
         return self._browser
 

@@ -41,7 +41,8 @@ def _last_seen(page: Hands, name: str) -> list[tuple[str, str]]:
     try:
         page.tab.page.screenshot(path=picture)
         page_text = page.tab.page.locator("body").inner_text()
-    except Error as error:  # the page may be what failed
+    except Error as error:
+        # The page may be what failed
         page_text = str(error)
     return [
         (f"the log of {page.server.front_end}", page.server.log[-SHOWN_CHARACTERS:]),
@@ -91,9 +92,7 @@ def _server_of(front_end: FrontEnd, package: str | None = None) -> Any:
     """Return a fixture: this front end, started once for all tests that use it."""
 
     @pytest.fixture(scope="session")
-    def server(
-        nbroot: Path, tmp_path_factory: pytest.TempPathFactory
-    ) -> Iterator[JupyterServer]:
+    def server(nbroot: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterServer]:
         if package is not None and find_spec(package) is None:
             pytest.fail(f"{package} is missing: it is in the group dev", pytrace=False)
         home = tmp_path_factory.mktemp("home")
@@ -107,9 +106,7 @@ def _page_of(server: str, kind: type[Opened]) -> Any:
     """Return a fixture: a page of the front end *server*; its kernel ends with the test."""
 
     @pytest.fixture
-    def opened(
-        page: Tab, request: pytest.FixtureRequest, screenshots: Path
-    ) -> Iterator[Opened]:
+    def opened(page: Tab, request: pytest.FixtureRequest, screenshots: Path) -> Iterator[Opened]:
         notebook = kind(page, request.getfixturevalue(server), screenshots)
         yield notebook
         notebook.shut_down()
@@ -123,6 +120,7 @@ voila_server = _server_of("voila", "voila")
 nbclassic_server = _server_of("nbclassic", "nbclassic")
 
 lab = _page_of("lab_server", NotebookPage)
-notebook7 = _page_of("notebook7_server", NotebookPage)  # opens in half of Lab's time
+# Opens in half of Lab's time
+notebook7 = _page_of("notebook7_server", NotebookPage)
 voila = _page_of("voila_server", VoilaPage)
 nbclassic = _page_of("nbclassic_server", ClassicPage)

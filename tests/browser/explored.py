@@ -108,9 +108,7 @@ def opened(lab: NotebookPage, path: Path, *cells: str) -> Iterator[Explored]:
     write_notebook(path, "%load_ext toolbench", *cells)
     lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
     lab.open(path.name)
-    lab.tab.page.evaluate(
-        "window.jupyterapp.commands.execute('application:toggle-left-area')"
-    )
+    lab.tab.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
     lab.run_all()
     assert lab.errors() == []
     try:

@@ -34,9 +34,7 @@ class Hands:
         """Wait until the page has our front-end module."""
         expect(self.tab.page.locator("html.toolbench-live")).to_have_count(1)
 
-    def type_into(
-        self, label: str, text: str, *, within: Locator | None = None
-    ) -> None:
+    def type_into(self, label: str, text: str, *, within: Locator | None = None) -> None:
         """Replace a field's text, key by key, and leave the field.
 
         Leaving is what makes number fields send their value. Radio buttons and sliders
@@ -223,9 +221,7 @@ class ClassicPage(Hands):
 
 def text_in(field: Locator) -> str:
     """What is in a text area, or in the editor that the page's module puts in its place."""
-    lines = (
-        "[...e.querySelectorAll('.cm-line')].map(line => line.textContent).join('\\n')"
-    )
+    lines = "[...e.querySelectorAll('.cm-line')].map(line => line.textContent).join('\\n')"
     text: str = field.evaluate(f"e => e.value ?? {lines}")
     return text
 
@@ -234,7 +230,5 @@ def write_notebook(path: Path, *sources: str, kernel: str = "python3") -> None:
     """Write a notebook of these code cells for a Python kernel."""
     kernelspec = {"name": kernel, "display_name": kernel, "language": "python"}
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
-    notebook = nbformat.v4.new_notebook(
-        cells=cells, metadata={"kernelspec": kernelspec}
-    )
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernelspec})
     nbformat.write(notebook, path)

@@ -30,9 +30,7 @@ class ManagerPage(Hands):
         page.goto(f"{self.server.address}{ADDRESS}index.html")
         page.wait_for_function("window.managers")
         settings = {"url": self.server.address, "token": self.server.token}
-        page.evaluate(
-            "([name, settings]) => managers.open(name, settings)", [manager, settings]
-        )
+        page.evaluate("([name, settings]) => managers.open(name, settings)", [manager, settings])
 
     def run(self, code: str) -> str:
         """Run a cell, and return its text when it is done."""

@@ -26,17 +26,11 @@ SETTINGS = {
         "doNotDisturbMode": True,
     },
     # A test says itself when it saves.
-    f"{USER_SETTINGS}/docmanager-extension/plugin.jupyterlab-settings": {
-        "autosave": False
-    },
+    f"{USER_SETTINGS}/docmanager-extension/plugin.jupyterlab-settings": {"autosave": False},
     # Outputs that are not drawn cannot be tested.
-    f"{USER_SETTINGS}/notebook-extension/tracker.jupyterlab-settings": {
-        "maxNumberOutputs": 10_000
-    },
+    f"{USER_SETTINGS}/notebook-extension/tracker.jupyterlab-settings": {"maxNumberOutputs": 10_000},
     # The server looks for language servers with npm; the page misses what it found.
-    "jupyter_server_config.json": {
-        "ServerApp": {"jpserver_extensions": {"jupyter_lsp": False}}
-    },
+    "jupyter_server_config.json": {"ServerApp": {"jpserver_extensions": {"jupyter_lsp": False}}},
     "labconfig/page_config.json": {
         "disabledExtensions": {
             "@jupyterlab/lsp-extension": True,
@@ -48,14 +42,16 @@ SETTINGS = {
 MODULES = {
     "lab": "jupyterlab",
     "notebook": "notebook",
-    "voila": "jupyter_server",  # of which Voila is an extension
+    # Of which Voila is an extension
+    "voila": "jupyter_server",
     "nbclassic": "nbclassic",
 }
 PAGES = {
     "lab": "lab/tree/",
     "notebook": "notebooks/",
     "voila": "voila/render/",
-    "nbclassic": "nbclassic/notebooks/",  # its place beside Notebook 7
+    # Its place beside Notebook 7
+    "nbclassic": "nbclassic/notebooks/",
 }
 OPTIONS = {
     # window.jupyterapp, which the page object asks
@@ -100,9 +96,7 @@ class JupyterServer:
                 preexec_fn=_die_with_parent if sys.platform == "linux" else None,
             )
         try:
-            self.address = poll(
-                self._answering, until="Jupyter answers", seconds=START_SECONDS
-            )
+            self.address = poll(self._answering, until="Jupyter answers", seconds=START_SECONDS)
         except BaseException as error:
             self._stop()
             error.add_note(self.log[-3000:])
@@ -167,7 +161,8 @@ class JupyterServer:
             message = f"Jupyter ended with exit code {code} instead of serving."
             raise RuntimeError(message)
         info = self._runtime / f"jpserver-{self._process.pid}.json"
-        with suppress(OSError, ValueError):  # not there yet, or not whole
+        # Not there yet, or not whole
+        with suppress(OSError, ValueError):
             address: str = json.loads(info.read_text())["url"]
             status = f"{address}api/status?token={self.token}"
             direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))

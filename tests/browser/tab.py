@@ -31,7 +31,8 @@ class Tab:
             self.console_errors.append(f"{message.text} ({place})")
 
     def _on_error(self, error: WebError) -> None:
-        stack = getattr(error.error, "stack", None)  # where it comes from
+        # Where it comes from
+        stack = getattr(error.error, "stack", None)
         self.console_errors.append(f"uncaught: {stack or error.error}")
 
     def _on_address(self, url: str) -> None:

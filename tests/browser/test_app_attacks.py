@@ -82,7 +82,8 @@ def test_an_app_cannot_leave_its_frame(page: Tab) -> None:
                 until="every attempt has begun",
                 seconds=20,
             )
-            for _ in range(3):  # they come after requests of the app
+            # They come after requests of the app
+            for _ in range(3):
                 view.evaluate(CONTROL, trap.address)
             poll(
                 lambda: trap.requests.count("GET /control") == 3,

@@ -57,9 +57,7 @@ def served(html: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("is_online", [False, True], ids=["offline", "allowed"])
-def test_an_app_reaches_what_is_allowed_and_no_more(
-    page: Tab, *, is_online: bool
-) -> None:
+def test_an_app_reaches_what_is_allowed_and_no_more(page: Tab, *, is_online: bool) -> None:
     """The declared address gets requests only after a yes, and no other one ever does."""
     with Trap() as target, Trap() as other:
         html = CODE.replace("ALLOWED", target.address).replace("OTHER", other.address)

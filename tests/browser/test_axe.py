@@ -62,9 +62,7 @@ def check(page: NotebookPage, part: str, state: str) -> list[str]:
     violations_found = []
     for theme in THEMES:
         use_theme(page.tab.page, theme)
-        violations_found += [
-            f"{state}, {theme}: {v}" for v in violations(page.tab.page, part)
-        ]
+        violations_found += [f"{state}, {theme}: {v}" for v in violations(page.tab.page, part)]
     return violations_found
 
 
@@ -100,7 +98,8 @@ class TestPanel:
         violations_found += check(lab, ".axe-erase", "confirm")
         lab.click("Erase x", within=erase)
         lab.wait_for_text("Why?", within=erase)
-        lab.click("Accept", within=erase)  # a reason is needed
+        # A reason is needed
+        lab.click("Accept", within=erase)
         violations_found += check(lab, ".axe-erase", "asking")
         lab.type_into("reason", "old", within=erase)
         lab.click("Accept", within=erase)

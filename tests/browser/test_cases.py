@@ -50,9 +50,7 @@ def look(lab: NotebookPage, state: str) -> list[str]:
 
 def test_cases_are_typed_changed_and_removed(lab: NotebookPage, nbroot):
     """The variable of the notebook has what the form shows; saved, the notebook reads without it."""
-    write_notebook(
-        nbroot / "cases.ipynb", TOOLS, "cases", "print(cases[:], cases[-1].to_dict())"
-    )
+    write_notebook(nbroot / "cases.ipynb", TOOLS, "cases", "print(cases[:], cases[-1].to_dict())")
     lab.open("cases.ipynb")
     lab.run(0)
     lab.run(1)
@@ -77,9 +75,7 @@ def test_cases_are_typed_changed_and_removed(lab: NotebookPage, nbroot):
     assert "'match': {'total': {'approx': 0.01}}" in lab.text(2)
     assert "'forbid': ['wipe']" in lab.text(2)
 
-    form.locator(".toolbench-items").get_by_role(
-        "option", name="Split 84 euros by 4"
-    ).click()
+    form.locator(".toolbench-items").get_by_role("option", name="Split 84 euros by 4").click()
     people = form.get_by_label("people", exact=True)
     expect(people).to_have_value("4")
     lab.type_into("people", "5", within=form)

@@ -68,7 +68,8 @@ class Gates:
         def opened() -> bool:
             try:
                 gate = os.open(self.folder / value, os.O_WRONLY | os.O_NONBLOCK)
-            except OSError:  # nobody waits yet
+            except OSError:
+                # Nobody waits yet
                 return False
             os.close(gate)
             return True
@@ -100,13 +101,15 @@ def test_a_run_takes_all_keys(
     page: Hands = request.getfixturevalue(front_end)
     gates = Gates(tmp_path, "8", "84")
     field = typed_ahead(page, gates, nbroot / f"clicks-{front_end}-{way}.ipynb")
-    panel = page.tab.page.locator(".toolbench-panel")  # nbclassic has a Run of its own
+    # nbclassic has a Run of its own
+    panel = page.tab.page.locator(".toolbench-panel")
     run = panel.get_by_role("button", name="Run", exact=True)
     if way == "click":
         run.click()
     else:
         field.press("Control+Enter")
-    expect(run).to_have_attribute("aria-busy", "true")  # it shows that it was pressed
+    # It shows that it was pressed
+    expect(run).to_have_attribute("aria-busy", "true")
     gates.let_pass("8")
     gates.let_pass("84")
     page.wait_for_text("Got 84.")

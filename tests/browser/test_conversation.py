@@ -189,8 +189,7 @@ def is_on(one: Locator, other: Locator) -> bool:
     inner, outer = one.bounding_box(), other.bounding_box()
     assert inner is not None and outer is not None
     return all(
-        outer[start] <= inner[start]
-        and inner[start] + inner[size] <= outer[start] + outer[size]
+        outer[start] <= inner[start] and inner[start] + inner[size] <= outer[start] + outer[size]
         for start, size in (("x", "width"), ("y", "height"))
     )
 
@@ -230,12 +229,8 @@ def test_an_interrupt_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
     begin_chat(lab, nbroot / "interrupted.ipynb")
     lab.interrupt()
     lab.wait_until_done()
-    assert [error.partition(":")[2].strip() for error in lab.errors()] == [
-        "KeyboardInterrupt:"
-    ]
-    lab.wait_for_text(
-        "Interrupted. The conversation is kept in digging", within=lab.output(1)
-    )
+    assert [error.partition(":")[2].strip() for error in lab.errors()] == ["KeyboardInterrupt:"]
+    lab.wait_for_text("Interrupted. The conversation is kept in digging", within=lab.output(1))
     lab.screenshot("conversation-interrupted-light")
     lab.run(2)
     assert "interrupted" in lab.text(2) and lab.text(2).strip().endswith("'answered'")
@@ -248,9 +243,7 @@ def test_stop_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
     press(lab.output(1), "Stop")
     lab.wait_until_done()
     lab.wait_for_text("The conversation is kept in digging", within=lab.output(1))
-    expect(lab.output(1).get_by_role("button", name="Stop", exact=True)).to_have_count(
-        0
-    )
+    expect(lab.output(1).get_by_role("button", name="Stop", exact=True)).to_have_count(0)
     lab.screenshot("conversation-stopped-light")
     lab.run(2)
     assert "interrupted" in lab.text(2) and lab.text(2).strip().endswith("'answered'")

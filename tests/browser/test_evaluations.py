@@ -139,7 +139,8 @@ def test_rows_of_a_sweep_are_filtered_and_sorted(lab: NotebookPage, nbroot):
     expect(count).to_have_text("10,000 of 10,000 rows")
     view.locator(".toolbench-scroller").evaluate("b => b.scrollTo(0, b.scrollHeight)")
     last = table.locator("tbody tr").last.get_by_role("cell")
-    expect(last.nth(1)).to_have_text("0")  # it is still sorted, downwards
+    # It is still sorted, downwards
+    expect(last.nth(1)).to_have_text("0")
     assert len(rows_of(table)) < 200
     assert faults == []
     assert lab.errors() == [] and lab.tab.console_errors == []
@@ -157,8 +158,5 @@ def test_answers_of_an_evaluation_are_filtered(lab: NotebookPage, nbroot):
     expect(count).to_have_text("3,000 of 3,000 rows")
     view.get_by_label("Filter rows").fill('"Split 84 by 3" answer:wrong')
     expect(count).to_have_text("800 of 3,000 rows")
-    assert all(
-        row[2] == "Split 84 by 3"
-        for row in rows_of(view.locator("table.toolbench-table"))
-    )
+    assert all(row[2] == "Split 84 by 3" for row in rows_of(view.locator("table.toolbench-table")))
     assert lab.errors() == [] and lab.tab.console_errors == []

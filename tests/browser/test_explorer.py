@@ -36,19 +36,17 @@ client.connect("library", server)
 client.connect("other", FastMCP("other"))
 Explorer(client, "library")
 """
-WIDTHS_OF_ICONS = "pictures => pictures.map(it => [it.getBoundingClientRect().width, it.naturalWidth])"
+WIDTHS_OF_ICONS = (
+    "pictures => pictures.map(it => [it.getBoundingClientRect().width, it.naturalWidth])"
+)
 
 
 class TestIcons:
-    def test_are_drawn_in_lists_and_beside_names(
-        self, lab: NotebookPage, nbroot: Path
-    ) -> None:
+    def test_are_drawn_in_lists_and_beside_names(self, lab: NotebookPage, nbroot: Path) -> None:
         """Where the server sent the picture itself; one on the web is not fetched."""
         with (
             Trap() as trap,
-            opened(
-                lab, nbroot / "icons.ipynb", f"TRAP = {trap.address!r}\n{ICONS}"
-            ) as explorer,
+            opened(lab, nbroot / "icons.ipynb", f"TRAP = {trap.address!r}\n{ICONS}") as explorer,
         ):
             for tab, name in (
                 ("Tools", "lend"),
@@ -81,9 +79,7 @@ class TestIcons:
 
 
 class TestOnTheWay:
-    def test_reads_and_writes_after_a_question(
-        self, lab: NotebookPage, nbroot: Path
-    ) -> None:
+    def test_reads_and_writes_after_a_question(self, lab: NotebookPage, nbroot: Path) -> None:
         """What a server asks before it answers stands in the tab that waits for it."""
         cells = (connect("shop", str(SHOP)), "%mcp explore shop")
         with opened(lab, nbroot / "ontheway.ipynb", *cells) as explorer:
@@ -127,9 +123,7 @@ class TestAsAValue:
             expect(explorer.box.get_by_role("tab")).to_have_count(0)
             assert "model not found" not in explorer.box.inner_text()
             explorer.look("explorer-reopened")
-        write_notebook(
-            path, "%load_ext toolbench", cells[1], "%unload_ext toolbench", "client"
-        )
+        write_notebook(path, "%load_ext toolbench", cells[1], "%unload_ext toolbench", "client")
         lab.tab.page.goto("about:blank")
         lab.open(path.name)
         lab.run_all()
@@ -145,9 +139,8 @@ class TestAsAValue:
         keys.press("Enter")
         title = explorer.box.locator("strong").get_by_text("shop", exact=True)
         title.locator("visible=true").first.wait_for()
-        explorer.see(
-            "Order something; you are asked"
-        )  # its first tool is open: all is there
+        # Its first tool is open: all is there
+        explorer.see("Order something; you are asked")
         reach(explorer, "tab", "Tools")
         keys.press("ArrowRight")
         expect(explorer.box.get_by_role("tab", name="Resources")).to_be_focused()
@@ -158,10 +151,9 @@ class TestAsAValue:
         reach(explorer, "textbox", "Search")
         keys.type("basket")
         keys.press("Enter")
-        title = explorer.box.locator("strong", has_text="basket").locator(
-            "visible=true"
-        )
-        title.first.wait_for()  # until then, the fields are another tool's
+        title = explorer.box.locator("strong", has_text="basket").locator("visible=true")
+        # Until then, the fields are another tool's
+        title.first.wait_for()
         reach(explorer, "textbox", "item")
         keys.type("pear")
         reach(explorer, "button", "Run")
@@ -214,9 +206,7 @@ client = MCPClient(timeout=20)
 client.connect("library", server)
 client
 """
-GROUNDS = (
-    "fields => [...new Set(fields.map(it => getComputedStyle(it).backgroundColor))]"
-)
+GROUNDS = "fields => [...new Set(fields.map(it => getComputedStyle(it).backgroundColor))]"
 CUT = "parts => parts.filter(it => it.scrollWidth > it.clientWidth).map(it => it.textContent)"
 
 
@@ -305,13 +295,12 @@ async def count_all():
 await count_all()
 assert 9_800 <= len(session.traffic) < 10_000
 """
-LINES_DRAWN = 200  # lines at most that are elements, of almost five thousand
+# Lines at most that are elements, of almost five thousand
+LINES_DRAWN = 200
 
 
 class TestTraffic:
-    def test_almost_ten_thousand_messages_scroll(
-        self, lab: NotebookPage, nbroot: Path
-    ) -> None:
+    def test_almost_ten_thousand_messages_scroll(self, lab: NotebookPage, nbroot: Path) -> None:
         """Only lines in sight are elements; the oldest is reached, and one is found by its text."""
         path = nbroot / "messages.ipynb"
         with opened(lab, path, MANY_MESSAGES, "client") as explorer:

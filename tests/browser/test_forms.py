@@ -137,11 +137,13 @@ def change_branches(at: FormPage) -> None:
     at.field("lives").press_sequentially("9")
     at.switch("pet", "Dog")
     at.field("trick").press_sequentially("sit")
-    expect(at.form.get_by_text("Cat", exact=True)).to_have_count(1)  # in the list only
+    # In the list only
+    expect(at.form.get_by_text("Cat", exact=True)).to_have_count(1)
     at.switch("pet", "Cat")
     expect(at.field("lives")).to_have_value("9")
     at.switch("urgent", "yes")
-    at.field("reason").press_sequentially("now")  # which only urgent orders have
+    # Which only urgent orders have
+    at.field("reason").press_sequentially("now")
     at.holds(
         {
             "name": "Ada",
@@ -163,11 +165,10 @@ def type_json(at: FormPage) -> None:
     at.keys.press("Control+A")
     at.keys.insert_text('{"name": "Grace", "lines": [], "else": true}')
     expect(at.field("name")).to_have_value("Grace")
-    at.keys.press("ArrowLeft")  # before the brace
+    # Before the brace
+    at.keys.press("ArrowLeft")
     at.keys.type(', "am')
-    expect(
-        at.notebook.output(FORM_AT).get_by_text("Not JSON yet").first
-    ).to_be_visible()
+    expect(at.notebook.output(FORM_AT).get_by_text("Not JSON yet").first).to_be_visible()
     assert text_in(area) == '{"name": "Grace", "lines": [], "else": true, "am}'
     filled = {"name": "Grace", "lines": [], "else": True}
     at.holds(filled, blocked=True)
@@ -199,7 +200,8 @@ class TestFillingIn:
     def test_in_notebook7(self, notebook7: NotebookPage, nbroot: Path):
         """The same in Notebook 7."""
         at = FormPage(notebook7, nbroot / "forms7.ipynb", FORM, ASK)
-        at.undo = "Backspace"  # Notebook 7.6 takes Ctrl+Z from every input on its page
+        # Notebook 7.6 takes Ctrl+Z from every input on its page
+        at.undo = "Backspace"
         everything(at)
         self.saves_no_secret(nbroot / "forms7.ipynb")
 
@@ -230,7 +232,8 @@ class TestManyFields:
         inputs = at.form.locator("input")
         expect(inputs).to_have_count(13)
         expect(at.form.get_by_text("43 more fields")).to_be_visible()
-        expect(at.field("field_40")).to_be_visible()  # it is required
+        # It is required
+        expect(at.field("field_40")).to_be_visible()
         at.field("Add a field").click()
         at.keys.type("sort_order")
         at.keys.press("Enter")

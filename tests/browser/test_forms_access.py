@@ -67,9 +67,7 @@ def controls_of(form: Locator) -> list[tuple[str, str]]:
     """Name and description that Chromium gives a screen reader of every control of a form."""
     session = form.page.context.new_cdp_session(form.page)
     session.send("Accessibility.enable")
-    element = session.send(
-        "Runtime.evaluate", {"expression": "document.querySelector('.tb-form')"}
-    )
+    element = session.send("Runtime.evaluate", {"expression": "document.querySelector('.tb-form')"})
     query = {"objectId": element["result"]["objectId"]}
     tree = session.send("Accessibility.queryAXTree", query)["nodes"]
     session.detach()
@@ -121,15 +119,15 @@ class TestAccessibility:
         """Axe-core finds nothing; help and errors are heard as the description of an input."""
         at = FormPage(lab, nbroot / "kinds.ipynb", KINDS)
         lab.tab.page.set_viewport_size({"width": 1280, "height": 2400})
-        at.page.evaluate(
-            "window.jupyterapp.commands.execute('application:toggle-left-area')"
-        )
+        at.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
         lab.show(FORM_AT)
-        for theme in reversed(THEMES):  # the last one stays for other tests
+        # The last one stays for other tests
+        for theme in reversed(THEMES):
             use_theme(at.page, theme)
             assert violations(at.page, ".jp-OutputArea-output .tb-form") == []
             assert unlabelled(at) == []
-            for width in (1280, 700, 640):  # 640 is what 200 % leaves of 1280
+            # 640 is what 200 % leaves of 1280
+            for width in (1280, 700, 640):
                 at.page.set_viewport_size({"width": width, "height": 2400})
                 poll(lambda: not cut_off(at), until="all of it fits", seconds=10)
                 lab.screenshot(f"form-{theme}-{width}")
@@ -149,9 +147,7 @@ class TestAccessibility:
         at = FormPage(notebook7, nbroot / "nameless.ipynb", TWO)
         assert violations(at.page, ".tb-form") == []
         assert unlabelled(at) == []
-        at.form.evaluate(
-            "form => form.querySelectorAll('label').forEach(l => l.remove())"
-        )
+        at.form.evaluate("form => form.querySelectorAll('label').forEach(l => l.remove())")
         assert any("select-name" in v for v in violations(at.page, ".tb-form"))
         assert unlabelled(at) == ["INPUT", "SELECT"]
 

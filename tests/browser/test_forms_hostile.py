@@ -65,7 +65,8 @@ def show(form):
     form.json = form.json + "}}" + PAYLOADS[0]
     return VBox([form.widget, form.json_widget])
 """
-AT_ONCE = 10  # payloads in a cell: see test_injection on what a kernel can send
+# Payloads in a cell: see test_injection on what a kernel can send
+AT_ONCE = 10
 ODD = """
 odd = {f"odd {text}": {"type": text, "$ref": text, "title": text} for text in PAYLOADS[::9]}
 show(SchemaForm({"type": "object", "properties": odd, "description": PAYLOADS[2]}))
@@ -89,9 +90,8 @@ class TestHostileSchemas:
         lab.run(0)
         for index, (_, elements) in enumerate(hostile, 1):
             show_safely(lab, index, elements, poke=POKE, dangers=DANGERS)
-            expect(lab.output(index).locator(".tb-form")).to_have_count(
-                2
-            )  # fields and JSON
+            # Fields and JSON
+            expect(lab.output(index).locator(".tb-form")).to_have_count(2)
         lab.screenshot("form-hostile")
         lab.run(len(cells) - 1)
         poll(lambda: page.evaluate("window.fired"), until="it fires", seconds=20)

@@ -78,13 +78,13 @@ def test_lines_by_keyboard(notebook: NotebookPage, nbroot: Path):
     name = f"keyboard-{notebook.server.front_end}.ipynb"
     at = FormPage(notebook, nbroot / name, FORM, ASK)
     at.field("size").focus()
-    at.keys.press(
-        "Space"
-    )  # the arrows of a closed list are JupyterLab's (ipywidgets #3912)
+    # The arrows of a closed list are JupyterLab's (ipywidgets #3912)
+    at.keys.press("Space")
     at.keys.press("ArrowDown")
     at.keys.press("ArrowDown")
     at.keys.press("Enter")
-    reach(at, "not sent")  # of lines
+    # Of lines
+    reach(at, "not sent")
     at.keys.press("ArrowRight")
     expect(at.form.get_by_role("button", name="Add to lines")).to_be_visible()
     for what in ("one", "two"):
@@ -102,7 +102,8 @@ def test_lines_by_keyboard(notebook: NotebookPage, nbroot: Path):
     reach(at, "Remove lines, item 1")
     at.keys.press("Enter")
     arrives(at, "Add to lines")
-    reach(at, "not sent")  # of prices
+    # Of prices
+    reach(at, "not sent")
     at.keys.press("ArrowRight")
     expect(at.form.get_by_role("button", name="Add to prices")).to_be_visible()
     reach(at, "Add to prices")
@@ -113,9 +114,7 @@ def test_lines_by_keyboard(notebook: NotebookPage, nbroot: Path):
     at.keys.type("3")
     reach(at, "end")
     at.keys.type("x")
-    at.holds(
-        {"size": "large", "lines": [{"what": "one"}], "prices": {"tea": 3}, "end": "x"}
-    )
+    at.holds({"size": "large", "lines": [{"what": "one"}], "prices": {"tea": 3}, "end": "x"})
 
 
 def test_switches_by_keyboard(lab: NotebookPage, nbroot: Path):
@@ -124,7 +123,8 @@ def test_switches_by_keyboard(lab: NotebookPage, nbroot: Path):
     at.field("before").focus()
     at.keys.press("Tab")
     assert at.focused() == "deep: yes"
-    at.holds({})  # to be there chooses nothing
+    # To be there chooses nothing
+    at.holds({})
     at.field("before").focus()
     at.keys.press("Tab")
     for key, option in [("Space", "yes"), ("ArrowRight", "no")]:

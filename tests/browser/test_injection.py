@@ -224,7 +224,8 @@ class TestInjection:
             show_safely(armed, index, elements, poke=POKE, dangers=DANGERS)
         assert re.search("tripwire", page.locator("body").inner_text())
 
-        armed.run(len(cells) - 1)  # the wire would have been tripped
+        # The wire would have been tripped
+        armed.run(len(cells) - 1)
         poll(lambda: page.evaluate("window.fired"), until="it fires", seconds=20)
         assert page.evaluate("window.fired") == ["control"]
         assert armed.tab.foreign_requests == ["https://tripwire.invalid/control.png"]

@@ -61,9 +61,7 @@ KEYS = [
 KEYS += ["j", "k", "Delete", "Backspace", "Escape", "Shift+Enter", "Alt+Enter"]
 KEYS += ["Control+Backspace", "Shift+ArrowDown", "Enter"]
 
-FOCUSABLE = (
-    "button:enabled, select:enabled, input:enabled, textarea:enabled, [tabindex='0']"
-)
+FOCUSABLE = "button:enabled, select:enabled, input:enabled, textarea:enabled, [tabindex='0']"
 HERE = "element => element === document.activeElement"
 
 
@@ -85,9 +83,7 @@ def press_on_each(output: Locator) -> int:
 
 
 @pytest.mark.parametrize("front_end", ["lab", "notebook7"])
-def test_no_key_changes_the_notebook(
-    front_end: str, request: pytest.FixtureRequest, nbroot: Path
-):
+def test_no_key_changes_the_notebook(front_end: str, request: pytest.FixtureRequest, nbroot: Path):
     """No letter, arrow, Enter, Escape or Delete in the panel adds, moves or removes a cell."""
     page: NotebookPage = request.getfixturevalue(front_end)
     write_notebook(nbroot / f"keys-{front_end}.ipynb", TOOLS, NEIGHBOUR)
@@ -127,9 +123,7 @@ def test_no_key_changes_a_classic_notebook(nbclassic: ClassicPage, nbroot: Path)
     panel.get_by_role("button", name="Run", exact=True).wait_for()
     before = page.evaluate("Jupyter.notebook.get_cells().map(c => c.get_text())")
     assert press_on_each(page.locator("body")) >= 4
-    assert (
-        page.evaluate("Jupyter.notebook.get_cells().map(c => c.get_text())") == before
-    )
+    assert page.evaluate("Jupyter.notebook.get_cells().map(c => c.get_text())") == before
 
 
 def test_a_drop_down_keeps_its_arrow_keys(lab: NotebookPage, nbroot: Path):
@@ -175,9 +169,7 @@ def test_commands_of_jupyter_still_work(lab: NotebookPage, nbroot: Path):
     expect(dirty).to_have_count(0)
 
 
-def test_control_enter_runs_and_finds_the_first_wrong_field(
-    lab: NotebookPage, nbroot: Path
-):
+def test_control_enter_runs_and_finds_the_first_wrong_field(lab: NotebookPage, nbroot: Path):
     """Ctrl+Enter runs from any field; if a value is missing, its field gets the focus."""
     output = opened(lab, nbroot / "submit.ipynb", PANEL, NEIGHBOUR)
     keys = lab.tab.page.keyboard

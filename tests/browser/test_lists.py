@@ -27,16 +27,15 @@ many = [ToolDefinition(name=f"tool_{n}", description=f"Does thing {n}.", action_
 bench(find_book, erase, many)
 """
 DRAWN = "list => list.querySelectorAll('[role=option]').length"
-MOST_OPTIONS = 60  # options drawn at most, of a thousand
+# Options drawn at most, of a thousand
+MOST_OPTIONS = 60
 
 
 def opened(lab: NotebookPage, path: Path) -> Locator:
     """Run the bench of a thousand tools and return its output."""
     write_notebook(path, TOOLS)
     lab.open(path.name)
-    lab.tab.page.evaluate(
-        "window.jupyterapp.commands.execute('application:toggle-left-area')"
-    )
+    lab.tab.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
     lab.run_all()
     assert lab.errors() == []
     return lab.output(0)
@@ -100,7 +99,8 @@ def test_the_picked_tool_stays_in_sight(lab: NotebookPage, nbroot: Path):
     lab.wait_for_text("Does thing 555.", within=main_of(output))
     for words, size in (("", 1002), ("find", 1), ("", 1002), ("55", 19), ("", 1002)):
         filter_by(words, size)
-        if words != "find":  # which finds another tool
+        # Which finds another tool
+        if words != "find":
             until = f"the picked tool is in sight at {words!r}"
             poll(lambda: tools.evaluate(IN_SIGHT), until=until, seconds=10)
     tools.evaluate("list => list.scrollTop = 0")
@@ -148,9 +148,7 @@ def test_a_tool_that_waits_says_so_in_the_list(lab: NotebookPage, nbroot: Path):
     expect(erase).to_have_text("eraseErase a file.")
 
 
-def test_panes_stand_beside_each_other_where_there_is_room(
-    lab: NotebookPage, nbroot: Path
-):
+def test_panes_stand_beside_each_other_where_there_is_room(lab: NotebookPage, nbroot: Path):
     """From 900 pixels of room on; with less the tool stands below its list."""
     output = opened(lab, nbroot / "panes.ipynb")
     left_pane, main = output.locator(".toolbench-pane-list"), main_of(output)

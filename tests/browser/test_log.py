@@ -36,9 +36,7 @@ def test_lines_stay_in_their_box(lab: NotebookPage, nbroot: Path) -> None:
         explorer.see("stderr line 119")
         box = lines.filter(has_text="stderr line 119")
         texts = box.locator(".toolbench-line").all_inner_texts()
-        numbers = [
-            int(text.split()[-1]) for text in texts if text.startswith("stderr line")
-        ]
+        numbers = [int(text.split()[-1]) for text in texts if text.startswith("stderr line")]
         assert numbers == sorted(numbers)
         box.scroll_into_view_if_needed()
         assert not box.evaluate(IS_OVER)

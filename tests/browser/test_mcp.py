@@ -125,15 +125,14 @@ class TestExplorer:
         text = explorer.box.get_by_label("Messages as text")
         expect(text).to_contain_text("hired")
         style = "e => getComputedStyle(e).overflowY"
-        assert messages.evaluate(style) == "auto"  # it scrolls by itself
+        # It scrolls by itself
+        assert messages.evaluate(style) == "auto"
         self.stays_open(explorer)
 
     def stays_open(self, explorer: Explored) -> None:
         """The open message is there while others come; a call is repeated in its panel."""
         explorer.click("Repeat")
-        explorer.box.get_by_role(
-            "tab", name="Tools", exact=False, selected=True
-        ).wait_for()
+        explorer.box.get_by_role("tab", name="Tools", exact=False, selected=True).wait_for()
         explorer.see("A person and the model read the same")
         explorer.see("Sent: request")
 
@@ -232,9 +231,8 @@ class TestApp:
             expect(explorer.box.get_by_role("option", name="intruder")).to_have_count(1)
             explorer.tab("Resources")
             explorer.pick("Resources", "ui://shop/basket")
-            explorer.click(
-                "Read"
-            )  # without a tool it is a preview, which can only read
+            # Without a tool it is a preview, which can only read
+            explorer.click("Read")
             app_host(lab).get_by_text("Refused: tools/call").wait_for()
 
     def test_cannot_get_out(self, lab: NotebookPage, nbroot: Path) -> None:
@@ -275,5 +273,6 @@ def app_in(lab: NotebookPage) -> FrameLocator:
 
 def is_refused(lab: NotebookPage) -> bool:
     """Whether a frame that tried to go elsewhere shows the browser's own refusal."""
-    lab.tab.page.evaluate("0")  # Playwright hears of frames while it talks to the page
+    # Playwright hears of frames while it talks to the page
+    lab.tab.page.evaluate("0")
     return any(f.url.startswith("chrome-error:") for f in lab.tab.page.frames)

@@ -91,20 +91,14 @@ class TestAttack:
                 )
                 refused = app.locator("body").get_attribute("data-refused") or ""
                 assert set(REFUSED.split()) <= set(refused.split()), refused
-                expect(
-                    explorer.box.get_by_text("can delete or overwrite data")
-                ).to_have_count(0)
+                expect(explorer.box.get_by_text("can delete or overwrite data")).to_have_count(0)
                 expect(app_host(lab).locator("iframe")).to_have_count(1)
-                poll(
-                    lambda: trap.caught <= {"nothing"}, until="all is quiet", seconds=20
-                )
+                poll(lambda: trap.caught <= {"nothing"}, until="all is quiet", seconds=20)
                 assert page.evaluate("window.fired") == []
                 assert page.url == url
                 assert len(page.context.pages) == 1
 
-    def test_with_odd_messages_changes_nothing(
-        self, lab: NotebookPage, nbroot: Path
-    ) -> None:
+    def test_with_odd_messages_changes_nothing(self, lab: NotebookPage, nbroot: Path) -> None:
         """Sizes beyond reason, forged ids, names of JavaScript, 50 MB, circles, odd links."""
         page = lab.tab.page
         page.context.add_init_script(TRIPWIRE)
@@ -113,9 +107,7 @@ class TestAttack:
             show(explorer, "odd")
             app = app_in(lab)
             app.get_by_text("tried", exact=True).wait_for(timeout=60_000)
-            large, circle, buffer, links = (
-                app.locator("#given").inner_text().split(" | ")
-            )
+            large, circle, buffer, links = app.locator("#given").inner_text().split(" | ")
             assert large == circle == "The message is too large."
             assert "count" not in buffer or buffer.startswith("count")
             assert set(links.split(",")) <= {"true", ""}
@@ -124,9 +116,7 @@ class TestAttack:
             box = frame.bounding_box()
             assert box is not None
             assert 60 <= box["height"] <= 902
-            expect(
-                explorer.box.get_by_text("can delete or overwrite data")
-            ).to_have_count(0)
+            expect(explorer.box.get_by_text("can delete or overwrite data")).to_have_count(0)
             expect(explorer.box.get_by_text("The app asks to open")).to_have_count(0)
             assert page.evaluate("window.fired") == []
             assert len(page.context.pages) == 1

@@ -9,7 +9,8 @@ from browser.tab import Tab
 from toolbench.widgets import frontend
 
 MODULE = Path(frontend.__file__).with_name("module.js")
-ADDRESS = "http://localhost/"  # the clipboard needs an address that counts as safe
+# The clipboard needs an address that counts as safe
+ADDRESS = "http://localhost/"
 PANEL = """
 <div class="toolbench-box"><div class="toolbench-actions">
   <span id="said"></span><button class="widget-button toolbench-copy-call">Copy call</button>

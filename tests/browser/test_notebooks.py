@@ -27,9 +27,7 @@ def cell_of(nbroot: Path, notebook: str, line: str) -> int:
 
 
 class TestTour:
-    def test_from_form_to_what_the_model_reads(
-        self, lab: NotebookPage, nbroot: Path, tour: str
-    ):
+    def test_from_form_to_what_the_model_reads(self, lab: NotebookPage, nbroot: Path, tour: str):
         """Open, run all, type, Run: the page shows what a person sees and what a model reads."""
         lab.tab.page.set_viewport_size({"width": 1280, "height": 1400})
         lab.open(tour)
@@ -60,7 +58,8 @@ class TestTour:
         lab.run(define)
         lab.run(define)
         kinds = [output["output_type"] for output in lab.outputs(define)]
-        assert kinds == ["display_data", "execute_result"]  # the first is hidden
+        # The first is hidden
+        assert kinds == ["display_data", "execute_result"]
         lab.type_into("total", "10", within=lab.output(define))
         lab.click("Run", within=lab.output(define))
         lab.wait_for_text("Everybody pays 5.50 euros.", within=lab.output(define))

@@ -147,9 +147,7 @@ class TestPanel:
         write_notebook(nbroot / "panel.ipynb", SETUP, TOOL, ERASE, BENCH)
         lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
         lab.open("panel.ipynb")
-        lab.tab.page.evaluate(
-            "window.jupyterapp.commands.execute('application:toggle-left-area')"
-        )
+        lab.tab.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
         lab.run_all()
         assert lab.errors() == []
         self.runs(lab)
@@ -190,7 +188,8 @@ class TestPanel:
         lab.click("Erase /etc/motd", within=panel)
         lab.wait_for_text("Why should it go?", within=panel)
         look(lab, ERASING, "question")
-        lab.click("Accept", within=panel)  # not yet: a reason is needed
+        # Not yet: a reason is needed
+        lab.click("Accept", within=panel)
         lab.type_into("reason", "It is old", within=panel)
         lab.click("Accept", within=panel)
         lab.wait_for_text("Traceback", within=panel)
@@ -218,9 +217,7 @@ class TestPanel:
         panel.get_by_role("tab", name="History").click()
         lab.click("Load into form", within=panel)
         folder = panel.get_by_label("folder", exact=True)
-        lab.tab.page.wait_for_function(
-            "f => f.value === '/srv/data'", arg=folder.element_handle()
-        )
+        lab.tab.page.wait_for_function("f => f.value === '/srv/data'", arg=folder.element_handle())
 
     def names_its_tabs(self, lab: NotebookPage) -> None:
         """Every word of them is whole, where the sidebar leaves little room too."""
@@ -243,9 +240,9 @@ class TestPanel:
         lab.tab.page.evaluate(
             "code => rig.panel().sessionContext.session.kernel"
             ".requestExecute({code}).done.then(() => true)",
-            TOOL.replace(
-                "Index every file of a folder.", "Index it, the new way."
-            ).removesuffix("index\n"),
+            TOOL.replace("Index every file of a folder.", "Index it, the new way.").removesuffix(
+                "index\n"
+            ),
         )
         lab.wait_for_text("The tool changed", within=panel)
         lab.click("Reload", within=panel)
@@ -263,16 +260,16 @@ class TestPanel:
         lab.tab.page.set_viewport_size({"width": 1280, "height": 1300})
         benched.get_by_label("Search", exact=True).fill("eras")
         open_erase(benched)
-        for word in ("ind", "tool_10", "eras"):  # a click overtakes the last filter
+        # A click overtakes the last filter
+        for word in ("ind", "tool_10", "eras"):
             search = benched.get_by_label("Search", exact=True)
             search.fill("")
             search.press_sequentially(word)
-            picked = poll(
-                lambda: benched.evaluate(PICK_FIRST), until="one is picked", seconds=10
-            )
+            picked = poll(lambda: benched.evaluate(PICK_FIRST), until="one is picked", seconds=10)
             main = benched.locator(".toolbench-pane-main")
             main.get_by_text(picked).locator("visible=true").first.wait_for()
-        open_erase(benched)  # the last click may have overtaken "eras"
+        # The last click may have overtaken "eras"
+        open_erase(benched)
         lab.click("Run", within=benched)
         lab.wait_for_text("Fix 1 field to run", within=benched)
 
@@ -285,9 +282,8 @@ class TestPanel:
             "5526",
         )
         note = lab.output(PANEL).get_by_text("A person and the model read the same")
-        expect(note.locator("visible=true")).to_have_count(
-            1
-        )  # what is kept is not seen yet
+        # What is kept is not seen yet
+        expect(note.locator("visible=true")).to_have_count(1)
         lab.save()
         notebook = nbformat.read(path, as_version=4)
         page, _ = HTMLExporter().from_notebook_node(notebook)

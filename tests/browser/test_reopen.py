@@ -29,9 +29,7 @@ def runs(page: NotebookPage | ClassicPage, panel: Locator) -> None:
     page.type_into("text", "deliver", within=panel)
     page.click("Run", within=panel)
     page.wait_for_text("reviled", within=panel)
-    expect(
-        panel.get_by_text("Say it backwards.").locator("visible=true")
-    ).to_have_count(1)
+    expect(panel.get_by_text("Say it backwards.").locator("visible=true")).to_have_count(1)
     expect(panel.get_by_text(HINT).locator("visible=true")).to_have_count(0)
     copy = panel.locator(".toolbench-kept").get_by_text("reviled")
     copy.first.wait_for(state="attached")
@@ -104,9 +102,7 @@ BEFORE = """panel => [panel, ...panel.querySelectorAll('.jupyter-widgets')]
 SENTENCE = '"The kernel was restarted or has ended: run the cell again."'
 
 
-def test_a_panel_says_that_its_kernel_was_restarted(
-    lab: NotebookPage, nbroot: Path
-) -> None:
+def test_a_panel_says_that_its_kernel_was_restarted(lab: NotebookPage, nbroot: Path) -> None:
     """In one sentence, until the cell is run again; ipywidgets marks each part of it with an icon."""
     write_notebook(nbroot / "restarted.ipynb", *CELLS[:2], FORM)
     lab.open("restarted.ipynb")

@@ -105,7 +105,8 @@ def test_a_result_has_an_end_and_can_be_taken_away(lab: NotebookPage, nbroot: Pa
     expect(wrap).to_have_attribute("aria-pressed", "true")
     wrap.click()
     expect(body.locator("pre")).to_have_css("white-space", "pre")
-    expect(body).to_have_attribute("tabindex", "0")  # the keys scroll it sideways
+    # The keys scroll it sideways
+    expect(body).to_have_attribute("tabindex", "0")
     wrap.click()
     expect(body).not_to_have_attribute("tabindex", "0")
     assert lab.tab.console_errors == []
@@ -218,9 +219,7 @@ def test_without_the_module_a_result_scrolls(lab: NotebookPage, nbroot: Path):
     assert box["height"] < 24 * 16
     body.focus()
     lab.tab.page.keyboard.press("End")
-    lab.tab.page.wait_for_function(
-        "body => body.scrollTop > 1000", arg=body.element_handle()
-    )
+    lab.tab.page.wait_for_function("body => body.scrollTop > 1000", arg=body.element_handle())
     expect(panel.get_by_role("button", name="Copy")).to_have_count(0)
     assert violations(lab.tab.page, ".result-lines") == []
 
@@ -291,9 +290,7 @@ books
 """
 
 
-def test_a_large_table_is_virtual_and_sorted_by_its_heads(
-    lab: NotebookPage, nbroot: Path
-):
+def test_a_large_table_is_virtual_and_sorted_by_its_heads(lab: NotebookPage, nbroot: Path):
     """Of 5,000 rows only those near the window are in the page; all are sorted and copied."""
     lab.tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     write_notebook(nbroot / "table.ipynb", TABLE)
@@ -324,9 +321,7 @@ def test_a_large_table_is_virtual_and_sorted_by_its_heads(
     assert lab.tab.console_errors == []
 
 
-def test_a_result_is_completed_with_the_change_that_shows_it(
-    lab: NotebookPage, nbroot: Path
-):
+def test_a_result_is_completed_with_the_change_that_shows_it(lab: NotebookPage, nbroot: Path):
     """Its buttons do not wait for a frame; a result that is gone again gets none."""
     page = opened(lab, nbroot / "results.ipynb")
     panel = page.locator(".result-weather")

@@ -34,9 +34,7 @@ def greeting(request: pytest.FixtureRequest, nbroot) -> str:
 
 
 class TestJupyterLab:
-    def test_typed_text_reaches_the_kernel_and_a_button_answers(
-        self, lab: NotebookPage, greeting
-    ):
+    def test_typed_text_reaches_the_kernel_and_a_button_answers(self, lab: NotebookPage, greeting):
         """The whole way: keys -> widget -> kernel -> widget -> page."""
         lab.open(greeting)
         lab.run_all()
@@ -52,9 +50,7 @@ class TestJupyterLab:
         assert lab.tab.foreign_requests == []
         assert lab.tab.console_errors == []
 
-    def test_saving_writes_the_outputs_to_the_file(
-        self, lab: NotebookPage, greeting, nbroot
-    ):
+    def test_saving_writes_the_outputs_to_the_file(self, lab: NotebookPage, greeting, nbroot):
         """A saved notebook holds what its cells printed."""
         lab.open(greeting)
         lab.run_all()
@@ -86,10 +82,12 @@ class TestNotebook7:
     def test_is_driven_like_jupyterlab(self, notebook7: NotebookPage, greeting):
         """One page object serves both front ends."""
         notebook7.open(greeting)
-        own_errors = list(notebook7.tab.console_errors)  # 7.6 has one while it starts
+        # 7.6 has one while it starts
+        own_errors = list(notebook7.tab.console_errors)
         notebook7.run_all()
         name = notebook7.output(0).get_by_label("Name", exact=True)
-        name.fill("Grace")  # at once: a click may overtake the keys of plain ipywidgets
+        # At once: a click may overtake the keys of plain ipywidgets
+        name.fill("Grace")
         name.press("Tab")
         notebook7.click("Greet", within=notebook7.output(0))
         notebook7.run(1)
@@ -102,7 +100,8 @@ class TestChromium:
     def test_that_died_costs_one_test(self, chromium: Chromium):
         """The next one gets another Chromium."""
         died = chromium.browser()
-        with suppress(Error):  # its connection is gone
+        # Its connection is gone
+        with suppress(Error):
             died.new_browser_cdp_session().send("Browser.crash")
         page = chromium.browser().new_context().new_page()
         page.set_content("<p>alive</p>")

@@ -40,7 +40,8 @@ def watch_stop_answer_refuse(page: Hands) -> None:
     slow = panel(page, "slow")
     page.click("Run", within=slow)
     page.wait_for_text("step 3.", within=slow)
-    later = slow.get_by_text(re.compile(r"at ([89]|[1-9]\d)"))  # each is soon replaced
+    # Each is soon replaced
+    later = slow.get_by_text(re.compile(r"at ([89]|[1-9]\d)"))
     later.locator("visible=true").first.wait_for()
     page.wait_for_text("step 12.", within=slow)
     page.click("Cancel", within=slow)
@@ -93,10 +94,12 @@ class TestJupyterLab:
         slow = panel(lab, "slow")
         lab.click("Run", within=slow)
         lab.wait_for_text("step 3.", within=slow)
-        lab.run(1)  # a cell works while a run goes on
+        # A cell works while a run goes on
+        lab.run(1)
         assert lab.text(1) == "42"
         lab.wait_for_text("step 9.", within=slow)
-        lab.interrupt()  # Kernel > Interrupt with only a background run
+        # Kernel > Interrupt with only a background run
+        lab.interrupt()
         lab.wait_for_text("Stopped at", within=slow)
         lab.start(2)
         lab.wait_for_text("busy", within=lab.output(2))

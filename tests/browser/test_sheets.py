@@ -65,9 +65,7 @@ SchemaForm({"type": "object", "properties": {"c": {"type": "string", "format": "
 COLOR = "element => getComputedStyle(element).color"
 
 
-def test_an_editor_of_a_user_keeps_its_own_styles(
-    lab: NotebookPage, nbroot: Path
-) -> None:
+def test_an_editor_of_a_user_keeps_its_own_styles(lab: NotebookPage, nbroot: Path) -> None:
     """They are in no other place, so only ours are shared."""
     write_notebook(nbroot / "own_styles.ipynb", EDITOR)
     lab.open("own_styles.ipynb")

@@ -42,9 +42,7 @@ def test_keep_their_shape(lab: NotebookPage, nbroot: Path) -> None:
     """At 1280 and 700 pixels: inside the output, and the first column on two lines at most."""
     write_notebook(nbroot / "tables.ipynb", *CELLS)
     lab.open("tables.ipynb")
-    lab.tab.page.evaluate(
-        "window.jupyterapp.commands.execute('application:toggle-left-area')"
-    )
+    lab.tab.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
     lab.run_all()
     assert lab.errors() == []
     for width in (1280, 700):
@@ -61,7 +59,8 @@ def test_keep_their_shape(lab: NotebookPage, nbroot: Path) -> None:
 
 def test_fade_where_there_is_more(lab: NotebookPage, nbroot: Path) -> None:
     """The edge of a table that is wider than its frame fades, until it was scrolled to its end."""
-    a_panel = "%tool remove_volumes_of_project"  # it brings the front-end module
+    # It brings the front-end module
+    a_panel = "%tool remove_volumes_of_project"
     write_notebook(nbroot / "edges.ipynb", *CELLS, a_panel)
     lab.open("edges.ipynb")
     lab.run_all()
@@ -78,12 +77,11 @@ def test_fade_where_there_is_more(lab: NotebookPage, nbroot: Path) -> None:
 
 def test_sentences_go_below_names(lab: NotebookPage, nbroot: Path) -> None:
     """Where there is no room beside them; the table is then as wide as its frame and does not fade."""
-    a_panel = "%tool remove_volumes_of_project"  # it brings the front-end module
+    # It brings the front-end module
+    a_panel = "%tool remove_volumes_of_project"
     write_notebook(nbroot / "narrow.ipynb", *CELLS, a_panel)
     lab.open("narrow.ipynb")
-    lab.tab.page.evaluate(
-        "window.jupyterapp.commands.execute('application:toggle-left-area')"
-    )
+    lab.tab.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
     lab.run_all()
     frame = lab.output(TABLES[0]).locator("[data-toolbench-listing]").first
     for width, is_below in ((1280, False), (460, True)):

@@ -104,9 +104,7 @@ class TestReport:
         assert checkout.run("--report") == (1, "", sentence)
 
 
-@pytest.mark.skipif(
-    sys.platform != "linux", reason="other systems always have a screen"
-)
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a screen")
 class TestTerminal:
     def test_without_a_screen_gets_a_report_and_the_reason(self, tmp_path):
         """Not even a home is needed for it."""

@@ -47,11 +47,13 @@ IDLE = """index => {
   return model.executionState === "idle" && model.executionCount !== null;
 }"""
 BOTH = "A person and the model read the same"
+# Not what is saved beside them
 PANEL, BENCH = (
     ".toolbench-panel",
     ".toolbench-workbench",
-)  # not what is saved beside them
-MOST = 80  # presses of Tab from one thing to another
+)
+# Presses of Tab from one thing to another
+MOST = 80
 
 
 class Keyboard:

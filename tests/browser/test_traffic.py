@@ -28,9 +28,7 @@ class TestTraffic:
         )
         with opened(lab, nbroot / "traffic.ipynb", *cells) as explorer:
             explorer.tab("Traffic")
-            lines = explorer.box.get_by_role("listbox", name="Messages").get_by_role(
-                "option"
-            )
+            lines = explorer.box.get_by_role("listbox", name="Messages").get_by_role("option")
             expect(lines.filter(has_text="tools/call basket")).to_have_count(2)
             self.filters_each_letter(explorer, lines)
             self.opens_the_row_that_was_pressed(explorer, lines)
@@ -49,9 +47,7 @@ class TestTraffic:
         text = explorer.box.get_by_label("Messages as text")
         expect(text).to_contain_text("pear")
 
-    def opens_the_row_that_was_pressed(
-        self, explorer: Explored, lines: Locator
-    ) -> None:
+    def opens_the_row_that_was_pressed(self, explorer: Explored, lines: Locator) -> None:
         """Although the list changes while the button of the mouse is down."""
         page = explorer.lab.tab.page
         field = explorer.box.get_by_label("Containing")

@@ -41,15 +41,11 @@ def manager_page(page, lab_server, screenshots):
     [
         pytest.param(
             "vscode",
-            marks=pytest.mark.front_end(
-                "VS Code's manager", "load", "type", "run", "cancel"
-            ),
+            marks=pytest.mark.front_end("VS Code's manager", "load", "type", "run", "cancel"),
         ),
         pytest.param(
             "html",
-            marks=pytest.mark.front_end(
-                "html-manager", "load", "type", "run", "cancel"
-            ),
+            marks=pytest.mark.front_end("html-manager", "load", "type", "run", "cancel"),
         ),
     ],
 )

@@ -11,9 +11,7 @@ TRIPWIRE = """
 """
 
 
-def show_safely(
-    lab: NotebookPage, index: int, least: int, *, poke: str, dangers: str
-) -> None:
+def show_safely(lab: NotebookPage, index: int, least: int, *, poke: str, dangers: str) -> None:
     """Run a cell of hostile text, poke what it shows, and see that nothing fires.
 
     Args:
@@ -39,6 +37,4 @@ def show_safely(
 
 def _settle(page: Page) -> None:
     """Let the page run what it was given."""
-    page.evaluate(
-        "() => new Promise(r => requestAnimationFrame(() => setTimeout(r, 300)))"
-    )
+    page.evaluate("() => new Promise(r => requestAnimationFrame(() => setTimeout(r, 300)))")

@@ -15,7 +15,8 @@ FLAGS = [
     "--no-proxy-server",
     "--disable-gpu",
 ]
-TIMEOUT = 90_000  # ms: Python starts in the page, on a machine that may be busy
+# Ms: Python starts in the page, on a machine that may be busy
+TIMEOUT = 90_000
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -57,9 +57,7 @@ class LiteNotebook:
 
     def save(self):
         """Save the notebook in the browser."""
-        self.page.evaluate(
-            "() => window.jupyterapp.commands.execute('docmanager:save')"
-        )
+        self.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
 
     def panel(self, title):
         """The newest panel of the tool called *title*."""

@@ -112,7 +112,8 @@ def test_notebook_runs_to_its_end(page, origin, name):
     notebook = LiteNotebook(page, origin, f"notebooks/{name}.ipynb")
     notebook.run_all()
     if name.startswith("01"):
-        notebook.answer("n")  # its magic asks before it deletes
+        # Its magic asks before it deletes
+        notebook.answer("n")
     notebook.wait_for_the_end()
     assert notebook.unexpected_errors() == []
     if name in NOTEBOOKS:

@@ -11,11 +11,13 @@ from browser.axe import violations
 from built_site.lite_page import PICTURES
 
 SITE = Path(__file__).parents[2] / "build" / "site"
-SIZE = 100_000_000  # bytes
+# Bytes
+SIZE = 100_000_000
 
 
 GOAL = (
-    20  # seconds from the press to the first form; `make site-test` prints what it took
+    # Seconds from the press to the first form; `make site-test` prints what it took
+    20
 )
 
 
@@ -31,9 +33,7 @@ def test_first_page_runs_a_notebook(page, origin):
     page.get_by_role("status").get_by_text("It runs").wait_for()
     notebook.get_by_label("total").fill("84")
     notebook.get_by_role("button", name="Run", exact=True).click()
-    notebook.get_by_text("Everybody pays 42.00 euros.").locator(
-        "visible=true"
-    ).first.wait_for()
+    notebook.get_by_text("Everybody pays 42.00 euros.").locator("visible=true").first.wait_for()
     PICTURES.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=PICTURES / "first-page.png")
 
@@ -146,9 +146,7 @@ def test_links(origin):
                 if is_fetched and parts.scheme != "data":
                     broken.append((file.name, link))
                 continue
-            target = (
-                (file.parent / unquote(parts.path)).resolve() if parts.path else file
-            )
+            target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
             place = unquote(parts.fragment)
             is_there = target.exists()
             if is_there and place and target in pages:

@@ -40,9 +40,7 @@ def answer(question):
     if not isinstance(question, FormQuestion):
         return "ok"
     fields = question.schema.get("properties", {})
-    content = {
-        name: field["default"] for name, field in fields.items() if "default" in field
-    }
+    content = {name: field["default"] for name, field in fields.items() if "default" in field}
     return content | ({"confirmed": True} if "confirmed" in fields else {})
 
 
@@ -67,7 +65,8 @@ def visit(url, *rest):
             except urllib.error.HTTPError:
                 return
             except OSError:
-                time.sleep(0.25)  # the callback's server is still starting
+                # The callback's server is still starting
+                time.sleep(0.25)
 
     threading.Thread(target=go, daemon=True).start()
     return True
@@ -81,9 +80,7 @@ def auth(url):
         return credentials(url)
     settings = {"callback_timeout": 15}
     if CONTEXT.get("client_id"):
-        return settings | {
-            k: CONTEXT[k] for k in ("client_id", "client_secret") if k in CONTEXT
-        }
+        return settings | {k: CONTEXT[k] for k in ("client_id", "client_secret") if k in CONTEXT}
     url = "https://conformance-test.local/client-metadata.json"
     return settings | {"client_metadata_url": url}
 
@@ -164,8 +161,7 @@ def stub(schema):
     """Arguments for every required property."""
     properties = schema.get("properties", {})
     return {
-        n: STUBS.get(properties.get(n, {}).get("type"), "x")
-        for n in schema.get("required", [])
+        n: STUBS.get(properties.get(n, {}).get("type"), "x") for n in schema.get("required", [])
     }
 
 
@@ -183,11 +179,7 @@ def calls(session):
         return [(name, {}) for name in ROUNDS]
     if SCENARIO == "http-custom-headers":
         planned_calls = CONTEXT.get("toolCalls", [])
-        return [
-            (c["name"], c.get("arguments") or {})
-            for c in planned_calls
-            if c["name"] in names
-        ]
+        return [(c["name"], c.get("arguments") or {}) for c in planned_calls if c["name"] in names]
     return [
         (
             t.remote_name,

@@ -46,9 +46,7 @@ def resource(uri, kind, text):
 def test_embedded_resource() -> ToolResult:
     """Return a resource."""
     text = "This is an embedded resource content."
-    return ToolResult(
-        content=[resource("test://embedded-resource", "text/plain", text)]
-    )
+    return ToolResult(content=[resource("test://embedded-resource", "text/plain", text)])
 
 
 @other.tool
@@ -99,16 +97,12 @@ class Described(Tool):
 
     async def run(self, arguments):
         """Say what came."""
-        return ToolResult(
-            content=[TextContent(type="text", text=json.dumps(arguments))]
-        )
+        return ToolResult(content=[TextContent(type="text", text=json.dumps(arguments))])
 
 
 SCHEMAS = {"json_schema_2020_12_tool": RICH, "test_headers": HEADERS}
 for name, schema in SCHEMAS.items():
-    other.add_tool(
-        Described(name=name, description="Say what came.", parameters=schema)
-    )
+    other.add_tool(Described(name=name, description="Say what came.", parameters=schema))
 
 
 @tool(read_only=True)
@@ -179,9 +173,7 @@ def test_elicitation_sep1034_defaults() -> str:
         },
         verified={"type": "boolean", "default": True},
     )
-    return answered(
-        "Is this right?", {**schema, "required": []}, "Elicitation completed"
-    )
+    return answered("Is this right?", {**schema, "required": []}, "Elicitation completed")
 
 
 def titled(*pairs):

@@ -41,9 +41,7 @@ for event in conversation.state.events:
         results.append(
             {
                 "tool": event.tool_name,
-                "text": "".join(
-                    getattr(c, "text", "") for c in observation.to_llm_content
-                ),
+                "text": "".join(getattr(c, "text", "") for c in observation.to_llm_content),
                 "is_error": observation.is_error,
             }
         )

@@ -35,9 +35,7 @@ MORE = [
     ("2025-11-25", "auth/enterprise-managed-authorization"),
 ]
 """What no revision requires and this client does all the same."""
-_SKILLS = (
-    "SEP-2640 is about hosts that give a model skills; the client here shows them only"
-)
+_SKILLS = "SEP-2640 is about hosts that give a model skills; the client here shows them only"
 NOT_TRIED = {
     "auth/dpop": "neither the SDK nor FastMCP binds a token to a key (DPoP)",
     "auth/dpop-nonce": "neither the SDK nor FastMCP binds a token to a key (DPoP)",

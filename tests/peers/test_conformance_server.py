@@ -16,7 +16,8 @@ SUITE = PEERS / "npm/conformance/node_modules/@modelcontextprotocol/conformance"
 TOOLS = Path(__file__).with_name("conformance_tools.py")
 BEARER = Path(__file__).with_name("bearer.mjs")
 REVISIONS = {"2025-11-25": 30, "2026-07-28": 37}
-ALSO = {  # not required yet, and about tools
+# Not required yet, and about tools
+ALSO = {
     "2025-11-25": ["json-schema-2020-12", "server-session-lifecycle"],
     "2026-07-28": [
         "json-schema-2020-12",

@@ -50,9 +50,7 @@ class TestEnsure:
 
 
 class TestMain:
-    def test_a_clone_alone_gets_the_conformance_suite(
-        self, script, tmp_path, monkeypatch, capsys
-    ):
+    def test_a_clone_alone_gets_the_conformance_suite(self, script, tmp_path, monkeypatch, capsys):
         """Without the record of the servers only the suite and the app of ext-apps are installed; a line says so."""
         monkeypatch.setattr(script, "SERVERS", tmp_path / "servers.json")
         done = []

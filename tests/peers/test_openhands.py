@@ -25,9 +25,7 @@ AGENT = Path(__file__).with_name("openhands_agent.py")
 def sdk(script):
     """The Python that has the SDK."""
     if script.stamp(script.SDK_PLACE) != "\n".join(script.SDK):
-        pytest.skip(
-            "THE OPENHANDS SDK IS NOT TESTED: run `make peers` with Python 3.12 or newer"
-        )
+        pytest.skip("THE OPENHANDS SDK IS NOT TESTED: run `make peers` with Python 3.12 or newer")
     return script.SDK_PLACE / "bin" / "python"
 
 
@@ -45,12 +43,8 @@ def run(python, *arguments, **options):
 
 def answers(python, folder, **spec):
     """What the tools answered to a scripted model's calls."""
-    done = run(
-        python, AGENT, cwd=folder, input=json.dumps({**spec, "workspace": str(folder)})
-    )
-    [line] = [s for s in done.stdout.splitlines() if s.startswith("RESULTS ")] or [
-        done.stderr
-    ]
+    done = run(python, AGENT, cwd=folder, input=json.dumps({**spec, "workspace": str(folder)}))
+    [line] = [s for s in done.stdout.splitlines() if s.startswith("RESULTS ")] or [done.stderr]
     return json.loads(line.removeprefix("RESULTS "))
 
 
@@ -63,10 +57,9 @@ def test_exported_packages_pass_and_its_agent_runs_them(sdk, tmp_path):
             for arguments in one.calls:
                 run_tool(notebook[one.variable], arguments)
             folder = tmp_path / one.variable
-            folders.append(
-                export_package(notebook[one.variable], folder, openhands=True)
-            )
-    others = ("pyyaml", "regex")  # what one of the tools needs
+            folders.append(export_package(notebook[one.variable], folder, openhands=True))
+    # What one of the tools needs
+    others = ("pyyaml", "regex")
     into = ("--python", str(sdk))
     uv("pip", "install", *into, *others, untested="EXPORTED PACKAGES FOR OPENHANDS ARE")
     options = ("--no-deps", "--no-build-isolation", "--reinstall", "--no-cache")
@@ -101,13 +94,9 @@ def test_exported_packages_pass_and_its_agent_runs_them(sdk, tmp_path):
         ("task_tracker", {"command": "view"}, "task"),
     ],
 )
-def test_its_own_tools_load_and_run_here(
-    sdk, tmp_path, monkeypatch, name, arguments, words
-):
+def test_its_own_tools_load_and_run_here(sdk, tmp_path, monkeypatch, name, arguments, words):
     """The files that the SDK ships, unchanged; what works for them is ours."""
-    [path] = sdk.parents[1].glob(
-        f"lib/*/site-packages/openhands/tools/{name}/definition.py"
-    )
+    [path] = sdk.parents[1].glob(f"lib/*/site-packages/openhands/tools/{name}/definition.py")
     (tmp_path / "notes.txt").write_text("milk\n")
     spec = importlib.util.spec_from_file_location(f"shipped_{name}", path)
     module = importlib.util.module_from_spec(spec)
@@ -121,7 +110,8 @@ def test_its_own_tools_load_and_run_here(
             and isinstance(value, type)
             and issubclass(value, ToolDefinition)
         )
-    default_registry.unregister(kind.name)  # the file registers it
+    # The file registers it
+    default_registry.unregister(kind.name)
     [tool] = kind.create(ConversationState(tmp_path))
     observation = run_tool(tool, arguments)
     text = "".join(block.text for block in observation.to_llm_content)

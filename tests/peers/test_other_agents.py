@@ -25,9 +25,8 @@ def test_takes_a_tool(script, library, tmp_path):
     if script.stamp(script.AGENTS_PLACE) != "\n".join(script.AGENTS):
         pytest.skip("OTHER LIBRARIES OF AGENTS ARE NOT TESTED: run `make peers`")
     [define, *_] = [b.content for b in blocks(HOW_TO) if b.info == "python"]
-    program = (
-        tmp_path / "example.py"
-    )  # a file: smolagents reads the source of the function
+    # A file: smolagents reads the source of the function
+    program = tmp_path / "example.py"
     program.write_text(f"{define}\n{EXAMPLES[library]}")
     done = subprocess.run(
         [script.AGENTS_PLACE / "bin" / "python", program],

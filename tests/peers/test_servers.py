@@ -8,11 +8,10 @@ from peers.conftest import PEERS, SERVERS, entry_of, recorded
 from toolbench.mcp import MCPClient
 from toolbench.mcp.elicitation import Answer, FormQuestion, SamplingQuestion, answering
 
-HAD_STATE = {"memory", "sqlite"}  # recorded on what an earlier round had left
+# Recorded on what an earlier round had left
+HAD_STATE = {"memory", "sqlite"}
 NAMES = [server["name"] for server in recorded()] or [
-    pytest.param(
-        "", marks=pytest.mark.skip(f"NO PUBLIC SERVER IS TESTED: {SERVERS} is missing")
-    )
+    pytest.param("", marks=pytest.mark.skip(f"NO PUBLIC SERVER IS TESTED: {SERVERS} is missing"))
 ]
 
 
@@ -101,10 +100,6 @@ class TestPeers:
                 observation.text,
             )
             assert kinds(observation) == expected["content"], sample
-            assert (observation.structured is not None) == expected["structured"], (
-                sample
-            )
-            texts = " | ".join(
-                b["text"] for b in observation.blocks if b["type"] == "text"
-            )
+            assert (observation.structured is not None) == expected["structured"], sample
+            texts = " | ".join(b["text"] for b in observation.blocks if b["type"] == "text")
             assert alike(texts) == alike(expected["text_starts"]), sample

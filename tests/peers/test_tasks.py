@@ -32,9 +32,7 @@ def state(tmp_path, monkeypatch):
 @pytest.fixture
 def url(python):
     """The URL of the server over HTTP; its process outlives the sessions of a test."""
-    process = subprocess.Popen(
-        [python, SERVER, "--http"], stdout=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([python, SERVER, "--http"], stdout=subprocess.PIPE, text=True)
     yield f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp"
     process.kill()
     process.wait()

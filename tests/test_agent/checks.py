@@ -23,7 +23,8 @@ def check_answered(conversation, *, waiting=0):
     assert set(answered) <= set(called)
     assert len(called) - len(answered) == waiting
     ids = {event.id: event.tool_call_id for event in of(conversation, ActionEvent)}
-    if conversation.agent.llm.provider != "gemini":  # it sends and gets no ids
+    # It sends and gets no ids
+    if conversation.agent.llm.provider != "gemini":
         assert len(set(ids.values())) == len(ids)
     for event in of(conversation, ANSWERS):
         if event.action_id:

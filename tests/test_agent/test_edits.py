@@ -30,13 +30,9 @@ class TestEditFile:
 
     def test_replaces_the_part_and_nothing_else(self, path):
         """Lines outside of the part stay to the byte."""
-        _, observation = self.edit(
-            path, updated("line two\nline three"), start=2, end=3
-        )
+        _, observation = self.edit(path, updated("line two\nline three"), start=2, end=3)
         assert not observation.is_error
-        assert path.read_text() == TEXT.replace(
-            "line 2\nline 3", "line two\nline three"
-        )
+        assert path.read_text() == TEXT.replace("line 2\nline 3", "line two\nline three")
 
     def test_can_be_taken_back(self, path):
         """The edit is remembered as the file editor's are."""
@@ -49,10 +45,7 @@ class TestEditFile:
         """A file of Windows stays one."""
         path.write_bytes(TEXT.replace("\n", "\r\n").encode())
         self.edit(path, updated("two"), start=2, end=2)
-        assert (
-            path.read_bytes()
-            == TEXT.replace("line 2", "two").replace("\n", "\r\n").encode()
-        )
+        assert path.read_bytes() == TEXT.replace("line 2", "two").replace("\n", "\r\n").encode()
 
     def test_appends_and_creates_without_a_model(self, path, tmp_path):
         """There is nothing to put together."""
@@ -80,11 +73,7 @@ class TestEditFile:
     def test_of_no_part_is_a_sentence(self, start, end, path):
         """It says how many lines there are."""
         _, observation = self.edit(path, updated("x"), start=start, end=end)
-        assert (
-            observation.is_error
-            and "7 lines" in observation.text
-            and path.read_text() == TEXT
-        )
+        assert observation.is_error and "7 lines" in observation.text and path.read_text() == TEXT
 
     def test_sees_a_file_that_changes_meanwhile(self, path):
         """What somebody else wrote is not lost."""
@@ -127,9 +116,7 @@ class TestUndo:
         }
         script = [
             calls(call("file_editor", new(path, "a"))),
-            calls(
-                call("file_editor", edit), call("file_editor", new(other, "x"), id="c2")
-            ),
+            calls(call("file_editor", edit), call("file_editor", new(other, "x"), id="c2")),
             "Done.",
             "I see.",
         ]
@@ -160,7 +147,8 @@ class TestUndo:
                 "new_str": new,
             }
 
-        editor(edit("a", "mine"))  # by hand, with the same tool
+        # By hand, with the same tool
+        editor(edit("a", "mine"))
         script = [
             calls(call("file_editor", edit("mine", "its"))),
             calls(call("file_editor", {"command": "undo_edit", "path": str(path)})),

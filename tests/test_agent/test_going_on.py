@@ -131,9 +131,7 @@ class TestImagesThatAModelDoesNotTake:
     )
     def test_are_left_out_of_the_next_request(self, provider, error):
         """One request fails; the next one has words in the place of the image."""
-        c = Conversation(
-            agent=Agent(ScriptedModel([error, "A cat."], provider=provider))
-        )
+        c = Conversation(agent=Agent(ScriptedModel([error, "A cat."], provider=provider)))
         image = ImageContent(image_urls=[PICTURE])
         c.send_message([TextContent(text="What is it?"), image])
         assert c.run() == "error"
@@ -180,9 +178,7 @@ class TestImagesThatAModelDoesNotTake:
 
     def test_stay_where_something_else_failed(self):
         """A network that is gone says nothing of images."""
-        c = Conversation(
-            agent=Agent(ScriptedModel([ModelError("It is gone."), "A cat."]))
-        )
+        c = Conversation(agent=Agent(ScriptedModel([ModelError("It is gone."), "A cat."])))
         c.send_message([ImageContent(image_urls=[PICTURE])])
         assert c.run() == "error"
         assert c.run() == "answered"
@@ -221,9 +217,7 @@ class TestAFork:
         for origin in (c, loaded):
             second = of(origin, ActionEvent)[1]
             assert (
-                origin.fork().loop.usage
-                == origin.loop.usage
-                == Usage(300, 30, pytest.approx(0.9))
+                origin.fork().loop.usage == origin.loop.usage == Usage(300, 30, pytest.approx(0.9))
             )
             assert origin.fork(second).loop.usage == Usage(200, 20, pytest.approx(0.6))
             assert origin.fork(1).loop.usage == Usage()

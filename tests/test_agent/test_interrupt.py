@@ -17,7 +17,8 @@ SCRIPT = [
     calls(call("add", {"a": "x"}), call("nothing", id="c3")),
     *["Done."] * 4,
 ]
-EVERY = 9  # lines between two interrupts
+# Lines between two interrupts
+EVERY = 9
 
 
 class Interrupt:
@@ -99,9 +100,7 @@ def hole(tmp_path):
     c.run()
     c.save(tmp_path / "c.jsonl")
     lines = [*map(json.loads, (tmp_path / "c.jsonl").read_text().splitlines())]
-    first, second = [
-        n for n, line in enumerate(lines) if line.get("kind") == "ObservationEvent"
-    ]
+    first, second = [n for n, line in enumerate(lines) if line.get("kind") == "ObservationEvent"]
     lines[second] = lines[first] | {"id": lines[second]["id"]}
     (tmp_path / "c.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
     return tmp_path / "c.jsonl"

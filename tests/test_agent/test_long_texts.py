@@ -6,8 +6,10 @@ from test_agent.scripts import call, calls, talk
 from toolbench import tool
 from toolbench.widgets.transcript.conversation_panel import ConversationPanel
 
-MEGABYTE = 1_000_000  # characters
-LARGEST = 150_000  # characters of what is shown of it, all kinds of output each
+# Characters
+MEGABYTE = 1_000_000
+# Characters of what is shown of it, all kinds of output each
+LARGEST = 150_000
 
 
 def words(size):

@@ -22,15 +22,14 @@ from toolbench.agent import (
 from toolbench.errors import ModelError, ToolbenchError
 from toolbench.llm.models import Answer, ScriptedModel, Usage
 
-PATIENCE = 20  # seconds: a test that waits so long has failed
+# Seconds: a test that waits so long has failed
+PATIENCE = 20
 
 
 class TestAStep:
     def test_is_one_answer_with_all_its_calls(self):
         """All calls of a message run, and all their answers are sent back together."""
-        c = talk(
-            [calls(call("add", {"a": 1}), call("add", {"a": 2}, id="c2")), "Done."]
-        )
+        c = talk([calls(call("add", {"a": 1}), call("add", {"a": 2}, id="c2")), "Done."])
         kinds = [type(event) for event in c.step()]
         assert kinds == [ActionEvent, ActionEvent, ObservationEvent, ObservationEvent]
         assert c.run() == "answered"
@@ -47,9 +46,7 @@ class TestAStep:
             both.wait(PATIENCE)
             return n
 
-        c = talk(
-            [calls(call("meet", {"n": 1}), call("meet", {"n": 2}, id="c2"))], [meet]
-        )
+        c = talk([calls(call("meet", {"n": 1}), call("meet", {"n": 2}, id="c2"))], [meet])
         c.step()
         assert [e.observation.text for e in of(c, ObservationEvent)] == ["1", "2"]
 
@@ -83,9 +80,7 @@ class TestAStep:
 
     def test_thought_and_metadata_are_with_the_first_call(self):
         """The seed's metadata: response id, number of calls, the thought on the first."""
-        message = calls(
-            call("add", {"a": 1}), call("add", {"a": 2}, id="c2"), text="Hm."
-        )
+        message = calls(call("add", {"a": 1}), call("add", {"a": 2}, id="c2"), text="Hm.")
         c = talk([Answer(message, "tool_calls", response_id="r1")])
         c.step()
         one, two = of(c, ActionEvent)
@@ -99,17 +94,13 @@ class TestAStep:
     def test_is_in_the_history_as_the_models(self):
         """Every run says who asked for it."""
         talk([calls(call("add", {"a": 1}))]).step()
-        assert [(r.tool, r.source, r.state) for r in history()] == [
-            ("add", "model", "ok")
-        ]
+        assert [(r.tool, r.source, r.state) for r in history()] == [("add", "model", "ok")]
 
 
 class TestStops:
     def test_on_finish(self):
         """A finish that ran ends the task; the other calls of its message run too."""
-        message = calls(
-            call("finish", {"message": "3."}), call("add", {"a": 2}, id="c2")
-        )
+        message = calls(call("finish", {"message": "3."}), call("add", {"a": 2}, id="c2"))
         c = talk([message])
         assert c.run() == "finished"
         check_answered(c)

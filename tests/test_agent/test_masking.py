@@ -64,9 +64,7 @@ def test_a_secret_that_is_a_common_word_leaves_a_saved_file_whole(secret, tmp_pa
     c = talk_with(secret, [calls(call("add", {"a": 1})), "Done."])
     c.run()
     c.save(tmp_path / "c.jsonl")
-    again = Conversation.load(
-        tmp_path / "c.jsonl", Agent(ScriptedModel(["More."]), [add])
-    )
+    again = Conversation.load(tmp_path / "c.jsonl", Agent(ScriptedModel(["More."]), [add]))
     assert [*map(type, again.events)] == [*map(type, c.events)]
     assert again.events[-1].reason == "answered"
     again.send_message("Go on.")
@@ -147,9 +145,7 @@ def test_a_secret_that_is_a_keyword_leaves_a_schema_whole():
     for secret in ("object", "integer", "function", "properties", "a", "type"):
         c = talk_with(secret, ["Done."])
         c.run()
-        [[messages, offered], [_, other]] = (
-            x.agent.llm.requests[0] for x in (c, plain)
-        )
+        [[messages, offered], [_, other]] = (x.agent.llm.requests[0] for x in (c, plain))
         assert messages and shape(offered) == shape(other)
 
 
@@ -200,7 +196,8 @@ def test_the_key_of_the_model_is_hidden(tmp_path, monkeypatch):
         places += [(tmp_path / "c.jsonl").read_text(), history().to_json()]
         model.close()
     assert not [place for place in places if KEY in place]
-    assert "api_key" not in c.state.secrets  # no tool can read it there
+    # No tool can read it there
+    assert "api_key" not in c.state.secrets
 
 
 def test_an_event_that_is_shown_alone_is_hidden_and_clean():

@@ -26,7 +26,8 @@ from toolbench.runs.policy import policy
 from toolbench.runs.questions import Answer as Reply
 from toolbench.runs.questions import answering
 
-PATIENCE = 20  # seconds: a test that waits so long has failed
+# Seconds: a test that waits so long has failed
+PATIENCE = 20
 
 
 @tool
@@ -96,7 +97,8 @@ class TestPause:
         check_answered(c)
         assert c.run() == "answered"
         check_sent(sent(c))
-        eventually(lambda: len(history()) == 1)  # the tool ends after its call
+        # The tool ends after its call
+        eventually(lambda: len(history()) == 1)
 
     def test_exit_ends_it_and_runs_no_call_that_waits(self):
         """Who leaves has said yes to nothing; the calls are answered all the same."""
@@ -119,11 +121,10 @@ class TestPause:
             c.run()
         c.save(tmp_path / "c.jsonl")
         for one in (c, Conversation.load(tmp_path / "c.jsonl", c.agent)):
-            badges = re.findall(
-                r">(declined|cancelled|failed|refused)</span>", one.to_html()
-            )
+            badges = re.findall(r">(declined|cancelled|failed|refused)</span>", one.to_html())
             assert badges == ["declined", "cancelled"]
-        eventually(lambda: len(history()) == 1)  # the tool ends after its call
+        # The tool ends after its call
+        eventually(lambda: len(history()) == 1)
 
     def test_one_thread_at_a_time(self):
         """Two steps at once would ask the model twice for the same."""

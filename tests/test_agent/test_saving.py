@@ -64,9 +64,7 @@ class TestLoading:
         """Calls from before and after are told apart, though a server calls them all `c1`."""
         c = talk([calls(call("add", {"a": 1})), calls(call("add", {"a": 2})), "Three."])
         c.run()
-        other = reopened(
-            c, tmp_path / "c.jsonl", [calls(call("add", {"a": 3})), "Four."]
-        )
+        other = reopened(c, tmp_path / "c.jsonl", [calls(call("add", {"a": 3})), "Four."])
         other.send_message("More.")
         assert other.run() == "answered"
         check_answered(other)
@@ -74,13 +72,7 @@ class TestLoading:
 
     def test_knows_that_all_is_said(self, tmp_path):
         """An answered conversation stays answered; what it took is known."""
-        c = talk(
-            [
-                Answer(
-                    {"role": "assistant", "content": "Done."}, "stop", Usage(3, 4, 0.5)
-                )
-            ]
-        )
+        c = talk([Answer({"role": "assistant", "content": "Done."}, "stop", Usage(3, 4, 0.5))])
         c.run()
         other = reopened(c, tmp_path / "c.jsonl")
         assert other.run() == "answered"
@@ -105,9 +97,7 @@ class TestFiles:
 
         c = Conversation(
             secrets={"TOKEN": "hunter2-token"},
-            agent=Agent(
-                ScriptedModel([calls(call("login", {"password": "s3same"}))]), [login]
-            ),
+            agent=Agent(ScriptedModel([calls(call("login", {"password": "s3same"}))]), [login]),
         )
         c.send_message("Use hunter2-token.")
         c.step()
@@ -140,7 +130,8 @@ class TestFiles:
         assert MARK in bundle["text/plain"]
         assert secret not in text and "other-s3cret" not in text
         assert secret not in "".join(f"{e!r}{e.visualize}" for e in c.events)
-        assert secret in c.loop.final_text  # the program has it as it is
+        # The program has it as it is
+        assert secret in c.loop.final_text
 
     def test_give_no_call_a_mark_for_a_secret(self, tmp_path):
         """A call that waited with a secret is refused, until a person writes the secret again."""
@@ -155,9 +146,7 @@ class TestFiles:
         arguments = {"user": "u", "password": "geheim123"}
         c = talk([calls(call("login", arguments))], [login])
         c.ask()
-        others = [
-            reopened(c, tmp_path / "c.jsonl", ["Done."], [login]) for _ in range(3)
-        ]
+        others = [reopened(c, tmp_path / "c.jsonl", ["Done."], [login]) for _ in range(3)]
         assert others[0].run() == "answered"
         [refused] = of(others[0], AgentErrorEvent)
         assert "password: " in refused.error and "edit the call" in refused.error
@@ -168,13 +157,12 @@ class TestFiles:
         others[2].answer_pending(None, "in")
         assert others[2].run() == "answered"
         assert passwords == ["geheim123"]
-        fork = c.fork()  # which is no file: it has the secret
+        # Which is no file: it has the secret
+        fork = c.fork()
         fork.run_pending()
         assert passwords == ["geheim123"] * 2
 
-    @pytest.mark.parametrize(
-        "text", ["", "x\n", "[]\n", '{"a": 1}\n', '{"toolbench": 1']
-    )
+    @pytest.mark.parametrize("text", ["", "x\n", "[]\n", '{"a": 1}\n', '{"toolbench": 1'])
     def test_of_somebody_else_are_told_apart(self, text, tmp_path):
         """One sentence says which line is nothing of ours."""
         path = tmp_path / "c.jsonl"

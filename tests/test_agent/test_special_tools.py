@@ -82,9 +82,7 @@ class TestDelegate:
             [add],
             max_steps=2,
         )
-        c = talk(
-            [calls(call("delegate", {"task": "Count."})), "Well."], [helper.as_tool()]
-        )
+        c = talk([calls(call("delegate", {"task": "Count."})), "Well."], [helper.as_tool()])
         c.run()
         assert "max_steps" in of(c, ObservationEvent)[0].observation.text
         assert of(c, ObservationEvent)[0].observation.is_error

@@ -82,7 +82,8 @@ def test_delegates_side_by_side_have_one_limit_together():
 
     def inner(messages, tools):
         with suppress(threading.BrokenBarrierError):
-            barrier.wait()  # both have begun before one has spent anything
+            # Both have begun before one has spent anything
+            barrier.wait()
         return paid(calls(call("add", {"a": len(messages)})), 0.3)
 
     tasks = [call(name, {"task": "t"}, id=name) for name in ("one", "two")]
@@ -182,7 +183,8 @@ def test_what_cannot_be_condensed_is_not_asked_for_at_each_step():
     condenser = LLMSummarizingCondenser(summarise, max_tokens=1_000, keep_tokens=100)
     agent = Agent(ScriptedModel([*adding(20), "Done."]), [add], condenser=condenser)
     c = Conversation(agent=agent)
-    c.send_message("word " * 5_000)  # kept as it is: the first turn
+    # Kept as it is: the first turn
+    c.send_message("word " * 5_000)
     assert c.run() == "answered"
     assert parts and min(parts) >= (1_000 - 100) // 2
     assert len(parts) < 20 / 4

@@ -120,9 +120,7 @@ class TestEditing:
         c = stepping()
         c.edit_pending("c0", {"a": 40, "b": 2})
         c.save(tmp_path / "c.jsonl")
-        loaded = Conversation.load(
-            tmp_path / "c.jsonl", Agent(ScriptedModel(["Done."]), [add])
-        )
+        loaded = Conversation.load(tmp_path / "c.jsonl", Agent(ScriptedModel(["Done."]), [add]))
         assert loaded.run() == "answered"
         assert texts(loaded)[0].startswith("42")
         check_answered(loaded)
@@ -191,9 +189,7 @@ class TestForks:
         c.run()
         first = of(c, ActionEvent)[0]
         other = c.fork(first)
-        assert [call.id for call in other.pending] == [
-            call.id for call in of(c, ActionEvent)
-        ]
+        assert [call.id for call in other.pending] == [call.id for call in of(c, ActionEvent)]
         other.answer_pending("c0", "Seven.")
         assert other.run() == "answered"
         assert other.loop.final_text == "Otherwise." and c.loop.final_text == "Done."
@@ -253,7 +249,8 @@ class TestRequests:
         c.send_message("And?")
         c.run()
         sent_requests = c.agent.llm.requests
-        assert len(c.requests) == 3 and len(sent_requests) == 4  # one is the summary
+        # One is the summary
+        assert len(c.requests) == 3 and len(sent_requests) == 4
         for request, (messages, tools) in zip(
             c.requests,
             [sent_requests[0], sent_requests[1], sent_requests[3]],

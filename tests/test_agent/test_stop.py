@@ -24,7 +24,8 @@ from toolbench.llm.models.function import FunctionModel
 from toolbench.runs.background import active
 from toolbench.runs.questions import Answer, answering
 
-PATIENCE = 20  # seconds: a test that waits so long has failed
+# Seconds: a test that waits so long has failed
+PATIENCE = 20
 
 
 def noting(numbers):
@@ -171,9 +172,7 @@ def test_a_stop_of_the_outer_conversation_stops_a_task_that_has_not_begun():
     inner = ScriptedModel(["Inner."])
     sub = Agent(inner, [])
     c = Conversation(
-        agent=Agent(
-            ScriptedModel([calls(call("delegate", {"task": "t"})), "ok"]), [sub]
-        )
+        agent=Agent(ScriptedModel([calls(call("delegate", {"task": "t"})), "ok"]), [sub])
     )
 
     class Early(type(sub)):
@@ -330,9 +329,7 @@ def test_a_stopped_call_is_cancelled_wherever_it_is_told(unanswered, end, tmp_pa
 
     script = [calls(call("germinate", {"days": 30})), "Done."]
     c = talk(script, [germinate])
-    thread = threading.Thread(
-        target=lambda: unanswered.wait(PATIENCE) and end(c), daemon=True
-    )
+    thread = threading.Thread(target=lambda: unanswered.wait(PATIENCE) and end(c), daemon=True)
     thread.start()
     with suppress(KeyboardInterrupt):
         c.run()

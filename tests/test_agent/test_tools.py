@@ -120,9 +120,7 @@ class TestTools:
             def create(cls, conv_state=None):
                 return [cls(description="Made.", executor=Executor("made"))]
 
-        definition = ToolDefinition(
-            name="given", description="d", executor=Executor("given")
-        )
+        definition = ToolDefinition(name="given", description="d", executor=Executor("given"))
         with talk(["x"], [MadeTool, definition]) as c:
             assert set(c.loop.toolset.tools) == {"made", "given"}
         assert closed == ["made"]
@@ -145,7 +143,5 @@ def test_a_callable_that_changes_what_it_gets_harms_nobody():
     assert c.run() == "answered"
     assert "changed" not in "".join(requests)
     [messages, _] = json.loads(requests[2])
-    functions = [
-        m["tool_calls"][0]["function"] for m in messages if m.get("tool_calls")
-    ]
+    functions = [m["tool_calls"][0]["function"] for m in messages if m.get("tool_calls")]
     assert [f["arguments"] for f in functions] == ['{"a": 1}'] * 2

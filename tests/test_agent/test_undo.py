@@ -144,9 +144,7 @@ class TestIsRefused:
         """The only letter that told it is gone."""
         path = tmp_path / "a.txt"
         path.write_bytes("café au lait, s'il vous plaît\n".encode("cp1252"))
-        other = begin_again(
-            ran(edit(path, "café au lait, s'il vous plaît", "tea")), tmp_path
-        )
+        other = begin_again(ran(edit(path, "café au lait, s'il vous plaît", "tea")), tmp_path)
         self.check(other, path, "encoding")
 
     def test_where_a_byte_is_no_text(self, tmp_path, begin_again):

@@ -15,14 +15,10 @@ from toolbench.agent.events import StopReason
 from toolbench.core.builtins import FinishTool, ThinkTool
 from toolbench.errors import ModelError, ToolbenchError
 
-_names = st.sampled_from(
-    ["add", "fail", "wipe", "finish", "think", "nothing", "", "quit"]
-)
+_names = st.sampled_from(["add", "fail", "wipe", "finish", "think", "nothing", "", "quit"])
 _arguments = st.one_of(
     st.fixed_dictionaries({"a": st.integers(0, 2)}),
-    st.sampled_from(
-        [{}, {"path": "/x"}, {"message": "m"}, {"thought": "t"}, {"a": "x"}]
-    ),
+    st.sampled_from([{}, {"path": "/x"}, {"message": "m"}, {"thought": "t"}, {"a": "x"}]),
     st.sampled_from(["", "{", "[]", "null", '{"a": 1', '"text"']),
 )
 _ids = st.sampled_from(["c1", "c1", "c2", None, ""])
@@ -108,7 +104,8 @@ def stop(c, place, arguments):
     try:
         c.step()
     finally:
-        with suppress(ValueError):  # it was told
+        # It was told
+        with suppress(ValueError):
             forget()
 
 
@@ -141,23 +138,23 @@ def test_every_call_is_answered_once(script, doings):
     """Good and bad messages; run, stepped, edited, answered by hand, refused, paused, stopped, left."""
     c = talk(script, TOOLS, max_steps=4)
     for name, place, arguments in doings:
-        with suppress(ToolbenchError):  # no such call, arguments that do not fit
+        # No such call, arguments that do not fit
+        with suppress(ToolbenchError):
             DOINGS[name](c, place, arguments)
         check_answered(c, waiting=len(c.pending))
         context = c.loop.context
         assert context.tokens == sum(map(tokens_of, context.messages))
     c.send_message("Go on.")
     run(c, 0, {})
-    if c.events[-1].reason == "paused":  # a pause from before holds once
+    # A pause from before holds once
+    if c.events[-1].reason == "paused":
         run(c, 0, {})
     check_answered(c)
     for messages, _ in c.agent.llm.requests:
         check_sent(messages)
 
 
-@given(
-    st.lists(_messages, max_size=5), st.lists(_doings, max_size=5), st.integers(1, 20)
-)
+@given(st.lists(_messages, max_size=5), st.lists(_doings, max_size=5), st.integers(1, 20))
 def test_every_call_of_a_fork_is_answered_once(script, doings, event):
     """Begun at any event, with the calls that waited there; the first conversation stays as it is."""
     c = talk(script, TOOLS, max_steps=4)

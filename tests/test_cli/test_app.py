@@ -37,7 +37,8 @@ class TestNew:
         output = toolbench("new", "word_count", cwd=tmp_path)
         assert "cd word_count" in output
         assert "toolbench lab word_count.ipynb" in output
-        assert f"{sys.executable} -m pytest" in output  # here it is not the active one
+        # Here it is not the active one
+        assert f"{sys.executable} -m pytest" in output
         assert (tmp_path / "word_count/word_count/impl.py").is_file()
 
     def test_a_refusal_is_one_sentence(self, tmp_path):
@@ -67,9 +68,7 @@ class TestLab:
         """As any other one."""
         (tmp_path / "toolbench.ipynb").symlink_to(tmp_path / "no/none.ipynb")
         output = toolbench("lab", cwd=tmp_path, code=1)
-        assert output.endswith(
-            "toolbench.ipynb' cannot be made: No such file or directory.\n"
-        )
+        assert output.endswith("toolbench.ipynb' cannot be made: No such file or directory.\n")
 
     def test_a_file_that_is_no_notebook(self, tmp_path):
         """Its folder is not served."""
@@ -112,9 +111,7 @@ class TestLab:
             ),
         ],
     )
-    def test_a_notebook_that_is_missing_is_made(
-        self, tmp_path, monkeypatch, arguments, name, line
-    ):
+    def test_a_notebook_that_is_missing_is_made(self, tmp_path, monkeypatch, arguments, name, line):
         """JupyterLab is served, on a notebook that loads toolbench; one with a name is announced."""
         for variable in (
             "JUPYTER_CONFIG_DIR",
@@ -133,13 +130,9 @@ class TestLab:
             text=True,
         ) as server:
             try:
-                address = next(
-                    line.split()[-1] for line in server.stderr if "?token=" in line
-                )
+                address = next(line.split()[-1] for line in server.stderr if "?token=" in line)
                 # The address is printed a moment before the server listens.
-                status = poll(
-                    lambda: status_of(address), until="the server answers", seconds=30
-                )
+                status = poll(lambda: status_of(address), until="the server answers", seconds=30)
                 assert status == 200
             finally:
                 server.terminate()
@@ -172,9 +165,7 @@ class TestDoctor:
             "-f",
             "{connection_file}",
         ]
-        spec.write_text(
-            json.dumps({"argv": argv, "display_name": "x", "language": "python"})
-        )
+        spec.write_text(json.dumps({"argv": argv, "display_name": "x", "language": "python"}))
         monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
         monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
         output = toolbench("doctor", cwd=tmp_path)

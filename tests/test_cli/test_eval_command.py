@@ -154,9 +154,7 @@ def test_what_a_model_sends_does_not_steer_the_terminal(folder, model):
 
 def test_a_hostile_file_of_cases_does_not_steer_the_terminal(folder):
     """The sentence about it is escaped too."""
-    (folder / "cases.yaml").write_text(
-        'cases:\n- {inputs: "\\e[2J", match: "\\e[31m"}\n'
-    )
+    (folder / "cases.yaml").write_text('cases:\n- {inputs: "\\e[2J", match: "\\e[31m"}\n')
     done = run(folder, "cases.yaml", "--tools", "my_tools.py", "--model", "my_tools.py:right")  # fmt: skip
     assert done.returncode == 2
     assert "\x1b" not in done.stderr

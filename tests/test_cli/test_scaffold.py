@@ -66,9 +66,9 @@ class TestWhatIsWritten:
             text = path.read_text()
             assert "my_tool" not in text.lower()
             assert "MyTool" not in text
-        assert "class WordCountTool" in (
-            project.folder / "word_count/definition.py"
-        ).read_text(encoding="utf-8")
+        assert "class WordCountTool" in (project.folder / "word_count/definition.py").read_text(
+            encoding="utf-8"
+        )
 
     def test_a_name_that_ends_in_tool_is_not_doubled(self, tmp_path):
         """`price_tool` makes `PriceTool`, not `PriceToolTool`."""
@@ -79,14 +79,10 @@ class TestWhatIsWritten:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize(
-        "name", ["", "  ", "2fast", "class", "a b", "../up", "été", "_tool"]
-    )
+    @pytest.mark.parametrize("name", ["", "  ", "2fast", "class", "a b", "../up", "été", "_tool"])
     def test_no_module_can_be_called_so(self, tmp_path, name):
         """A name that Python cannot import is refused before anything is written."""
-        with pytest.raises(
-            ScaffoldError, match="cannot be the name of a Python module"
-        ):
+        with pytest.raises(ScaffoldError, match="cannot be the name of a Python module"):
             scaffold(name, tmp_path)
         assert list(tmp_path.iterdir()) == []
 

@@ -22,9 +22,7 @@ from toolbench import (
 
 class SearchAction(Action):
     pattern: str = Field(description="Regular expression to look for")
-    path: str = Field(
-        default=".", description="Folder to look in, absolute or relative"
-    )
+    path: str = Field(default=".", description="Folder to look in, absolute or relative")
     include: str | None = Field(default=None, description="Only files ending in this")
 
 
@@ -56,9 +54,7 @@ class SearchExecutor(ToolExecutor[SearchAction, SearchObservation]):
                         if re.search(action.pattern, line):
                             matches.append(f"{name}:{line.strip()}")
                             files.add(name)
-        return SearchObservation(
-            matches=matches, files=sorted(files), count=len(matches)
-        )
+        return SearchObservation(matches=matches, files=sorted(files), count=len(matches))
 
 
 class SearchTool(ToolDefinition[SearchAction, SearchObservation]):
@@ -67,9 +63,7 @@ class SearchTool(ToolDefinition[SearchAction, SearchObservation]):
     name: ClassVar[str] = "search_files"
 
     @classmethod
-    def create(
-        cls, conv_state, executor: SearchExecutor | None = None
-    ) -> Sequence[ToolDefinition]:
+    def create(cls, conv_state, executor: SearchExecutor | None = None) -> Sequence[ToolDefinition]:
         if executor is None:
             executor = SearchExecutor(working_dir=conv_state.workspace.working_dir)
         return [

@@ -25,16 +25,12 @@ NUMBERS = st.sampled_from([0, 1, -1, 2, 3, 7, 0.5, 1.0, -2.5, 10**20])
 SCALARS = st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS)
 VALUES = st.recursive(
     SCALARS,
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
     max_leaves=6,
 )
 OBJECTS = st.dictionaries(NAMES, VALUES, max_size=4)
 
-_TYPES = st.sampled_from(
-    ["string", "integer", "number", "boolean", "array", "object", "null"]
-)
+_TYPES = st.sampled_from(["string", "integer", "number", "boolean", "array", "object", "null"])
 _SIZES = st.integers(0, 3)
 _PATTERNS = st.sampled_from(["^a", "b$", "^[a-c]+$", "^.$", "\\d"])
 _STRINGS = st.fixed_dictionaries(
@@ -83,9 +79,7 @@ def _wider(inner):
             "uniqueItems": st.booleans(),
         },
     )
-    conditions = st.fixed_dictionaries(
-        {"if": inner}, optional={"then": inner, "else": inner}
-    )
+    conditions = st.fixed_dictionaries({"if": inner}, optional={"then": inner, "else": inner})
     described = st.fixed_dictionaries(
         {"anyOf": some, "description": st.just("Either."), "default": st.none()}
     )
@@ -149,10 +143,7 @@ def _fitting(schema):
     if "$ref" in schema:
         return _TREES if schema["$ref"].endswith("tree") else NUMBERS
     kinds = schema.get("type", [])
-    strategies = [
-        _OF_TYPE[kind](schema)
-        for kind in ([kinds] if isinstance(kinds, str) else kinds)
-    ]
+    strategies = [_OF_TYPE[kind](schema) for kind in ([kinds] if isinstance(kinds, str) else kinds)]
     return st.one_of(strategies) if strategies else VALUES
 
 
@@ -201,7 +192,5 @@ def _pattern(validator, pattern, instance, schema):
 
 def judge(schema):
     """The reference implementation's validator of *schema*."""
-    dialect = jsonschema.validators.validator_for(
-        schema, default=jsonschema.Draft202012Validator
-    )
+    dialect = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     return jsonschema.validators.extend(dialect, {"pattern": _pattern})(schema)

@@ -26,11 +26,7 @@ async def name():
 class TestPortal:
     def test_runs_in_a_thread_of_its_own(self, portal):
         """Whoever calls waits here; the work is done in the background loop, one for all."""
-        assert (
-            portal.call(name)
-            == portal.start(name).result(10)
-            != threading.current_thread().name
-        )
+        assert portal.call(name) == portal.start(name).result(10) != threading.current_thread().name
 
     def test_starts_with_the_first_call_only(self):
         """A portal nobody uses costs no thread."""
@@ -97,7 +93,8 @@ class TestPortal:
 
     def test_an_interrupt_while_it_starts_ends_the_call(self, portal):
         """The loop has started then, and serves the next call; nothing waits for ever."""
-        portal.call(name)  # imports what is needed, so that no import is interrupted
+        # Imports what is needed, so that no import is interrupted
+        portal.call(name)
         portals = [Portal() for _ in range(30)]
         for delay, starting in enumerate(portals):
             work = Interruptible(KeyboardInterrupt)

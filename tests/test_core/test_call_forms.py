@@ -116,16 +116,12 @@ class TestToCallable:
         """In the order of the signature, which says which are by keyword only."""
 
         @tool
-        def order(
-            dish: str, /, count: int = 1, *, note: str, arguments: str = ""
-        ) -> list:
+        def order(dish: str, /, count: int = 1, *, note: str, arguments: str = "") -> list:
             """Order."""
             return [dish, count, note]
 
         function = order.to_callable()
-        assert function("soup", 2, note="hot") == order(
-            dish="soup", count=2, note="hot"
-        )
+        assert function("soup", 2, note="hot") == order(dish="soup", count=2, note="hot")
         assert split_bill.to_callable()(84, 4) == split_bill(total=84, people=4)
         wrong = [("soup", 2, "hot"), ("soup", 2)]
         for positional, words in zip(wrong, ("too many", "multiple"), strict=True):
@@ -153,7 +149,5 @@ class TestToCallable:
 
     def test_sends_no_default(self):
         """An optional argument that was not given is unset, as in any call."""
-        fields_set = counter.set_executor(
-            lambda action: str(sorted(action.model_fields_set))
-        )
+        fields_set = counter.set_executor(lambda action: str(sorted(action.model_fields_set)))
         assert fields_set.to_callable()(upto=1).text == "['upto']"

@@ -58,16 +58,12 @@ class TestClassAttributes:
     def test_of_the_wrong_kind_are_refused(self):
         """A mistake in the class is told when a tool is made."""
         wrong = type("WrongTool", (ToolDefinition,), {"action_type": dict})
-        with pytest.raises(
-            RegistrationError, match="action_type must be an Action class"
-        ):
+        with pytest.raises(RegistrationError, match="action_type must be an Action class"):
             wrong()
 
     def test_are_no_properties(self):
         """A tool is frozen when it is made: what it says is not worked out later."""
-        with pytest.raises(
-            RegistrationError, match=r"LateTool.description is a property"
-        ):
+        with pytest.raises(RegistrationError, match=r"LateTool.description is a property"):
             type("LateTool", (ToolDefinition,), {"description": property(str)})
 
     def test_of_one_class_say_nothing_of_another(self):
@@ -89,9 +85,7 @@ class TestTheViewsOfAClass:
     )
     def test_are_no_methods(self, base, name):
         """A forgotten `@property` is named where the class is defined, with what to write."""
-        sentence = (
-            f"Weather.{name} must be a property: put @property above `def {name}`."
-        )
+        sentence = f"Weather.{name} must be a property: put @property above `def {name}`."
         with pytest.raises(RegistrationError, match=f"^{re.escape(sentence)}$"):
             type("Weather", (base,), {name: lambda self: ["sunny"]})
 

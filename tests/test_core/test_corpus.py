@@ -38,9 +38,7 @@ def tools(sampled):
         ToolDefinition(
             name=published["name"],
             description=published.get("description") or "",
-            action_type=Action.from_mcp_schema(
-                "CorpusAction", published["inputSchema"]
-            ),
+            action_type=Action.from_mcp_schema("CorpusAction", published["inputSchema"]),
         )
         for published, _ in sampled
     ]

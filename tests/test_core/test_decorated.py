@@ -42,9 +42,7 @@ class TestKindsOfFunctions:
     @pytest.mark.parametrize(
         "unpack", [Unpack, typing_extensions.Unpack], ids=["typing", "extensions"]
     )
-    @pytest.mark.parametrize(
-        "table", [Size, postponed.Size], ids=["eager", "postponed"]
-    )
+    @pytest.mark.parametrize("table", [Size, postponed.Size], ids=["eager", "postponed"])
     def test_typed_keyword_arguments_are_parameters(self, unpack, table):
         """`**kwargs: Unpack[TypedDict]`: each key is one, and unset ones are not passed on."""
 
@@ -276,9 +274,7 @@ class TestWhatCannotBeATool:
     def test_has_no_name(self):
         """A lambda, a partial or an object is given one."""
         for nameless in (lambda x: x, partial(starred), postponed.Greeter()):
-            with pytest.raises(
-                RegistrationError, match=r"no name: give it one with tool\(name="
-            ):
+            with pytest.raises(RegistrationError, match=r"no name: give it one with tool\(name="):
                 tool(nameless)
 
     def test_is_not_a_class_method(self):

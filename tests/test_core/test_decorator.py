@@ -105,16 +105,11 @@ class TestWhatAFunctionSays:
         """What contradicts itself is refused when it is said."""
         with pytest.raises(RegistrationError, match="set read_only or destructive"):
             tool(read_only=True, destructive=True)
-        assert tool(read_only=True, destructive=False)(
-            postponed.greet
-        ).hints.readOnlyHint
+        assert tool(read_only=True, destructive=False)(postponed.greet).hints.readOnlyHint
 
     def test_names_the_classes(self):
         """The action class is named after the tool, however that is spelled."""
-        assert (
-            tool(name="get-HTTP_data")(lambda: 0).action_type.__name__
-            == "GetHTTPDataAction"
-        )
+        assert tool(name="get-HTTP_data")(lambda: 0).action_type.__name__ == "GetHTTPDataAction"
 
 
 class TestTypes:
@@ -206,9 +201,7 @@ class TestTypes:
 
     def test_may_be_postponed(self):
         """`from __future__ import annotations` changes nothing."""
-        assert (
-            postponed.greet_tool({"who": {"name": "you"}, "times": 2}).text == "you you"
-        )
+        assert postponed.greet_tool({"who": {"name": "you"}, "times": 2}).text == "you you"
 
     def test_of_the_result_may_be_an_observation(self):
         """A function that says it returns an observation returns that one."""
@@ -218,9 +211,7 @@ class TestTypes:
             return {"count": len(text)}
 
         assert count({"text": "abc"}) == Counted(count=3)
-        assert count.to_mcp_tool()["outputSchema"]["properties"]["count"] == {
-            "type": "integer"
-        }
+        assert count.to_mcp_tool()["outputSchema"]["properties"]["count"] == {"type": "integer"}
 
 
 class TestNames:

@@ -51,9 +51,7 @@ on two lines.
 """
 
 
-@pytest.mark.parametrize(
-    "text", [GOOGLE, NUMPY, SPHINX], ids=["google", "numpy", "sphinx"]
-)
+@pytest.mark.parametrize("text", [GOOGLE, NUMPY, SPHINX], ids=["google", "numpy", "sphinx"])
 @pytest.mark.parametrize("indent", ["", "    "])
 def test_every_style_says_the_same(text, indent):
     """What a function does, its parameters and its result are found in the usual styles."""
@@ -79,6 +77,4 @@ def test_plain_text_is_the_text():
 
 def test_mistakes_are_nobody_s_error():
     """A docstring that breaks the rules of its style is taken as far as it goes."""
-    assert parse("Do it.\n\nArgs:\n    no colon here\n    a: fine").text.startswith(
-        "Do it."
-    )
+    assert parse("Do it.\n\nArgs:\n    no colon here\n    a: fine").text.startswith("Do it.")

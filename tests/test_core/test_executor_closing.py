@@ -104,9 +104,7 @@ class TestClosing:
                 Failing(late=late)
 
         assert warnings_of(lambda: make(late=False)) == []
-        assert warnings_of(lambda: make(late=True)) == [
-            "Failing was forgotten without close()."
-        ]
+        assert warnings_of(lambda: make(late=True)) == ["Failing was forgotten without close()."]
 
     def test_at_the_end_of_the_interpreter_nothing_is_said_of_ours(self):
         """An executor that outlives the module of its class goes without an error of its own."""

@@ -40,9 +40,7 @@ TOOL = ToolDefinition(
     meta={"v": [1, {1, 2}]},
 )
 READ_ONLY = TOOL.model_copy(update={"annotations": ToolAnnotations(readOnlyHint=True)})
-PLAIN = TOOL.model_copy(
-    update={"annotations": None, "meta": None, "observation_type": None}
-)
+PLAIN = TOOL.model_copy(update={"annotations": None, "meta": None, "observation_type": None})
 PARAMETERS = {
     "type": "object",
     "description": "Write a file.",
@@ -56,9 +54,7 @@ PARAMETERS = {
 
 
 def questions(schema):
-    return [
-        name for name in schema["properties"] if name not in PARAMETERS["properties"]
-    ]
+    return [name for name in schema["properties"] if name not in PARAMETERS["properties"]]
 
 
 class TestFormats:
@@ -161,9 +157,7 @@ class TestOverrides:
 
     def test_of_the_action_type(self):
         """A model may be shown the arguments of another class, questions included."""
-        other = Action.from_mcp_schema(
-            "Other", {"type": "object", "properties": {"x": {}}}
-        )
+        other = Action.from_mcp_schema("Other", {"type": "object", "properties": {"x": {}}})
         for exported in (
             TOOL.to_openai_tool(True, other)["function"],
             TOOL.to_responses_tool(True, other),
@@ -181,21 +175,15 @@ class TestQuestions:
         assert questions(TOOL.parameters()) == []
         both = TOOL.parameters(security_risk=True, summary=True)
         assert list(both["properties"])[:2] == ["security_risk", "summary"]
-        assert questions(TOOL.to_openai_tool(True)["function"]["parameters"]) == [
-            "security_risk"
-        ]
-        assert questions(
-            TOOL.to_responses_tool(True, add_summary=True)["parameters"]
-        ) == [
+        assert questions(TOOL.to_openai_tool(True)["function"]["parameters"]) == ["security_risk"]
+        assert questions(TOOL.to_responses_tool(True, add_summary=True)["parameters"]) == [
             "security_risk",
             "summary",
         ]
 
     def test_of_risk_are_for_tools_that_change_something(self):
         """A read-only tool is not asked; one that says nothing of itself is."""
-        assert questions(READ_ONLY.parameters(security_risk=True, summary=True)) == [
-            "summary"
-        ]
+        assert questions(READ_ONLY.parameters(security_risk=True, summary=True)) == ["summary"]
         assert questions(PLAIN.parameters(security_risk=True)) == ["security_risk"]
 
     def test_of_risk_say_what_the_levels_mean(self):
@@ -243,7 +231,8 @@ class TestForeignSchemas:
         tool = ToolDefinition(name="t", action_type=action)
         expected = {"type": "object", "required": ["x"]}
         assert tool.to_mcp_tool()["inputSchema"] == expected
-        expected["properties"] = {}  # which OpenAI wants too
+        # Which OpenAI wants too
+        expected["properties"] = {}
         assert tool.to_openai_tool()["function"]["parameters"] == expected
 
     def test_keep_an_argument_that_is_called_as_a_question(self):

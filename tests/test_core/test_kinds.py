@@ -60,9 +60,7 @@ class TestResolve:
     def test_unknown_ones_have_neighbours(self, kinds):
         """An unknown kind is an error that names the nearest known ones."""
         kinds.add(cup := make("Cup"))
-        with pytest.raises(
-            KindError, match=r"No thing of kind 'Cop'. Did you mean 'Cup'"
-        ):
+        with pytest.raises(KindError, match=r"No thing of kind 'Cop'. Did you mean 'Cup'"):
             kinds.resolve("Cop")
         assert cup
 

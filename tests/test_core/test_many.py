@@ -17,9 +17,7 @@ def tool_of(number):
     class LocalTool(ToolDefinition):
         pass
 
-    return LocalTool(
-        name="local", action_type=LocalAction, executor=lambda action: str(action.a)
-    )
+    return LocalTool(name="local", action_type=LocalAction, executor=lambda action: str(action.a))
 
 
 def decorated(number):
@@ -55,9 +53,7 @@ class TestOfAFunction:
         one, other = tool_of(1), tool_of(2)
         for action in (one.action_type(a=5), other.action_type(a=6)):
             assert type(action).from_dict(action.to_dict()) == action
-        assert type(Action.from_dict(one.action_type(a=5).to_dict())) is (
-            other.action_type
-        )
+        assert type(Action.from_dict(one.action_type(a=5).to_dict())) is (other.action_type)
 
     def test_foreign_classes_live_side_by_side(self):
         """A function that makes classes of schemas makes one with each call."""

@@ -14,9 +14,7 @@ def convert(value: float, to: str = "m", key: SecretStr | None = None) -> str:
 
 
 class TestTwoForms:
-    @pytest.mark.parametrize(
-        "call", [convert, lambda *a, **k: asyncio.run(convert.acall(*a, **k))]
-    )
+    @pytest.mark.parametrize("call", [convert, lambda *a, **k: asyncio.run(convert.acall(*a, **k))])
     def test_are_refused(self, call):
         """A dict and keywords beside it leave open which of them count."""
         with pytest.raises(TypeError) as refused:

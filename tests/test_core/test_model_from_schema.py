@@ -46,9 +46,7 @@ class TestPropertyNames:
     def test_all_at_once(self):
         """Names that would become the same attribute get one each."""
         names = [*ODD_NAMES, *keyword.kwlist, "x_y", "x y", "x", "x_", "field_1a"]
-        model = foreign(
-            {"type": "object", "properties": {n: {"type": "integer"} for n in names}}
-        )
+        model = foreign({"type": "object", "properties": {n: {"type": "integer"} for n in names}})
         arguments = {name: n for n, name in enumerate(names)}
         assert model.model_validate(arguments).to_arguments() == arguments
         assert len(model.model_fields) == len(set(names))
@@ -93,18 +91,14 @@ class TestReading:
 
     def test_is_by_the_real_name(self):
         """A problem is reported at the property, not at the attribute."""
-        model = foreign(
-            {"type": "object", "properties": {"class": {"type": "integer"}}}
-        )
+        model = foreign({"type": "object", "properties": {"class": {"type": "integer"}}})
         with pytest.raises(ValidationError) as caught:
             model.model_validate({"class": "x"})
         assert caught.value.errors()[0]["loc"] == ("class",)
 
     def test_numbers_stay_what_they_are(self):
         """`1` is not made `1.0` where a number is asked for, nor `1.0` an integer."""
-        model = foreign(
-            {"properties": {"x": {"type": "number"}, "n": {"type": "integer"}}}
-        )
+        model = foreign({"properties": {"x": {"type": "number"}, "n": {"type": "integer"}}})
         action = model.model_validate({"x": 1, "n": 1.0})
         assert repr(action.to_arguments()) == "{'x': 1, 'n': 1.0}"
 

@@ -77,9 +77,7 @@ class Everything(Action):
     one_of: Literal["a", "b"] = "a"
     color: Color = Field(Color.RED, description="The colour of it.")
     either: int | str = 0
-    unset: Annotated[int, Field(ge=0)] | None = Field(
-        None, description="May be left out."
-    )
+    unset: Annotated[int, Field(ge=0)] | None = Field(None, description="May be left out.")
     wide: int | str | None = None
     nullable: int | None = Field(...)
     point: Point
@@ -151,9 +149,7 @@ class TestWhatIsKept:
 
     def test_what_the_field_and_its_type_say(self, fields):
         """Two descriptions become one, the field's first."""
-        assert (
-            fields["color"]["description"] == "The colour of it.\nA colour of the set."
-        )
+        assert fields["color"]["description"] == "The colour of it.\nA colour of the set."
         assert fields["point"]["description"] == "A place."
 
     def test_a_nullable_that_must_be_given(self, schema, fields):
@@ -264,9 +260,7 @@ class TestDefinitions:
         schema = Chain.to_mcp_schema()
         assert schema["type"] == "object"
         assert schema["properties"]["rest"] == {"$ref": "#/$defs/Chain"}
-        assert judge(schema).is_valid(
-            {"link": 1, "rest": {"link": 2, "rest": {"link": 3}}}
-        )
+        assert judge(schema).is_valid({"link": 1, "rest": {"link": 2, "rest": {"link": 3}}})
         assert not judge(schema).is_valid({"link": 1, "rest": {"link": "x"}})
 
     def test_a_limit_beside_a_reference_still_holds(self):
@@ -307,9 +301,7 @@ class TestDefinitions:
 class TestFullSchema:
     def test_says_that_null_is_accepted(self):
         """A form needs to know of null, which a model need not send."""
-        assert {"type": "null"} in full_schema(Everything)["properties"]["unset"][
-            "anyOf"
-        ]
+        assert {"type": "null"} in full_schema(Everything)["properties"]["unset"]["anyOf"]
 
     def test_is_worked_out_once(self):
         """Asking again is free."""
@@ -372,6 +364,4 @@ class TestTheTwoSides:
         assert defaults
         for name, default in defaults.items():
             kind = TypeAdapter(Everything.model_fields[name].rebuild_annotation())
-            assert (
-                kind.dump_python(kind.validate_python(default), mode="json") == default
-            )
+            assert kind.dump_python(kind.validate_python(default), mode="json") == default

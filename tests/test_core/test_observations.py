@@ -131,13 +131,9 @@ class TestWithAType:
     )
     def test_fields_are_filled(self, result):
         """A dict, model or dataclass fills the fields; what a model computes is left out."""
-        assert observation_of(result, CountObservation, "t") == CountObservation(
-            count=2
-        )
+        assert observation_of(result, CountObservation, "t") == CountObservation(count=2)
 
-    @pytest.mark.parametrize(
-        "result", ["text", 5, png(), [TextContent(text="a")]], ids=type
-    )
+    @pytest.mark.parametrize("result", ["text", 5, png(), [TextContent(text="a")]], ids=type)
     def test_anything_else_is_its_content(self, result):
         """A text or an image is what the observation says."""
         assert observation_of(result, Observation, "t").content == contents_of(result)
@@ -180,9 +176,7 @@ class TestKinds:
         """Without a type it stays a dict like any other; with one, it is said what is wrong."""
         data = {"kind": "CountObservation", "odd": 1}
         assert observation_of(data, None, "t").result == data
-        with pytest.raises(
-            TypeError, match="does not fit CountObservation: count: is required"
-        ):
+        with pytest.raises(TypeError, match="does not fit CountObservation: count: is required"):
             observation_of(data, Observation, "t")
 
     def test_a_field_of_that_name_is_the_types_own(self):
@@ -191,10 +185,7 @@ class TestKinds:
         class Sorted(Observation):
             kind: str
 
-        assert (
-            observation_of({"kind": "CountObservation"}, Sorted, "t").kind
-            == "CountObservation"
-        )
+        assert observation_of({"kind": "CountObservation"}, Sorted, "t").kind == "CountObservation"
 
 
 class TestImages:
@@ -215,9 +206,7 @@ class TestImages:
             [block] = contents_of(binary)
             assert block.image_urls[0].startswith(f"data:image/{kind};base64,")
 
-    @pytest.mark.parametrize(
-        "data", [b"BMW is a car", b"RIFF\x10\0\0\0WAVEfmt ", b"GIF8"]
-    )
+    @pytest.mark.parametrize("data", [b"BMW is a car", b"RIFF\x10\0\0\0WAVEfmt ", b"GIF8"])
     def test_are_not_guessed(self, data):
         """A sound and a text are no images."""
         assert "bytes of binary data" in text_of(data)

@@ -144,7 +144,8 @@ class TestGuard:
         guard.discard(programs[0].pid)
         watch.kill()
         eventually(lambda: not is_running(watch.pid))
-        guard.add(programs[1].pid)  # starts another watch
+        # Starts another watch
+        guard.add(programs[1].pid)
         (second,) = set(psutil.Process().children()) - known - {watch}
         assert second.is_running()
         guard.discard(programs[1].pid)

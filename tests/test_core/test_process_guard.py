@@ -27,9 +27,7 @@ sys.stdin.read()
 
 
 class TestGuarded:
-    @pytest.mark.skipif(
-        sys.platform == "win32", reason="Windows has job objects for this"
-    )
+    @pytest.mark.skipif(sys.platform == "win32", reason="Windows has job objects for this")
     @pytest.mark.parametrize("start", ["guarded", "guarded_quickly"])
     def test_a_program_ends_with_us_whatever_it_ignores(self, start):
         """SIGKILL for us ends a program that ignores the end of stdin and SIGTERM."""

@@ -68,9 +68,7 @@ class TestRegistering:
         registry.register("hi", INSTANCE)
         assert registry.resolve("hi") == registry.resolve(Tool(name="hi")) == [INSTANCE]
 
-    @pytest.mark.parametrize(
-        "recipe", [HelloTool, hello, partial(hello), HelloTool.create]
-    )
+    @pytest.mark.parametrize("recipe", [HelloTool, hello, partial(hello), HelloTool.create])
     def test_a_class_or_function_makes_it(self, registry, recipe):
         """A recipe is followed at every resolve, with the parameters of the spec."""
         registry.register("hello", recipe)
@@ -174,9 +172,7 @@ class TestReplacing:
                 return ""
 
             work.__module__, work.__qualname__ = module, "work"
-            definition = ToolDefinition(
-                name="t", action_type=HelloAction, executor=work
-            )
+            definition = ToolDefinition(name="t", action_type=HelloAction, executor=work)
             if module == "plugin.one":
                 registry.register("t", definition)
         with pytest.warns(
@@ -236,9 +232,7 @@ class TestResolving:
     def test_unknown_names_have_neighbours(self, registry):
         """The error suggests what was meant, or lists what there is."""
         registry.register("terminal", INSTANCE)
-        with pytest.raises(
-            ToolNotFoundError, match=r"'terminl'. Did you mean 'terminal'"
-        ):
+        with pytest.raises(ToolNotFoundError, match=r"'terminl'. Did you mean 'terminal'"):
             registry.resolve("terminl")
         with pytest.raises(ToolNotFoundError, match=r"'zzz'. Registered: terminal."):
             registry.resolve("zzz")
@@ -271,9 +265,7 @@ class TestResolving:
     def test_a_recipe_makes_a_sequence_of_tools(self, registry, tools):
         """Anything else is the recipe's mistake, shown as it is."""
         registry.register("t", lambda conv_state: tools)
-        with pytest.raises(
-            RegistrationError, match=r"'t' must return a sequence of tools, not"
-        ):
+        with pytest.raises(RegistrationError, match=r"'t' must return a sequence of tools, not"):
             registry.resolve("t")
 
     def test_a_recipe_may_make_none_or_many(self, registry):
@@ -377,9 +369,7 @@ class TestTheDefaultRegistry:
     def test_one_is_not_several(self):
         """A set of tools is not the one tool of that name."""
         register_tool("test_set", lambda conv_state: [INSTANCE, INSTANCE])
-        with pytest.raises(
-            ToolbenchError, match=r"makes 2 tools \(hi, hi\): pass the one"
-        ):
+        with pytest.raises(ToolbenchError, match=r"makes 2 tools \(hi, hi\): pass the one"):
             resolve_one("test_set")
 
 

@@ -254,27 +254,20 @@ class TestObservations:
         """The text, a cross if it failed, and a word where there is no text."""
         view = plain_text(Observation.from_text("w", is_error=True).visualize)
         assert view.startswith(f"{CROSS} [An error occurred")
-        view.encode(
-            "cp1252"
-        )  # what every font has; without an emoji font, one is a box
+        # What every font has; without an emoji font, one is a box
+        view.encode("cp1252")
         assert plain_text(Observation.from_text("fine").visualize) == "fine\n"
         assert plain_text(Observation().visualize) == "[no text content]\n"
 
     def test_text_is_no_markup(self):
         """Square brackets are square brackets."""
-        assert (
-            plain_text(Observation.from_text("[red]x[/red]").visualize)
-            == "[red]x[/red]\n"
-        )
+        assert plain_text(Observation.from_text("[red]x[/red]").visualize) == "[red]x[/red]\n"
 
 
 class TestVisualize:
     def test_shows_the_arguments(self):
         """A person sees the name and what was given."""
-        assert (
-            plain_text(MoveAction(to="[b]a").visualize)
-            == "Action: MoveAction\n  to: [b]a\n"
-        )
+        assert plain_text(MoveAction(to="[b]a").visualize) == "Action: MoveAction\n  to: [b]a\n"
 
     def test_hides_what_is_secret_by_name_or_schema(self):
         """What a name or a format calls secret is not shown, inside lists neither."""
@@ -284,9 +277,7 @@ class TestVisualize:
             code: str = Field(json_schema_extra={"format": "password"})
             nested: list[dict[str, str]] = Field([])
 
-        text = plain_text(
-            KeyAction(api_key="k-1", code="c-2", nested=[{"token": "t-3"}]).visualize
-        )
+        text = plain_text(KeyAction(api_key="k-1", code="c-2", nested=[{"token": "t-3"}]).visualize)
         assert not any(secret in text for secret in ("k-1", "c-2", "t-3"))
 
     def test_a_repr_hides_the_same(self):
@@ -318,10 +309,7 @@ class TestVisualize:
             password: str = ""
 
         text = repr(BackAction(password="p-1"))
-        assert (
-            text
-            == "BackAction(back=<built-in function print>, password='<secret-hidden>')"
-        )
+        assert text == "BackAction(back=<built-in function print>, password='<secret-hidden>')"
 
     def test_cuts_what_is_long(self):
         """A megabyte of argument is a line and a number."""

@@ -2,9 +2,7 @@ import pytest
 
 from toolbench import SecurityRisk
 
-LOW, MEDIUM, HIGH, UNKNOWN = (
-    SecurityRisk(r) for r in ("LOW", "MEDIUM", "HIGH", "UNKNOWN")
-)
+LOW, MEDIUM, HIGH, UNKNOWN = (SecurityRisk(r) for r in ("LOW", "MEDIUM", "HIGH", "UNKNOWN"))
 
 
 def test_levels_are_ordered():

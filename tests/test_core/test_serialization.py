@@ -67,9 +67,7 @@ def test_dumps_and_loads(mode):
     """Every tool comes back as its own class, whatever the field declares, without an executor."""
     again = Kit.model_validate(KIT.model_dump(mode=mode))
     assert described(again) == described(KIT)
-    assert [one.executor for one in (again.first, again.typed, *again.more)] == [
-        None
-    ] * 4
+    assert [one.executor for one in (again.first, again.typed, *again.more)] == [None] * 4
     through = Kit.model_validate_json(KIT.model_dump_json())
     assert described(through) == described(KIT)
 
@@ -77,9 +75,7 @@ def test_dumps_and_loads(mode):
 def test_what_is_dumped_is_to_dict():
     """One way to write a tool down: nothing of its executor and no secret."""
     written = KIT.model_dump()
-    assert (
-        written["typed"] == SEND.to_dict() == json.loads(KIT.model_dump_json())["typed"]
-    )
+    assert written["typed"] == SEND.to_dict() == json.loads(KIT.model_dump_json())["typed"]
     assert "s3cret" not in KIT.model_dump_json()
 
 

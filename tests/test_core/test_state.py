@@ -64,9 +64,7 @@ class TestState:
 class TestSecrets:
     def test_never_show(self):
         """No repr, string or format of anything that holds a secret tells it."""
-        state = ConversationState(
-            "/w", secrets={"TOKEN": SECRET, "KEY": SecretStr("k3y")}
-        )
+        state = ConversationState("/w", secrets={"TOKEN": SECRET, "KEY": SecretStr("k3y")})
         conversation = Conversation(state)
         for holder in (state, state.secrets, conversation, state.secrets["TOKEN"]):
             for text in (repr(holder), str(holder), f"{holder}", f"{[holder]!r}"):
@@ -160,9 +158,7 @@ class TestMasking:
 
     def test_does_not_mask_the_mask(self):
         """A secret that is part of the mask changes nothing twice."""
-        assert (
-            Redactor(["secret", "x"], shortest=1).text("x secret") == f"{MARK} {MARK}"
-        )
+        assert Redactor(["secret", "x"], shortest=1).text("x secret") == f"{MARK} {MARK}"
 
     @given(st.text(min_size=1), st.lists(st.text(), max_size=3))
     def test_leaves_no_trace(self, secret, around):
@@ -208,9 +204,7 @@ class TestWhatComesOutOfATool:
     def test_is_masked(self, conversation):
         """Secrets of the conversation are in no field of the observation, however deep."""
         observation = self.TOOL({"text": SECRET}, conversation)
-        assert (
-            SECRET not in repr(observation) and SECRET.encode() not in observation.raw
-        )
+        assert SECRET not in repr(observation) and SECRET.encode() not in observation.raw
         assert observation.text == f"said {MARK}"
         assert observation.by_name == {MARK: Inner(text=MARK)}
         assert (type(observation), observation.level) == (SayObservation, Level.HIGH)
@@ -218,9 +212,7 @@ class TestWhatComesOutOfATool:
     def test_is_as_it_was_without_secrets(self):
         """Nothing to hide, nothing changed."""
         values = []
-        tool = self.TOOL.set_executor(
-            lambda action: values.append(say(action)) or values[0]
-        )
+        tool = self.TOOL.set_executor(lambda action: values.append(say(action)) or values[0])
         for conversation in (
             None,
             Conversation(),
@@ -231,12 +223,8 @@ class TestWhatComesOutOfATool:
 
     def test_of_a_function_keeps_no_secret_in_its_result(self):
         """The Python object beside the content is masked as well."""
-        tool = ToolDefinition(
-            name="t", action_type=SayAction, executor=lambda a: [a.text]
-        )
-        observation = tool(
-            {"text": SECRET}, Conversation(ConversationState(secrets={"T": SECRET}))
-        )
+        tool = ToolDefinition(name="t", action_type=SayAction, executor=lambda a: [a.text])
+        observation = tool({"text": SECRET}, Conversation(ConversationState(secrets={"T": SECRET})))
         assert observation.result == [MARK]
         assert SECRET not in observation.text
 
@@ -266,6 +254,4 @@ class TestOfAConversation:
     def test_what_is_no_text_is_left_out(self):
         """Somebody else may keep other things among the secrets."""
         state = SimpleNamespace(secrets={"T": SECRET, "other": object()})
-        assert dict(secrets_of(SimpleNamespace(state=state))) == {
-            "T": SecretStr(SECRET)
-        }
+        assert dict(secrets_of(SimpleNamespace(state=state))) == {"T": SecretStr(SECRET)}

@@ -50,7 +50,8 @@ class Worker:
         }
         exec(CELL.format(version=next(self.versions)), cell)
         self.registry.register("stress", cell["StressTool"])
-        self.cell = cell  # the newest classes stay alive, as in a notebook
+        # The newest classes stay alive, as in a notebook
+        self.cell = cell
 
     def resolve_and_call(self):
         by, a = self.rng.randrange(100), self.rng.randrange(100)
@@ -61,9 +62,7 @@ class Worker:
 
     def export(self):
         [definition] = self.registry.resolve("stress")
-        risky = definition.to_openai_tool(self.rng.random() < 0.5)["function"][
-            "parameters"
-        ]
+        risky = definition.to_openai_tool(self.rng.random() < 0.5)["function"]["parameters"]
         version = risky["description"].removeprefix("Version ").rstrip(".")
         assert risky["properties"][f"extra_{version}"]["default"] == int(version)
 
@@ -80,9 +79,7 @@ class Worker:
         limit = self.rng.randrange(50)
         schema = {"type": "object", "properties": {"n": {"maximum": limit}}}
         model = Action.from_mcp_schema("StressForeign", schema)
-        definition = ToolDefinition(
-            name="f", action_type=model, executor=lambda a: str(a.n)
-        )
+        definition = ToolDefinition(name="f", action_type=model, executor=lambda a: str(a.n))
         assert definition({"n": limit}).text == str(limit)
         assert definition.problems({"n": limit + 1})
 

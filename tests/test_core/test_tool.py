@@ -79,9 +79,7 @@ class TestPatterns:
 
     def test_a_direct_tool_may_name_its_types(self):
         """`ToolDefinition[A, O](...)` is `ToolDefinition(...)`."""
-        tool = ToolDefinition[AddAction, SumObservation](
-            name="x", action_type=AddAction
-        )
+        tool = ToolDefinition[AddAction, SumObservation](name="x", action_type=AddAction)
         assert (tool.name, tool.kind) == ("x", "ToolDefinition")
 
     def test_the_base_is_abstract(self):
@@ -230,8 +228,7 @@ class TestCalls:
             pass
 
         assert [
-            make()(arguments).total
-            for arguments in ({"a": 1}, AddAction(a=1), MoreAction(a=1))
+            make()(arguments).total for arguments in ({"a": 1}, AddAction(a=1), MoreAction(a=1))
         ] == [
             2,
             2,
@@ -244,9 +241,7 @@ class TestCalls:
         class OtherAction(Action):
             a: int
 
-        with pytest.raises(
-            TypeError, match=r"takes an AddAction or a dict .* not an OtherAction"
-        ):
+        with pytest.raises(TypeError, match=r"takes an AddAction or a dict .* not an OtherAction"):
             make()(OtherAction(a=1))
 
     def test_tell_an_action_of_a_class_defined_again(self):
@@ -273,12 +268,8 @@ class TestCalls:
 
     def test_make_the_observation_that_was_promised(self):
         """A dict becomes the observation type; one that does not fit is an error."""
-        assert make(executor=lambda a: {"total": 9})({"a": 1}) == SumObservation(
-            total=9
-        )
-        with pytest.raises(
-            TypeError, match=r"returned a dict that does not fit SumObservation"
-        ):
+        assert make(executor=lambda a: {"total": 9})({"a": 1}) == SumObservation(total=9)
+        with pytest.raises(TypeError, match=r"returned a dict that does not fit SumObservation"):
             make(executor=lambda a: {"sum": 9})({"a": 1})
 
     def test_can_be_watched(self):
@@ -392,6 +383,4 @@ class TestInANotebook:
 class TestResources:
     def test_nothing_is_declared_by_default(self):
         """Who has not thought about it says so, as the reference does."""
-        assert make().declared_resources(AddAction(a=1)) == DeclaredResources(
-            (), declared=False
-        )
+        assert make().declared_resources(AddAction(a=1)) == DeclaredResources((), declared=False)

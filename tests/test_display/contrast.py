@@ -6,7 +6,8 @@ from html.parser import HTMLParser
 
 Rgba = tuple[float, float, float, float]
 
-PAGES: dict[str, tuple[Rgba, Rgba]] = {  # background, text
+# Background, text
+PAGES: dict[str, tuple[Rgba, Rgba]] = {
     "JupyterLab light": ((255, 255, 255, 1), (0, 0, 0, 0.87)),
     "JupyterLab dark": ((17, 17, 17, 1), (255, 255, 255, 1)),
     "dark, faint text": ((17, 17, 17, 1), (255, 255, 255, 0.87)),
@@ -52,9 +53,7 @@ class _Painter(HTMLParser):
         )
         for name in ("opacity", "filter", "visibility", "mix-blend-mode"):
             assert name not in rules, f"{name} is not measured here"
-        paper = _over(
-            _color(rules.get("background-color", "transparent"), color), paper
-        )
+        paper = _over(_color(rules.get("background-color", "transparent"), color), paper)
         own = _color(rules.get("color", "inherit"), color)
         if tag not in ("img", "br", "hr"):
             self._stack.append((tag, own, paper))
@@ -98,8 +97,7 @@ def _mixed(one: Rgba, other: Rgba, share: float) -> Rgba:
 
 def _over(color: Rgba, paper: Rgba) -> Rgba:
     red, green, blue = (
-        a * color[3] + b * (1 - color[3])
-        for a, b in zip(color[:3], paper[:3], strict=True)
+        a * color[3] + b * (1 - color[3]) for a, b in zip(color[:3], paper[:3], strict=True)
     )
     return red, green, blue, 1
 
@@ -112,7 +110,6 @@ def _contrast(one: Rgba, other: Rgba) -> float:
 def _luminance(color: Rgba) -> float:
     parts = [part / 255 for part in color[:3]]
     red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in parts
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

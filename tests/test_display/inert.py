@@ -77,11 +77,10 @@ _CARD = {
     "data-toolbench-failed",
     "hidden",
 }
-_LANDMARK = {"role": "group", "tabindex": "0"}  # of what scrolls
+# Of what scrolls
+_LANDMARK = {"role": "group", "tabindex": "0"}
 _CLASS = "tex2jax_ignore mathjax_ignore"
-_IMAGE = re.compile(
-    r"data:image/(png|jpeg|gif|webp|bmp|svg\+xml);base64,[\w+/]*=*", re.A
-)
+_IMAGE = re.compile(r"data:image/(png|jpeg|gif|webp|bmp|svg\+xml);base64,[\w+/]*=*", re.A)
 _STYLE = re.compile(r"[\w\s.,:;%#()'+-]*", re.A)
 
 
@@ -155,7 +154,8 @@ def problems_in_a_browser(html: str) -> list[str]:
         html,
         tags=_ELEMENTS | _DANGEROUS | nh3.ALLOWED_TAGS,
         clean_content_tags=set(),
-        generic_attribute_prefixes={""},  # all attributes
+        # All attributes
+        generic_attribute_prefixes={""},
         url_schemes={
             *nh3.ALLOWED_URL_SCHEMES,
             "data",

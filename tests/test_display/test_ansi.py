@@ -57,11 +57,7 @@ class TestSequences:
         assert _spans("\x1b[3\x1b[K1mred") == []
         assert from_ansi("\x1b\x1b[K[31mred").plain == "[31mred"
 
-    @given(
-        st.text(
-            st.sampled_from("\x1b[]()0;18mKGP\\\x07\x9c\r\b\nab\u202e"), max_size=60
-        )
-    )
+    @given(st.text(st.sampled_from("\x1b[]()0;18mKGP\\\x07\x9c\r\b\nab\u202e"), max_size=60))
     def test_nothing_hidden_is_left(self, text):
         """Whatever the bytes: no control character, no link, and the same twice."""
         rich = from_ansi(text)

@@ -103,9 +103,7 @@ class TestCaps:
     @pytest.mark.parametrize("verbatim", [False, True])
     def test_a_thousand_blocks(self, verbatim):
         """Fifty are shown, the rest is counted."""
-        assert "… 950 blocks left out …" in blocks_text(
-            ["x"] * 1_000, verbatim=verbatim
-        )
+        assert "… 950 blocks left out …" in blocks_text(["x"] * 1_000, verbatim=verbatim)
         assert blocks_html(["x"] * 1_000, verbatim=verbatim).count("<pre") == 50
 
     def test_a_thousand_images(self):

@@ -23,8 +23,10 @@ from toolbench.display.render import to_html, to_text
 from toolbench.display.sizes import estimate_tokens
 from toolbench.runs.output.output import Output
 
-SIZE = 40_000_000  # characters: one copy of them is more than is allowed
-MOST = 25_000_000  # bytes
+# Characters: one copy of them is more than is allowed
+SIZE = 40_000_000
+# Bytes
+MOST = 25_000_000
 
 
 class Echo(Action):

@@ -53,10 +53,7 @@ class TestCap:
         for cut in (len(capped.head), len(text) - len(capped.tail)):
             inside = [m for m in SEQUENCE.finditer(text) if m.start() < cut < m.end()]
             assert inside == []
-            assert not (
-                "\ud800" <= text[cut - 1] <= "\udbff"
-                and "\udc00" <= text[cut] <= "\udfff"
-            )
+            assert not ("\ud800" <= text[cut - 1] <= "\udbff" and "\udc00" <= text[cut] <= "\udfff")
             assert text[cut] != "\u0301"
 
     def test_a_sequence_longer_than_the_limit_goes_whole(self):
@@ -71,9 +68,7 @@ class TestCapText:
         text = Text("x" * 500, style="red") + Text("y" * 500, style="blue")
         cut = cap_text(text, 200)
         assert cut.plain == str(cap(text.plain, 200))
-        styles = {
-            cut.plain[s.start]: str(s.style) for s in cut.spans if s.end - s.start > 40
-        }
+        styles = {cut.plain[s.start]: str(s.style) for s in cut.spans if s.end - s.start > 40}
         assert (styles["x"], styles["y"]) == ("red", "blue")
 
     def test_a_short_text_is_the_same_object(self):

@@ -82,9 +82,7 @@ class TestContrast:
         assert faint(_ansi(f"{effect}{text}")) == []
         assert faint(_ansi(f"{effect}{text};{back}")) == []
 
-    @pytest.mark.parametrize(
-        "tone", ["neutral", "info", "success", "warning", "danger"]
-    )
+    @pytest.mark.parametrize("tone", ["neutral", "info", "success", "warning", "danger"])
     def test_the_tones(self, tone):
         """Badges and notices of every tone."""
         assert faint(badge("read-only", tone) + notice("Reload.", tone)) == []
@@ -129,9 +127,7 @@ class TestChoice:
         """Black on white has 21, a colour on itself 1, #767676 on white just 4.54."""
         assert contrast((0, 0, 0), (255, 255, 255)) == pytest.approx(21)
         assert contrast((9, 9, 9), (9, 9, 9)) == 1
-        assert contrast((118, 118, 118), (255, 255, 255)) == pytest.approx(
-            4.54, abs=0.01
-        )
+        assert contrast((118, 118, 118), (255, 255, 255)) == pytest.approx(4.54, abs=0.01)
 
 
 class TestPalette:
@@ -146,9 +142,7 @@ class TestPalette:
         style_css.cache_clear()
         worked_out: list = []
         nearest = colors.nearest_on_page
-        monkeypatch.setattr(
-            colors, "nearest_on_page", lambda c: worked_out.append(c) or nearest(c)
-        )
+        monkeypatch.setattr(colors, "nearest_on_page", lambda c: worked_out.append(c) or nearest(c))
         for number in range(256):
             _ansi(f"38;5;{number}")
             _ansi(f"2;38;5;{number}")

@@ -127,9 +127,7 @@ class TestBundles:
         assert bundle_text(view) == "[a widget, which a run cannot show]"
 
     @pytest.mark.parametrize("payload", PAYLOADS)
-    @pytest.mark.parametrize(
-        "kind", ["text/html", "text/markdown", "image/svg+xml", "text/latex"]
-    )
+    @pytest.mark.parametrize("kind", ["text/html", "text/markdown", "image/svg+xml", "text/latex"])
     def test_are_inert(self, payload, kind):
         """No payload leaves anything that runs or loads, whatever it claims to be."""
         assert problems(bundle_html({kind: payload})) == []

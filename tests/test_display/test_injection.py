@@ -38,9 +38,7 @@ from toolbench.display.escape import link
 
 def _frame(text: str) -> SimpleNamespace:
     rows = [(text, text, 1)]
-    return SimpleNamespace(
-        columns=[text, "n"], shape=(1, 2), itertuples=lambda index, name: rows
-    )
+    return SimpleNamespace(columns=[text, "n"], shape=(1, 2), itertuples=lambda index, name: rows)
 
 
 def _grid(text: str) -> Table:
@@ -66,9 +64,7 @@ SHOWN_BY = {
     "markdown": markdown_html,
     "markdown, capped": lambda text: markdown_html(text * 20, limit=100),
     "text block": lambda text: blocks_html([TextContent(text=text)]),
-    "text block, verbatim": lambda text: blocks_html(
-        [TextContent(text=text)], verbatim=True
-    ),
+    "text block, verbatim": lambda text: blocks_html([TextContent(text=text)], verbatim=True),
     "image block": lambda text: blocks_html([ImageContent(image_urls=[text, text])]),
     "JSON block": lambda text: blocks_html([json.dumps({text: [text, {text: None}]})]),
     "JSON tree": lambda text: json_html({text: text, "list": [text, (text,)]}),
@@ -96,15 +92,10 @@ def _linked(target: str):
 class TestEveryFunction:
     def test_payloads_stay_text(self, show):
         """No payload yields an element, attribute or address outside the whitelist."""
-        problems_found = {
-            text: bad for text in PAYLOADS if (bad := problems(show(text)))
-        }
+        problems_found = {text: bad for text in PAYLOADS if (bad := problems(show(text)))}
         assert problems_found == {}
 
-    @given(
-        text=st.text(max_size=200)
-        | st.text("<>\"'`&[]()!\\$*_\x1b;m\r\b\n:/ax", max_size=200)
-    )
+    @given(text=st.text(max_size=200) | st.text("<>\"'`&[]()!\\$*_\x1b;m\r\b\n:/ax", max_size=200))
     def test_no_text_does(self, show, text):
         """Neither does any other text; and what comes out is UTF-8 without control codes."""
         html = show(text)
@@ -124,9 +115,7 @@ class TestNothingIsLost:
         """The view of what a model reads leaves nothing out."""
         page_text = text_of(blocks_html([text], verbatim=True))
         assert visible(text).rstrip() in page_text
-        assert "".join(visible(text).split()) in "".join(
-            blocks_text([text], verbatim=True).split()
-        )
+        assert "".join(visible(text).split()) in "".join(blocks_text([text], verbatim=True).split())
 
 
 def test_the_suite_is_large_and_without_repeats():

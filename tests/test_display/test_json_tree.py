@@ -13,8 +13,7 @@ from toolbench.display.json_tree import parse_json
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
     ),
     max_leaves=12,
 )
@@ -55,9 +54,7 @@ class TestTree:
     def test_the_parts_of_a_tree(self):
         """Golden: keys, sizes, values as JSON writes them, strings with their own lines."""
         value = {"a": [1, True, None, "x\ny"], "b": {}, "c": 1.5}
-        assert text_of(json_html(value)) == (
-            '{3}a: [4]0: 11: true2: null3: "x\ny"b: {}c: 1.5'
-        )
+        assert text_of(json_html(value)) == ('{3}a: [4]0: 11: true2: null3: "x\ny"b: {}c: 1.5')
 
     def test_two_levels_are_open(self):
         """The rest is one click away, without a script."""

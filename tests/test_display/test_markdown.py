@@ -27,9 +27,7 @@ class TestFormatting:
 
     def test_the_usual_elements(self):
         """Emphasis, code, lists, quotes, tables, rules."""
-        html = _body(
-            "*a* **b** `c` ~~d~~\n\n- e\n\n1. f\n\n> g\n\n|h|\n|-:|\n|i|\n\n---\n"
-        )
+        html = _body("*a* **b** `c` ~~d~~\n\n- e\n\n1. f\n\n> g\n\n|h|\n|-:|\n|i|\n\n---\n")
         for element in (
             "em",
             "strong",
@@ -45,9 +43,7 @@ class TestFormatting:
 
     def test_headings_are_bold_paragraphs(self):
         """A description adds nothing to the notebook's table of contents."""
-        assert (
-            _body("# Title") == '<p style="margin:0 0 .6em 0;font-weight:600">Title</p>'
-        )
+        assert _body("# Title") == '<p style="margin:0 0 .6em 0;font-weight:600">Title</p>'
         assert "<h" not in _body("Title\n=====\n###### more")
 
     def test_columns_keep_their_alignment(self):
@@ -64,9 +60,8 @@ class TestFormatting:
 class TestLinks:
     def test_a_plain_link_opens_apart(self):
         """With its address as tooltip, whatever title it came with."""
-        assert (
-            'href="https://e.org/a" title="https://e.org/a" target="_blank"'
-            in _body('[label](https://e.org/a "another title")')
+        assert 'href="https://e.org/a" title="https://e.org/a" target="_blank"' in _body(
+            '[label](https://e.org/a "another title")'
         )
 
     @pytest.mark.parametrize(

@@ -42,16 +42,12 @@ def test_a_tool_is_no_flood():
         "b": {"enum": [long]},
         "c": {"type": "object", "properties": {long: {}}},
         long: {"anyOf": [{"enum": [long]}] * 50},
-        **{
-            f"p{n}": {"type": "string", "description": long[:3_000]} for n in range(999)
-        },
+        **{f"p{n}": {"type": "string", "description": long[:3_000]} for n in range(999)},
     }
     definition = ToolDefinition(
         name="t",
         description=long,
-        action_type=Action.from_mcp_schema(
-            "Big", {"type": "object", "properties": properties}
-        ),
+        action_type=Action.from_mcp_schema("Big", {"type": "object", "properties": properties}),
         annotations=ToolAnnotations(title=long),
     )
     bundle = tool_bundle(definition)

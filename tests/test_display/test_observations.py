@@ -76,9 +76,7 @@ def test_what_is_the_same_for_both_is_shown_once(observation):
         Terse.from_text("much longer"),
         Observation.from_text("\x1b[31mred\x1b[0m"),
         UnfinishedObservation.from_text("not run"),
-        ResultObservation(
-            content=[TextContent(text="a\n1")], result=pd.DataFrame({"a": [1]})
-        ),
+        ResultObservation(content=[TextContent(text="a\n1")], result=pd.DataFrame({"a": [1]})),
         tool_observation("t", {"content": "no list"}),
     ],
 )
@@ -90,9 +88,7 @@ def test_what_differs_is_shown_to_each(observation):
     assert BOTH not in html
 
 
-WORDS = (
-    "Unknown seeds: ['kale'], which no catalogue of this year or of the last one has."
-)
+WORDS = "Unknown seeds: ['kale'], which no catalogue of this year or of the last one has."
 
 
 class Listed(Painted, Terse):

@@ -47,10 +47,7 @@ class TestPieces:
 
     def test_tones_differ(self):
         """Five tones, five colours, one text."""
-        pages = {
-            badge("x", tone)
-            for tone in ("neutral", "info", "success", "warning", "danger")
-        }
+        pages = {badge("x", tone) for tone in ("neutral", "info", "success", "warning", "danger")}
         assert len(pages) == 5
         assert {text_of(html) for html in pages} == {"x"}
 

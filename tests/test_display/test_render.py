@@ -60,9 +60,7 @@ class TestText:
     @given(st.text("ab \n\tü漢", max_size=300), st.integers(4, 40))
     def test_text_is_laid_out_as_rich_would(self, text, width):
         """The short way for text gives what the long way gives."""
-        assert to_text(Text(text), width=width) == to_text(
-            Group(Text(text)), width=width
-        )
+        assert to_text(Text(text), width=width) == to_text(Group(Text(text)), width=width)
 
     def test_a_string_is_text_and_not_markup(self):
         """Square brackets stay."""
@@ -70,9 +68,7 @@ class TestText:
 
     def test_no_escape_codes_and_no_trailing_blanks(self):
         """Colours, links and control segments leave no trace."""
-        parts = Group(
-            Text("x  ", style="red on blue link https://a.b"), Control.clear(), "y "
-        )
+        parts = Group(Text("x  ", style="red on blue link https://a.b"), Control.clear(), "y ")
         assert to_text(parts) == "x\ny"
 
     def test_escape_codes_inside_a_text_are_spelled_out(self):
@@ -133,9 +129,7 @@ class TestHtml:
     def test_html_and_text_say_the_same(self):
         """Nothing is in one and not in the other."""
         both = bundle(_files())
-        lines = [
-            line.rstrip() for line in text_of(both["text/html"]).rstrip().split("\n")
-        ]
+        lines = [line.rstrip() for line in text_of(both["text/html"]).rstrip().split("\n")]
         assert "\n".join(lines) == both["text/plain"]
 
 
@@ -185,9 +179,7 @@ class TestCaps:
         text = "\x1b[31ma\x1b[32mb" * 100_000
         html = to_html(from_ansi(text, limit=100_000), limit=20_000)
         (notice,) = re.findall(r"… ([\d,]+) characters left out …", text_of(html))
-        length = len(
-            text_of(html).replace(f"… {notice} characters left out …", "").strip()
-        )
+        length = len(text_of(html).replace(f"… {notice} characters left out …", "").strip())
         assert int(notice.replace(",", "")) + length >= 200_000
 
     def test_a_very_long_text_is_cut_as_any_other(self):
@@ -201,7 +193,8 @@ class TestCaps:
         assert capped.startswith("a\na")
         assert capped.endswith("b\nb")
         assert len(capped) <= 1_000
-        assert "1,00" in capped  # of 1,004,000
+        # Of 1,004,000
+        assert "1,00" in capped
 
     def test_a_big_table_is_capped_at_both_ends(self):
         """The first and the last rows are there."""

@@ -88,9 +88,7 @@ class TestForAPage:
         assert problems(html) == []
         assert html.count("<tr>") == 51
         rows = json.loads(
-            text_of(
-                html[html.index("<div data-toolbench-rows") :].removesuffix("</div>")
-            )
+            text_of(html[html.index("<div data-toolbench-rows") :].removesuffix("</div>"))
         )
         assert [row[1] for row in rows] == [f"<b>{n}</b>" for n in range(50, 300)]
         assert 'data-toolbench-table="300"' in html

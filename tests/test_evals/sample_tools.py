@@ -75,9 +75,7 @@ class PlantedModel:
 
     provider = "openai"
 
-    def __init__(
-        self, name="planted", *, wrong_tool=0.0, wrong_value=0.0, failing=0.0, seed=0
-    ):
+    def __init__(self, name="planted", *, wrong_tool=0.0, wrong_value=0.0, failing=0.0, seed=0):
         self.name = name
         self._rates = (failing, wrong_tool, wrong_value)
         self._random = Random(seed)

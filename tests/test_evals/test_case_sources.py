@@ -28,9 +28,7 @@ def double(n: int) -> int:
     return 2 * n
 
 
-@pytest.mark.parametrize(
-    ("one", "words"), [(find_part, "number"), (open_safe, "a secret")]
-)
+@pytest.mark.parametrize(("one", "words"), [(find_part, "number"), (open_safe, "a secret")])
 def test_a_tool_that_no_case_can_be_proposed_for_is_named(one, words):
     """The other tools have their cases."""
     with pytest.warns(UserWarning, match=f"{one.name}.*{words}") as caught:

@@ -24,13 +24,9 @@ EVERY_PART = Case(
 
 def test_a_call_may_be_a_tool_call_or_an_object():
     """What a model sent can be what a case expects."""
-    [sent] = parse_tool_calls(
-        message(("split_bill", {"total": 84, "people": 4})), TOOLS
-    )
+    [sent] = parse_tool_calls(message(("split_bill", {"total": 84, "people": 4})), TOOLS)
     assert Case("Split it", sent) == Case("Split it", CALL) == Case("Split it", [CALL])
-    assert Case("Split it", CALL).calls == (
-        ExpectedCall("split_bill", {"total": 84, "people": 4}),
-    )
+    assert Case("Split it", CALL).calls == (ExpectedCall("split_bill", {"total": 84, "people": 4}),)
     assert Case("Hello").calls == Case("Hello", []).calls == ()
 
 
@@ -46,9 +42,7 @@ def test_a_call_may_be_a_tool_call_or_an_object():
         (lambda: Case("x", CALL, match={"total": {"regex": "("}}), "regular"),
         (lambda: Case("x", CALL, match={"total": "regex"}), "text, not 84"),
         (
-            lambda: Case(
-                "x", {"name": "f", "arguments": {"a": "(b"}}, match={"a": "regex"}
-            ),
+            lambda: Case("x", {"name": "f", "arguments": {"a": "(b"}}, match={"a": "regex"}),
             '"(b" is not a regular',
         ),
         (lambda: Case("x", CALL, match={"total": {"any": 3}}), "takes no value"),
@@ -140,9 +134,7 @@ class TestFromHistory:
     def test_the_last_run(self):
         """A prompt alone is for the last run."""
         run_tool(split_bill, total=84, people=4)
-        assert Cases.from_history("Split 84 by 4") == Cases(
-            [Case("Split 84 by 4", CALL)]
-        )
+        assert Cases.from_history("Split 84 by 4") == Cases([Case("Split 84 by 4", CALL)])
 
     def test_runs_by_number_and_record(self):
         """A run is named by its number, or is the record itself."""
@@ -224,9 +216,7 @@ class TestProposals:
     def test_every_call_fits_its_tool(self):
         """A proposal is a call that the tool takes, and says that it is one."""
         cases = Cases.propose(TOOLS, each=3)
-        assert {call.name for case in cases for call in case.calls} == {
-            tool.name for tool in TOOLS
-        }
+        assert {call.name for case in cases for call in case.calls} == {tool.name for tool in TOOLS}
         tools = {tool.name: tool for tool in TOOLS}
         for case in cases:
             assert case.is_proposal

@@ -15,7 +15,8 @@ from toolbench.mcp import create_mcp_tools
 HERE = Path(__file__).parent
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.filterwarnings("ignore"),  # of the clusters, at their ends
+    # Of the clusters, at their ends
+    pytest.mark.filterwarnings("ignore"),
 ]
 CELL = '''
 from toolbench import tool
@@ -85,7 +86,8 @@ def test_a_tool_of_a_cell(executor):
 def test_models_are_asked_by_a_cluster(executor):
     """The requests travel, the scores are made here."""
     case = Case("x", {"name": "split_bill", "arguments": {"total": 84, "people": 4}})
-    sys.modules["tests.test_evals.sample_tools"]  # which the workers import, too
+    # Which the workers import, too
+    sys.modules["tests.test_evals.sample_tools"]
     report = evaluate(PlantedModel(), TOOLS, [case], repeats=6, executor=executor)
     assert not report.errors, report.errors[0].error
     assert report.summary.passed == 1.0

@@ -44,9 +44,7 @@ class TestScores:
         """Whether it filled right is no question where it picked wrong."""
         [trial] = scripted(message(("get_weather", {"city": "Rome"})))
         assert (trial.passed, trial.picked, trial.filled) == (False, False, None)
-        assert trial.problems == (
-            "get_weather was called, and split_bill was expected",
-        )
+        assert trial.problems == ("get_weather was called, and split_bill was expected",)
 
     def test_no_call_where_one_was_expected(self):
         """Words are no call."""
@@ -115,10 +113,7 @@ def test_many_models_cases_and_repeats_in_their_order():
 def test_a_script_is_said_in_its_order():
     """A scripted model is asked one request at a time."""
     answers = [message(bill(people=n)) for n in range(40)]
-    cases = [
-        Case("x", {"name": "split_bill", "arguments": bill(people=n)[1]})
-        for n in range(40)
-    ]
+    cases = [Case("x", {"name": "split_bill", "arguments": bill(people=n)[1]}) for n in range(40)]
     assert all(trial.passed for trial in scripted(*answers, cases=cases))
 
 
@@ -218,9 +213,7 @@ class TestCost:
         assert "tokens" in first
         assert "dollars" in first
         assert report.estimate.requests == 2
-        assert report.estimate.cost == pytest.approx(
-            (report.estimate.input_tokens + 2 * 200) / 1e6
-        )
+        assert report.estimate.cost == pytest.approx((report.estimate.input_tokens + 2 * 200) / 1e6)
 
     def test_max_cost_stops_before_it_is_exceeded(self):
         """Answers of 0.01 dollars and 0.035 to spend: three are asked for."""
@@ -353,9 +346,7 @@ def test_a_secret_appears_in_no_part_of_a_report(tmp_path):
         "Log in",
         {"name": "log_in", "arguments": {"user": "ann", "password": "expected-hunter"}},
     )
-    sent = message(
-        ("log_in", {"user": "bob", "password": "sent-hunter"}), text="sent-hunter it is"
-    )
+    sent = message(("log_in", {"user": "bob", "password": "sent-hunter"}), text="sent-hunter it is")
     path = tmp_path / "trials.jsonl"
     report = evaluate(ScriptedModel([sent]), [log_in], [case], save=path, execute=True)
     assert report[0].passed is False

@@ -20,8 +20,7 @@ LEAVES = (
 JSON = st.recursive(
     LEAVES,
     lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(st.text(max_size=4), inner, max_size=4)
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4)
     ),
     max_leaves=12,
 )
@@ -38,7 +37,8 @@ def test_a_value_is_itself_by_every_rule_that_compares(value):
     again = json.loads(json.dumps(value))
     for kind in COMPARING:
         if kind == "contains" and not isinstance(value, str | list):
-            continue  # only a text and a list hold anything
+            # Only a text and a list hold anything
+            continue
         assert fits(kind, value, again), kind
 
 
@@ -54,9 +54,7 @@ def test_equality_is_the_same_both_ways_and_what_json_schema_says(one, other):
 def test_equal_values_match_by_every_looser_rule(one, other):
     """What is equal is also approximately equal, a subset, and the same in any order."""
     if equal_json(one, other):
-        assert all(
-            fits(kind, one, other) for kind in ("approx", "subset", "unordered", "any")
-        )
+        assert all(fits(kind, one, other) for kind in ("approx", "subset", "unordered", "any"))
 
 
 @given(st.lists(JSON, max_size=6), st.randoms(use_true_random=False))
@@ -100,7 +98,8 @@ def test_subset_takes_more_keys_and_never_fewer(expected, more):
         ({"regex": "(?i)paris|lutetia"}, None, "LUTETIA", True),
         ({"regex": r"^\d+$"}, None, 42, True),
         ({"regex": "a"}, None, ["a"], False),
-        ({"regex": "(a+)+$"}, None, "a" * 60 + "b", False),  # ends, in a second
+        # Ends, in a second
+        ({"regex": "(a+)+$"}, None, "a" * 60 + "b", False),
         ("any", 1, "x", True),
         ("contains", "aris", "Paris", True),
         ("contains", ["a"], ["b", "a"], True),
@@ -158,9 +157,7 @@ class TestFields:
         assert compare(expected, actual, match=match) == [
             'items[1].s: "b" was expected, and "c" was sent'
         ]
-        assert not compare(
-            expected, actual, match={**match, "items[1].s": {"regex": "[a-z]"}}
-        )
+        assert not compare(expected, actual, match={**match, "items[1].s": {"regex": "[a-z]"}})
         assert not compare({"g": {"a": 1}}, {"g": {"a": 2}}, match={"g.a": "any"})
 
     def test_a_field_that_may_be_anything_may_be_missing(self):

@@ -102,9 +102,8 @@ def test_calls_that_end_every_worker_are_lost_alone(pool, tmp_path):
     assert [row.arguments["n"] for row in lost] == [3, 5]
     assert all("Its worker failed" in row.error for row in lost)
     assert len(report) == 40 and len(report.errors) == 2
-    again = sweep(
-        cell()["mortal"], grid, save=tmp_path / "s.jsonl"
-    )  # what is in the file is not called again: this process is alive
+    # What is in the file is not called again: this process is alive
+    again = sweep(cell()["mortal"], grid, save=tmp_path / "s.jsonl")
     assert len(again.errors) == 2
 
 
@@ -113,7 +112,8 @@ def fail():
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # from Python 3.12 on
+# From Python 3.12 on
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_pool_that_never_works_ends_the_sweep_with_one_sentence():
     """No new pools are made for ever."""
     with ProcessPoolExecutor(1, get_context("fork"), initializer=fail) as pool:
@@ -191,7 +191,8 @@ def called(work):
 class OneWorker(Executor):
     """A cluster of one process, which takes all that is under way with it when it dies."""
 
-    _max_workers = 2  # of what waits
+    # Of what waits
+    _max_workers = 2
 
     def __init__(self):
         self._pool = ProcessPoolExecutor(1, get_context("spawn"))

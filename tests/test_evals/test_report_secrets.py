@@ -26,9 +26,7 @@ def texts_of(report, path):
 def test_a_tool_that_does_not_exist_shows_no_secret(tmp_path):
     """Names alone tell what is secret, in the call and in the message around it."""
     path = tmp_path / "trials.jsonl"
-    sent = message(
-        ("ghost", {"options": {"password": "ghostpass77"}}), text="With ghostpass77."
-    )
+    sent = message(("ghost", {"options": {"password": "ghostpass77"}}), text="With ghostpass77.")
     case = Case("Log in", {"name": "phantom", "arguments": {"password": "phantom-55"}})
     with pytest.warns(UserWarning, match="phantom"):
         report = evaluate(ScriptedModel([sent]), [log_in], [case], save=path)
@@ -60,9 +58,7 @@ def prompted(secret, name="log_in", field="password"):
     ids=["by its name", "by its type"],
 )
 @pytest.mark.parametrize("answer", ["Hi, is it {}?", ConnectionError("no {}")])
-def test_a_secret_of_an_expected_call_is_hidden_in_the_prompt(
-    answer, case, secret, tmp_path
-):
+def test_a_secret_of_an_expected_call_is_hidden_in_the_prompt(answer, case, secret, tmp_path):
     """The model gets the prompt as it is; nothing that is shown or written has the secret."""
     prompts, path = [], tmp_path / "trials.jsonl"
 
@@ -73,7 +69,8 @@ def test_a_secret_of_an_expected_call_is_hidden_in_the_prompt(
         return answer.format(secret)
 
     tools = [log_in, unlock]
-    for _ in range(2):  # made, and taken from the file
+    # Made, and taken from the file
+    for _ in range(2):
         report = evaluate(model, tools, [case], save=path)
         for text in texts_of(report, path):
             assert secret not in text
@@ -86,9 +83,7 @@ def test_the_title_of_what_got_worse_has_no_secret_of_its_call():
     typed = {"name": "unlock", "arguments": {"door": "a", "code": "door-code-77"}}
     case = Case("Use door-code-77", typed, name="With door-code-77")
     sent = ("log_in", {"user": "ann", "password": "open-sesame-1"})
-    other = Case(
-        "Log in by open-sesame-1", match={"*": "any"}, expect={"name": "log_in"}
-    )
+    other = Case("Log in by open-sesame-1", match={"*": "any"}, expect={"name": "log_in"})
     answers = [message(("unlock", typed["arguments"])), message(sent), "No.", "No."]
     before, after = (
         evaluate(ScriptedModel(part), [log_in, unlock], [case, other])

@@ -93,15 +93,9 @@ class TestComparison:
     def test_a_planted_difference_is_found(self):
         """0.5 against 0.9 in 100 answers is no chance; the same model again is."""
         cases = [SPLIT, Case("Split 84 by 4, please", CALL, name="please")]
-        poor = evaluate(
-            PlantedModel(wrong_value=0.5, seed=1), TOOLS, cases, repeats=50, workers=1
-        )
-        good = evaluate(
-            PlantedModel(wrong_value=0.1, seed=2), TOOLS, cases, repeats=50, workers=1
-        )
-        again = evaluate(
-            PlantedModel(wrong_value=0.5, seed=3), TOOLS, cases, repeats=50, workers=1
-        )
+        poor = evaluate(PlantedModel(wrong_value=0.5, seed=1), TOOLS, cases, repeats=50, workers=1)
+        good = evaluate(PlantedModel(wrong_value=0.1, seed=2), TOOLS, cases, repeats=50, workers=1)
+        again = evaluate(PlantedModel(wrong_value=0.5, seed=3), TOOLS, cases, repeats=50, workers=1)
         [change] = good.compare(poor)
         assert change.is_significant
         assert {c.case for c in change.better} == {"split", "please"}
@@ -113,12 +107,8 @@ class TestComparison:
         """3 of 4 is not called better than 2 of 4."""
         answers = [message(bill()), message(bill(people=5))]
         right, wrong = answers
-        two = evaluate(
-            ScriptedModel([right, right, wrong, wrong]), TOOLS, [SPLIT], repeats=4
-        )
-        three = evaluate(
-            ScriptedModel([right, right, right, wrong]), TOOLS, [SPLIT], repeats=4
-        )
+        two = evaluate(ScriptedModel([right, right, wrong, wrong]), TOOLS, [SPLIT], repeats=4)
+        three = evaluate(ScriptedModel([right, right, right, wrong]), TOOLS, [SPLIT], repeats=4)
         assert not three.compare(two)[0].is_significant
         assert "no difference" in repr(three.compare(two))
 
@@ -137,9 +127,7 @@ def hostile_report():
         message(("split_bill", {"total": evil, "people": 4}), text=evil),
         ValueError(evil),
     ]
-    return evaluate(
-        ScriptedModel(answers, name=f"model {evil}"), TOOLS, [case], repeats=2
-    )
+    return evaluate(ScriptedModel(answers, name=f"model {evil}"), TOOLS, [case], repeats=2)
 
 
 def test_a_page_shows_hostile_text_as_text():
@@ -162,9 +150,7 @@ def test_junit_is_xml_with_every_answer():
 
 def test_a_data_frame_has_a_row_a_trial():
     """Scores, calls and costs are columns."""
-    report = evaluate(
-        PlantedModel(wrong_value=0.5), TOOLS, [SPLIT], repeats=20, workers=1
-    )
+    report = evaluate(PlantedModel(wrong_value=0.5), TOOLS, [SPLIT], repeats=20, workers=1)
     frame = report.to_dataframe()
     assert len(frame) == 20
     assert frame["passed"].sum() == report.summary.passed.hits

@@ -117,10 +117,7 @@ def test_another_secret_is_another_call(tmp_path):
             row = sweep(whose, {"api_key": [key]}, save=path)[0]
             assert row.fields == {"result": name}
         assert not any(key in path.read_text() for key in owners)
-    keys = [
-        {json.loads(line)["key"] for line in path.read_text().splitlines()}
-        for path in paths
-    ]
+    keys = [{json.loads(line)["key"] for line in path.read_text().splitlines()} for path in paths]
     assert [len(of_file) for of_file in keys] == [2, 2]
     assert keys[0].isdisjoint(keys[1])
 

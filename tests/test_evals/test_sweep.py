@@ -36,9 +36,7 @@ def test_a_grid_is_every_combination_with_a_column_each():
         "error",
         "seconds",
     ]
-    assert frame[["a", "b"]].to_numpy().tolist() == [
-        [a, b] for a in (6, 7) for b in (1, 2, 4)
-    ]
+    assert frame[["a", "b"]].to_numpy().tolist() == [[a, b] for a in (6, 7) for b in (1, 2, 4)]
     assert (frame["quotient"] * frame["b"] + frame["rest"] == frame["a"]).all()
     assert report.axes == ("a", "b")
 
@@ -84,9 +82,9 @@ def test_repeats_and_functions():
         return next(counter)
 
     report = sweep(number, {"a": [1, 2]}, repeats=3, workers=1)
-    assert [
-        (row.arguments["a"], row.repeat, row.fields["result"]) for row in report
-    ] == [(a, repeat, 3 * (a - 1) + repeat - 1) for a in (1, 2) for repeat in (1, 2, 3)]
+    assert [(row.arguments["a"], row.repeat, row.fields["result"]) for row in report] == [
+        (a, repeat, 3 * (a - 1) + repeat - 1) for a in (1, 2) for repeat in (1, 2, 3)
+    ]
 
 
 def test_a_field_that_is_called_like_an_argument():
@@ -144,9 +142,7 @@ def test_a_tool_with_something_of_its_own_is_called_by_one_thread():
             inside.pop()
             return Observation.from_text(action.word)
 
-    shell = ToolDefinition(
-        name="shell", description="x", action_type=WordAction, executor=Shell()
-    )
+    shell = ToolDefinition(name="shell", description="x", action_type=WordAction, executor=Shell())
     sweep(shell, {"word": map(str, range(20))})
     assert max(most) == 1
 
@@ -159,9 +155,7 @@ def test_an_async_tool():
         """Return it later."""
         return a
 
-    assert [row.fields["result"] for row in sweep(later, {"a": range(5)})] == [
-        *range(5)
-    ]
+    assert [row.fields["result"] for row in sweep(later, {"a": range(5)})] == [*range(5)]
 
 
 class TestConsent:
@@ -169,7 +163,8 @@ class TestConsent:
 
     def test_one_question(self):
         """A yes runs them all; no call is a record."""
-        with answering(True):  # a second question would be declined
+        # A second question would be declined
+        with answering(True):
             report = sweep(wipe, {"path": ["a", "b", "c"]}, repeats=2)
         assert [row.fields["result"] for row in report][:2] == ["a is gone"] * 2
         assert len(report) == 6
@@ -239,9 +234,7 @@ class TestSaving:
         first = sweep(divide, {"a": [1, 2], "b": [0, 1]}, save=path)
         again = sweep(divide, {"a": [1, 2], "b": [0, 1]}, save=path)
         assert [*again] == [*first]
-        retried = sweep(
-            divide, {"a": [1, 2], "b": [0, 1]}, save=path, retry_errors=True
-        )
+        retried = sweep(divide, {"a": [1, 2], "b": [0, 1]}, save=path, retry_errors=True)
         assert [row.state for row in retried] == ["error", "ok"] * 2
         assert len(path.read_text().splitlines()) == 6
 

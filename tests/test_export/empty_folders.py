@@ -22,9 +22,7 @@ def export_each(root, notebooks):
             patch.chdir(root / name)
             notebook.run(*cells)
             export_package(notebook[f"put_{name}"], root / f"p_{name}", tests=())
-            (root / f"{name}.md").write_text(
-                (root / f"p_{name}/README.md").read_text("utf-8")
-            )
+            (root / f"{name}.md").write_text((root / f"p_{name}/README.md").read_text("utf-8"))
 
 
 def answers_of(root, names, code):

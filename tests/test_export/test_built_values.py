@@ -11,7 +11,9 @@ from toolbench import run_tool
 from toolbench.errors import ExportError
 from toolbench.export import export_package
 
-SHOW = "from toolbench import tool\n@tool\ndef show_{}() -> str:\n    '''Show.'''\n    return repr({})"
+SHOW = (
+    "from toolbench import tool\n@tool\ndef show_{}() -> str:\n    '''Show.'''\n    return repr({})"
+)
 # What the cells are about, and the cells; the tool shows `x`, or what stands after a `#`.
 CELLS = {
     "added_to": ["x = 1", "x += 4"],

@@ -11,8 +11,7 @@ from toolbench.export import export_package
 from toolbench.extension import unload_ipython_extension
 
 IMPORT = (
-    "import os, shutil, sqlite3, subprocess\nfrom pathlib import Path\n"
-    "from toolbench import tool"
+    "import os, shutil, sqlite3, subprocess\nfrom pathlib import Path\nfrom toolbench import tool"
 )
 BIKES = (
     "BIKES = 'bikes.db'\ndef bikes():\n    return sqlite3.connect(BIKES)\n"
@@ -219,9 +218,7 @@ def test_a_statement_that_only_removes_a_file_is_not_named(export, tmp_path):
 
 def test_a_cell_that_makes_a_table_and_then_a_row_counts_twice(export, tmp_path):
     """Its later text needs the table of the earlier one."""
-    table = SEED.replace(
-        "insert into bikes (name) values (1)", "create table bikes (name, price)"
-    )
+    table = SEED.replace("insert into bikes (name) values (1)", "create table bikes (name, price)")
     opener = "def bikes():\n    return sqlite3.connect('bikes.db')"
     code = export(("o", opener), ("s", table), ("s", ROW), ("t", TOOL))
     assert code.index("create table") < code.index("values (1, 1)")

@@ -177,9 +177,7 @@ class TestALineWithSeveralTools:
 
 class TestTheName:
     @pytest.mark.parametrize("names", [["plan_film"], ["plan_film", "find_films"]])
-    def test_is_the_same_at_the_second_export(
-        self, film_club, tmp_path, monkeypatch, names
-    ):
+    def test_is_the_same_at_the_second_export(self, film_club, tmp_path, monkeypatch, names):
         """The folder beside the notebook is no package of another, though Python can import it."""
         monkeypatch.syspath_prepend(tmp_path)
         tools = [film_club[name] for name in names]

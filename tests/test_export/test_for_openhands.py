@@ -48,18 +48,13 @@ class WeighTool(ToolDefinition[WeighAction, WeighObservation]):
         ("from toolbench import compat", "compat.openhands"),
     ],
 )
-def test_imports_of_the_sdk_are_the_same_in_its_package(
-    notebook, tmp_path, line, context
-):
+def test_imports_of_the_sdk_are_the_same_in_its_package(notebook, tmp_path, line, context):
     """The documented way to write for the SDK here leaves no toolbench in the package."""
     notebook.run(line, BLOCK.format(context=context), WEIGH)
     run_tool(notebook["weigh"], {"grams": 250})
     folder = export_package(notebook["weigh"], tmp_path / "p", openhands=True)
     code = (folder / "weigh/definition.py").read_text("utf-8")
-    assert (
-        "from openhands.sdk import Action, Observation, TextContent, ToolDefinition\n"
-        in code
-    )
+    assert "from openhands.sdk import Action, Observation, TextContent, ToolDefinition\n" in code
     assert "from openhands.sdk.tool import ToolAnnotations\n" in code
     for path in (folder / "weigh").glob("*.py"):
         assert "toolbench" not in path.read_text("utf-8").replace("by toolbench", "")
@@ -97,9 +92,7 @@ def test_what_the_sdk_does_not_have_has_advice(notebook, tmp_path, name, advice)
     assert not (tmp_path / "p").exists()
 
 
-def test_the_line_and_the_readme_say_how_to_install_it(
-    notebook, tmp_path, monkeypatch, capsys
-):
+def test_the_line_and_the_readme_say_how_to_install_it(notebook, tmp_path, monkeypatch, capsys):
     """In an environment of its own: `%pip` would install into that of toolbench."""
     monkeypatch.chdir(tmp_path)
     notebook.run(

@@ -120,9 +120,7 @@ def test_the_check_stands_before_what_makes_the_file(tmp_path, monkeypatch):
     """As a person would write it; what does no harm runs each time."""
     cells = [CONNECT, TABLE_CELL, f"with connect() as db:\n    {ROW}"]
     code, notes = exported(tmp_path, monkeypatch, cells)
-    check = (
-        "is_new_a_db = not Path('a.db').exists() or not Path('a.db').stat().st_size\n"
-    )
+    check = "is_new_a_db = not Path('a.db').exists() or not Path('a.db').stat().st_size\n"
     assert code.index(check) < code.index(CONNECT) < code.index(f"\n{TABLE_CELL}\n")
     assert f"\nif is_new_a_db:\n    with connect() as db:\n        {ROW}\n" in code
     statement = f"with connect() as db: {ROW}"

@@ -20,9 +20,7 @@ IMPORT = "from toolbench import tool"
 
 
 def texts(folder: Path) -> str:
-    return "\n".join(
-        p.read_text("utf-8") for p in sorted(folder.rglob("*")) if p.is_file()
-    )
+    return "\n".join(p.read_text("utf-8") for p in sorted(folder.rglob("*")) if p.is_file())
 
 
 def recorded(folder: Path) -> list[dict]:
@@ -42,18 +40,14 @@ class TestWhatIsMissing:
         """A value that only the kernel has is named, not guessed; nothing is written."""
         notebook.run(IMPORT, *cells, ADD.format(what="len(gone)"))
         notebook.shell.user_ns.setdefault("gone", [1])
-        with pytest.raises(
-            ExportError, match="cannot be written into a file"
-        ) as raised:
+        with pytest.raises(ExportError, match="cannot be written into a file") as raised:
             export_package(notebook["add"], tmp_path / "p")
         assert words in str(raised.value)
         assert not (tmp_path / "p").exists()
 
     def test_all_of_it_is_said_at_once(self, notebook, tmp_path):
         """Whoever mends it need not try again and again."""
-        notebook.run(
-            IMPORT, "def half():\n    return one", ADD.format(what="half() + two")
-        )
+        notebook.run(IMPORT, "def half():\n    return one", ADD.format(what="half() + two"))
         with pytest.raises(ExportError) as raised:
             export_package(notebook["add"], tmp_path)
         assert "`one`, used by `half`" in str(raised.value)
@@ -64,34 +58,22 @@ class TestWhatIsMissing:
     ):
         """What was typed once would stop a server."""
         monkeypatch.setattr("builtins.input", lambda *args: "3")
-        notebook.run(
-            IMPORT, "typed = input('How many?')", ADD.format(what="int(typed)")
-        )
-        with pytest.raises(
-            ExportError, match="`typed`, used by `add`: a person is asked for it"
-        ):
+        notebook.run(IMPORT, "typed = input('How many?')", ADD.format(what="int(typed)"))
+        with pytest.raises(ExportError, match="`typed`, used by `add`: a person is asked for it"):
             export_package(notebook["add"], tmp_path)
 
-    def test_a_file_beside_the_notebook_is_no_package(
-        self, notebook, tmp_path, monkeypatch
-    ):
+    def test_a_file_beside_the_notebook_is_no_package(self, notebook, tmp_path, monkeypatch):
         """It would not be there elsewhere: its place is said."""
         (tmp_path / "helpers_of_mine.py").write_text("ONE = 1")
         monkeypatch.syspath_prepend(tmp_path)
-        notebook.run(
-            IMPORT, "import helpers_of_mine", ADD.format(what="helpers_of_mine.ONE")
-        )
-        with pytest.raises(
-            ExportError, match=r"of no installed package but the file .*mine.py"
-        ):
+        notebook.run(IMPORT, "import helpers_of_mine", ADD.format(what="helpers_of_mine.ONE"))
+        with pytest.raises(ExportError, match=r"of no installed package but the file .*mine.py"):
             export_package(notebook["add"], tmp_path / "p")
 
     def test_tools_of_others_are_not_exported(self, tmp_path):
         """What comes with toolbench can be imported."""
         [glob] = GlobTool.create()
-        with pytest.raises(
-            ExportError, match=r"can be imported from toolbench\.tools\.glob"
-        ):
+        with pytest.raises(ExportError, match=r"can be imported from toolbench\.tools\.glob"):
             export_package(glob, tmp_path)
 
     def test_a_call_of_the_tool_by_other_code(self, notebook, tmp_path):
@@ -162,9 +144,7 @@ class TestWhatIsWritten:
     def test_several_tools_share_a_package(self, notebook, tmp_path):
         """It is called as its folder, and what both need stands in it once."""
         notebook.run(IMPORT, "ONE = 1", ADD.format(what="ONE"))
-        notebook.run(
-            "@tool\ndef less(a: int) -> int:\n    '''Less.'''\n    return a - ONE"
-        )
+        notebook.run("@tool\ndef less(a: int) -> int:\n    '''Less.'''\n    return a - ONE")
         tools = [notebook["add"], notebook["less"]]
         folder = export_package(tools, tmp_path / "sums")
         code = (folder / "sums/impl.py").read_text("utf-8")
@@ -181,9 +161,7 @@ class TestWhatIsWritten:
 
     def test_a_name_that_would_hide_a_module(self, notebook, tmp_path):
         """A tool may be called as a module of Python; its package is not."""
-        notebook.run(
-            IMPORT, "@tool\ndef json(a: int) -> int:\n    '''Same.'''\n    return a"
-        )
+        notebook.run(IMPORT, "@tool\ndef json(a: int) -> int:\n    '''Same.'''\n    return a")
         folder = export_package(notebook["json"], tmp_path / "p")
         assert (folder / "json_tool/definition.py").is_file()
 
@@ -199,9 +177,7 @@ class TestWhatIsWritten:
         export_package(notebook["add"], folder, overwrite=True)
         assert "mine" not in (folder / "README.md").read_text().split()
 
-    def test_a_file_that_the_code_reads_is_pointed_out(
-        self, notebook, tmp_path, monkeypatch
-    ):
+    def test_a_file_that_the_code_reads_is_pointed_out(self, notebook, tmp_path, monkeypatch):
         """It is not in the package: the README says so."""
         (tmp_path / "prices.csv").write_text("1")
         monkeypatch.chdir(tmp_path)
@@ -263,13 +239,9 @@ class TestLines:
         (tmp_path / "prices.csv").write_text("1")
         monkeypatch.chdir(tmp_path)
         notebook.run(IMPORT, ADD.format(what="int(open('prices.csv').read())"))
-        notebook.run(
-            "from toolbench.export import export_package\nexport_package(add, 'p')"
-        )
+        notebook.run("from toolbench.export import export_package\nexport_package(add, 'p')")
         text = capsys.readouterr().out
-        assert (
-            f"{Path('p')!r}\nTo look at: The code names the file `prices.csv`" in text
-        )
+        assert f"{Path('p')!r}\nTo look at: The code names the file `prices.csv`" in text
         notebook.run("%tool add --export q")
         assert "\nTo look at: The code names the file" in capsys.readouterr().out
         folder = export_package(notebook["add"], "p")
@@ -284,9 +256,7 @@ class TestLines:
         magic("tool", "add --export p")
         sentence = capsys.readouterr().out
         assert sentence.startswith("Wrote the package p with add. ")
-        assert re.search(
-            r"pip install (--python \S+ )?\./p`( installs it)?\.$", sentence
-        )
+        assert re.search(r"pip install (--python \S+ )?\./p`( installs it)?\.$", sentence)
         (tmp_path / "p/README.md").write_text("mine")
         with pytest.raises(ExportError, match="already"):
             magic("tool", f"add --export {tmp_path / 'p'}")
@@ -309,14 +279,10 @@ class TestLines:
         (tmp_path / "my_own_tools.py").write_text(code)
         program = Path(sys.executable).with_name("toolbench")
         command = [program, "export", "my_own_tools.py:add", "out"]
-        done = subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert "ONE = 1" in (tmp_path / "out/add/impl.py").read_text("utf-8")
         command[2] = "my_own_tools.py:gone"
-        done = subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 1
         assert "defines no tool gone" in done.stderr

@@ -85,9 +85,7 @@ def test_the_layout_is_that_of_openhands(exported):
         assert "Action(Action):" in definition or "(Action):" in definition, variable
         assert "def create(" in definition, variable
         files = {
-            path.relative_to(folder).as_posix()
-            for path in folder.rglob("*")
-            if path.is_file()
+            path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
         }
         assert files >= {
             "pyproject.toml",

@@ -114,9 +114,7 @@ def packages(tmp_path_factory):
     }
     export_each(root, notebooks)
     again = "importlib.reload(sys.modules[f'put_{name}.impl'])"
-    return root, answers_of(
-        root, CASES, f"[one({{}}).text, {again} and one({{}}).text]"
-    )
+    return root, answers_of(root, CASES, f"[one({{}}).text, {again} and one({{}}).text]")
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -142,20 +140,17 @@ def test_the_table_is_made_where_there_is_no_file(packages, name):
         "    unrelated.executemany('create table u (x)', source.execute('select 1 where 0'))",
     ],
 )
-def test_what_only_looks_or_is_of_another_database_stays_out(
-    tmp_path, monkeypatch, look
-):
+def test_what_only_looks_or_is_of_another_database_stays_out(tmp_path, monkeypatch, look):
     """Nor is it named."""
     tool = TOOL.format("it", "connect()")
     code, notes = exported(tmp_path, monkeypatch, [CONNECT, TABLE_CELL, tool, look])
-    assert code.count("connect()") == 3  # its definition, the table, and the tool
+    # Its definition, the table, and the tool
+    assert code.count("connect()") == 3
     assert "unrelated" not in code
     assert notes == []
 
 
-def test_a_look_by_a_function_that_makes_the_table_itself_stays_out(
-    tmp_path, monkeypatch
-):
+def test_a_look_by_a_function_that_makes_the_table_itself_stays_out(tmp_path, monkeypatch):
     """The tool calls that function too."""
     opening = f"def connect():\n    db = {OPEN}\n    {TABLE}\n    return db"
     look = "with connect() as db:\n    rows = db.execute('select * from t').fetchall()"

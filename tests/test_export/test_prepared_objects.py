@@ -69,7 +69,8 @@ def test_a_database_in_a_file_is_prepared_and_named(notebook, here):
     code = code_of(folder)
     places = [code.index(part) for part in (OPEN, table, row, "db.commit")]
     assert places == sorted(places)
-    [file, note, _] = notes_of(folder)  # the last one is about the tests
+    # The last one is about the tests
+    [file, note, _] = notes_of(folder)
     assert "the file `a.db`" in file
     assert note == f"`{row}` runs only where the file `a.db` is new."
 
@@ -122,9 +123,7 @@ def test_making_a_tool_of_classes_is_not_a_change_of_its_database(notebook, here
 )
 def test_what_may_prepare_an_object_is_named(notebook, here, capsys, statement):
     """It is not in the package: the README and the line that exported say so."""
-    notebook.run(
-        IMPORT, BOX, "box = Box()\nbox.model = Box()", statement, TOOL.format("box.n")
-    )
+    notebook.run(IMPORT, BOX, "box = Box()\nbox.model = Box()", statement, TOOL.format("box.n"))
     notebook.shell.run_line_magic("tool", "show --export p")
     first = statement.partition("\n")[0]
     sentence = (
@@ -184,7 +183,8 @@ def test_a_cell_that_failed_counts_up_to_its_failure(notebook, here):
     assert begin in code_of(folder)
     assert failure not in code_of(folder)
     assert end not in code_of(folder)
-    [_, note, _] = notes_of(folder)  # the others are about the file and the tests
+    # The others are about the file and the tests
+    [_, note, _] = notes_of(folder)
     assert f"`{failure}`. It failed in the notebook" in note
 
 
@@ -213,9 +213,7 @@ def test_a_run_of_the_tool_itself_prepares_nothing(notebook, here):
 TABLE = "db.execute('create table if not exists t (n)')"
 
 
-@pytest.mark.parametrize(
-    "again", [OPEN, f"import sqlite3\n{OPEN}\ndb.row_factory = None"]
-)
+@pytest.mark.parametrize("again", [OPEN, f"import sqlite3\n{OPEN}\ndb.row_factory = None"])
 def test_a_database_that_was_opened_again_is_still_prepared(notebook, here, again):
     """A later cell gives the name a new connection to the same file; the table is made in the package too."""
     notebook.run(IMPORT, OPEN, TABLE, again, TOOL.format(COUNT))

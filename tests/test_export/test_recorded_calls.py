@@ -197,9 +197,7 @@ class TestCallsThatAsked:
         assert "hunter2" not in repr(history()[-1].to_dict())
 
     @pytest.mark.parametrize("from_file", [False, True])
-    def test_with_a_refused_answer_are_left_out_and_counted(
-        self, notebook, tmp_path, from_file
-    ):
+    def test_with_a_refused_answer_are_left_out_and_counted(self, notebook, tmp_path, from_file):
         """A preset answer that does not fit is no answer: a test could not give it again."""
         notebook.run(ASKING)
         for answers in ([5], ["Ann", "perhaps"], ["Ann", True]):
@@ -217,9 +215,7 @@ class TestCallsThatAsked:
         assert sentence in readme(folder)
         assert "2 passed" in run_tests_of(folder)
 
-    def test_whose_tool_asks_again_after_a_refused_answer_are_left_out(
-        self, notebook, tmp_path
-    ):
+    def test_whose_tool_asks_again_after_a_refused_answer_are_left_out(self, notebook, tmp_path):
         """A test would give the next answer to the wrong question, also inside of another tool."""
         notebook.run(ASKING_AGAIN)
         with answering(5, "Ann"):
@@ -275,10 +271,10 @@ def test_arguments_that_are_paths_of_this_machine_are_named(notebook, tmp_path):
     size, length = notebook["size"], notebook["length"]
     run_tool(size, file=str(file))
     run_tool(length, texts=["a", str(file)])
-    run_tool(
-        length, texts=["/", "/home", "a/b", "/nowhere/at/all", "x" * 9_000, "/a\0b/c"]
-    )
+    run_tool(length, texts=["/", "/home", "a/b", "/nowhere/at/all", "x" * 9_000, "/a\0b/c"])
     folder = export_package([size, length], tmp_path / "p")
     for name in ("size", "length"):
-        sentence = f"The arguments of 1 tested call of `{name}` have an absolute path, such as `{file}`."
+        sentence = (
+            f"The arguments of 1 tested call of `{name}` have an absolute path, such as `{file}`."
+        )
         assert sentence in readme(folder)

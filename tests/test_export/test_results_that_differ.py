@@ -178,12 +178,8 @@ class TestStateInMemory:
     def test_may_be_changed_by_a_cursor(self, notebook, here):
         """The other tool takes a cursor of the database, and writes by that."""
         open_shop(notebook, ":memory:")
-        cursor = SHOP[4].replace(
-            "    db.execute", "    cursor = db.cursor()\n    cursor.execute"
-        )
-        notebook.run(
-            cursor.format(), "close_repair(id=1)", "find_repairs(part='chain')"
-        )
+        cursor = SHOP[4].replace("    db.execute", "    cursor = db.cursor()\n    cursor.execute")
+        notebook.run(cursor.format(), "close_repair(id=1)", "find_repairs(part='chain')")
         folder = export_shop(notebook, here)
         assert recorded(folder) == []
         assert "4 passed" in run_tests_of(folder)
@@ -296,9 +292,7 @@ def test_what_is_the_same_everywhere_is_repeated(notebook, here, code):
 @pytest.mark.parametrize("hint", ["destructive=True", "open_world=True"])
 def test_a_tool_that_says_that_it_reaches_outside_is_not_run(notebook, here, hint):
     """A test must not delete something or call somebody."""
-    notebook.run(
-        IMPORT, f"@tool({hint})\ndef show() -> int:\n    '''Show.'''\n    return 1"
-    )
+    notebook.run(IMPORT, f"@tool({hint})\ndef show() -> int:\n    '''Show.'''\n    return 1")
     run_tool(notebook["show"], {})
     folder = export_package(notebook["show"], here / "p")
     assert recorded(folder) == []
@@ -307,9 +301,7 @@ def test_a_tool_that_says_that_it_reaches_outside_is_not_run(notebook, here, hin
 
 def test_the_place_of_an_object_in_memory_is_no_result(notebook, here):
     """The next process has it elsewhere."""
-    notebook.run(
-        IMPORT, "@tool\ndef show() -> str:\n    '''Show.'''\n    return str(object())"
-    )
+    notebook.run(IMPORT, "@tool\ndef show() -> str:\n    '''Show.'''\n    return str(object())")
     run_tool(notebook["show"], {})
     folder = export_package(notebook["show"], here / "p")
     assert recorded(folder) == []
@@ -327,9 +319,7 @@ class TestCallsThatWereRefused:
         assert [c["arguments"] for c in recorded(folder)] == [{"n": 2}]
         assert "2 passed" in run_tests_of(folder)
         [note] = notes_of(folder)
-        assert note.startswith(
-            "Not tested: 1 call of `twice`. The call was refused before"
-        )
+        assert note.startswith("Not tested: 1 call of `twice`. The call was refused before")
 
     def test_with_arguments_are_refused_again(self, notebook, here):
         """The package answers a model as the notebook did."""
@@ -368,8 +358,6 @@ def test_calls_of_an_earlier_session_are_tests_only_if_chosen(notebook, here):
     history().persist(here / "history.jsonl")
     folder = export_package(notebook["twice"], here / "p")
     assert recorded(folder) == []
-    assert notes_of(folder)[0].startswith(
-        "Not tested: 1 call of `twice`. An earlier session"
-    )
+    assert notes_of(folder)[0].startswith("Not tested: 1 call of `twice`. An earlier session")
     chosen = export_package(notebook["twice"], here / "q", tests=history())
     assert len(recorded(chosen)) == 1

@@ -53,9 +53,7 @@ def session():
     server = FakeMCPServer("shop")
     server.answer("buy-it", "bought", schema=SCHEMA)
     server.answer(HOSTILE, "odd", schema={"type": "object"}, description=HOSTILE)
-    server.answer(
-        "class", "taken", schema={"type": "object", "properties": {"": {}, "a b": {}}}
-    )
+    server.answer("class", "taken", schema={"type": "object", "properties": {"": {}, "a b": {}}})
     with MCPClient(timeout=20) as client:
         yield client.connect("shop", server)
 
@@ -73,23 +71,17 @@ def mypy(folder, *files):
     config = "[mypy]\nstrict = true\n[mypy-toolbench.*]\nfollow_imports = skip\n"
     (folder / "mypy.ini").write_text(config)
     command = [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", *files]
-    return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False
-    )
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 def test_calls_the_connected_server(session, tmp_path):
     """A function checks its arguments, sends what was set under its own name, and returns the result."""
     shop = imported(export_stubs(session, tmp_path / "shop_stubs.py"))
     parent = {"value": 1, "next": {"value": 2}}
-    arguments = shop.BuyItArguments(
-        **{"title": "tea", "class": None, "dict": 5, "parent": parent}
-    )
+    arguments = shop.BuyItArguments(**{"title": "tea", "class": None, "dict": 5, "parent": parent})
     assert arguments.parent.next.value == 2
     assert shop.buy_it(arguments).text == "bought"
-    [call] = [
-        c for c in session.traffic if c.method == "tools/call" and '"buy-it"' in c.text
-    ]
+    [call] = [c for c in session.traffic if c.method == "tools/call" and '"buy-it"' in c.text]
     assert '"class": null' in call.text or '"class":null' in call.text
     assert "mixed" not in call.text
     for wrong in (
@@ -123,9 +115,7 @@ def test_the_name_of_a_server_stays_text():
 
 def test_names_of_python_stay_pythons():
     """A tool called `print` or `annotations` takes no name that the module needs."""
-    rows = [
-        {"name": name, "inputSchema": {}} for name in ("print", "annotations", "str")
-    ]
+    rows = [{"name": name, "inputSchema": {}} for name in ("print", "annotations", "str")]
     names = {}
     exec(stubs_for("shop", map(tool_like, rows)), names)
     assert not {"print", "str"} & names.keys()

@@ -29,7 +29,8 @@ DEEDS = {
     if isinstance(deed, type) and issubclass(deed, Deed) and deed is not Deed
 }
 Files = dict[str, bytes]
-_IN_A_ROW = 3  # numbers at which the fault is not met any more, and then never
+# Numbers at which the fault is not met any more, and then never
+_IN_A_ROW = 3
 
 
 def main(kind: str, name: str, directory: str) -> None:
@@ -45,11 +46,7 @@ def main(kind: str, name: str, directory: str) -> None:
             observation = observed(deed)
         is_told = observation.is_error or UNREAD in observation.text
         failed += is_told
-        laws = list(
-            laws_broken(
-                deed, observation, allowed_files(kind, observation, before, done)
-            )
-        )
+        laws = list(laws_broken(deed, observation, allowed_files(kind, observation, before, done)))
         if is_told and not meeting.times:
             laws.append("it fails, and no fault was met")
         deed.check(observation)
@@ -59,7 +56,8 @@ def main(kind: str, name: str, directory: str) -> None:
         if succeeded(deed) != done:
             laws.append("the next one does something else")
         where = f"{kind} {number} at {meeting.place}"
-        if meeting.place == "unlinkat":  # what cannot be removed stays
+        # What cannot be removed stays
+        if meeting.place == "unlinkat":
             laws = [law for law in laws if not law.startswith("left behind")]
         broken += [f"{where}: {law} | {observation.text[:300]}" for law in laws]
         places[meeting.place] += bool(meeting.times)
@@ -101,9 +99,7 @@ def allowed_files(
     return (before, done) if kind == "memory" else (before,)
 
 
-def laws_broken(
-    deed: Deed, observation: Observation, allowed: tuple[Files, ...]
-) -> Iterator[str]:
+def laws_broken(deed: Deed, observation: Observation, allowed: tuple[Files, ...]) -> Iterator[str]:
     """Yield which laws an answer, and the files after it, break."""
     if observation.is_error and not re.fullmatch(r"[^\n]{10,500}", observation.text):
         yield "the error is no sentence"

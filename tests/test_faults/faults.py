@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-_EIO, _MEMORY, _COUNTED = 1, 2, 3  # as in shim.c
+# As in shim.c
+_EIO, _MEMORY, _COUNTED = 1, 2, 3
 
 
 class Meeting:
@@ -47,7 +48,8 @@ def descriptors(number: int, directory: Path) -> Iterator[Meeting]:
             handles.append(os.open("/dev/null", os.O_RDONLY))
     except OSError:
         pass
-    last = len(handles) - (number - 1)  # a shell wants one of the high ones
+    # A shell wants one of the high ones
+    last = len(handles) - (number - 1)
     used, free = handles[:last], handles[last:]
     for descriptor in free:
         os.close(descriptor)

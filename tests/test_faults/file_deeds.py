@@ -54,7 +54,8 @@ class Note(Deed):
         return Observation.from_text(text or "kept", is_error=bool(text))
 
     def files(self) -> dict[str, bytes]:
-        return {}  # half a line is passed over
+        # Half a line is passed over
+        return {}
 
     def check(self, observation: Observation) -> None:
         self.journal.write(self.record)
@@ -134,14 +135,16 @@ class RecordServer(Deed):
         os.truncate(self.recording, self.begun)
 
     def do(self) -> Observation:
-        logging.disable(logging.CRITICAL)  # that the recording is not complete
+        # That the recording is not complete
+        logging.disable(logging.CRITICAL)
         try:
             return run_tool(self.client["price"])
         finally:
             logging.disable(logging.NOTSET)
 
     def files(self) -> dict[str, bytes]:
-        return {}  # half a line is passed over
+        # Half a line is passed over
+        return {}
 
     def check(self, observation: Observation) -> None:
         assert run_tool(self.client["price"]).text == NEW
@@ -177,9 +180,7 @@ class Approve(Deed):
         log = logging.getLogger("toolbench")
         log.addHandler(handler)
         try:
-            observation = outcome(
-                lambda: approvals.approve("shop", {"instructions": NEW})
-            )
+            observation = outcome(lambda: approvals.approve("shop", {"instructions": NEW}))
         finally:
             log.removeHandler(handler)
         text = " ".join(messages)
@@ -205,7 +206,8 @@ class SaveSweep(Deed):
         return outcome(lambda: sweep(double, rows, save=self.directory / "sweep"))
 
     def files(self) -> dict[str, bytes]:
-        return {}  # a line in it for each call that is done
+        # A line in it for each call that is done
+        return {}
 
     def check(self, observation: Observation) -> None:
         rows = [{"text": OLD}, {"text": NEW}]

@@ -14,7 +14,8 @@ from toolbench import history, run_tool
 from toolbench.runs.history.journal import Journal
 from toolbench.tools import TaskTrackerTool
 
-WRITES = range(1, 6)  # how many were begun when the process is killed
+# How many were begun when the process is killed
+WRITES = range(1, 6)
 HEAD = """
 import itertools, sys
 from pathlib import Path

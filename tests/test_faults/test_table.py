@@ -77,6 +77,7 @@ def test_a_fault_at_every_moment_costs_nothing(kind, deed, shim, tmp_path):
     assert done.returncode == 0, done.stderr[-3_000:]
     cell = json.loads(done.stdout.splitlines()[-1])
     assert cell["broken"] == []
-    assert cell["over"]  # there was no fault left to meet
+    # There was no fault left to meet
+    assert cell["over"]
     reason = NEVER_MET.get((kind, deed))
     assert bool(cell["met"]) == (reason is None), (reason, cell)

@@ -13,7 +13,8 @@ from toolbench.tools import (
     TerminalTool,
 )
 
-UNREAD = "could not be read"  # what a search that succeeds says of the rest
+# What a search that succeeds says of the rest
+UNREAD = "could not be read"
 OLD, NEW = "old\n" * 1_200, "new\n" * 2_000
 MANY = [f"file_{number:02}_{'x' * 80}" for number in range(50)]
 PATCH = """\
@@ -168,13 +169,14 @@ class Command(Deed):
         super().__init__(directory)
 
     def files(self) -> dict[str, bytes]:
-        return {}  # what is kept whole is a convenience
+        # What is kept whole is a convenience
+        return {}
 
     def do(self) -> Observation:
         observation = run_tool(self.tool, command="seq 1 7000; echo end")
-        assert observation.is_error or observation.text.endswith("7000\nend"), (
-            observation.text[-200:]
-        )
+        assert observation.is_error or observation.text.endswith("7000\nend"), observation.text[
+            -200:
+        ]
         return observation
 
     def check(self, observation: Observation) -> None:

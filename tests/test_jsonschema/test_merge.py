@@ -103,9 +103,7 @@ def test_the_tighter_limit_and_both_patterns_are_shown():
     ]
     assert facts(read({"allOf": parts})) == sentences
     schema = {"type": "object", "properties": {"code": {"allOf": parts}}}
-    tool = MCPToolDefinition(
-        name="t", remote_name="t", description="T.", server="s", schema=schema
-    )
+    tool = MCPToolDefinition(name="t", remote_name="t", description="T.", server="s", schema=schema)
     assert "; ".join(sentences) in " ".join(tool_text(tool).split())
 
 
@@ -159,7 +157,8 @@ def test_what_is_called_a_limit_is_one(way, parts):
             limit = node.limit(keyword)
             if limit is None or words(keyword, limit) not in texts:
                 continue
-            if limit or keyword not in ("minLength", "minItems"):  # 0 rules nothing out
+            # 0 rules nothing out
+            if limit or keyword not in ("minLength", "minItems"):
                 assert not node.fits(past(limit))
 
 

@@ -10,9 +10,7 @@ from toolbench.jsonschema.walk import COMPOSITION
 
 PACKAGE = Path(toolbench.__file__).parent
 FILES = [
-    path
-    for path in sorted(PACKAGE.rglob("*.py"))
-    if PACKAGE / "jsonschema" not in path.parents
+    path for path in sorted(PACKAGE.rglob("*.py")) if PACKAGE / "jsonschema" not in path.parents
 ]
 WRITERS = {
     *("llm/formats/gemini.py", "llm/models/local/prompt.py"),

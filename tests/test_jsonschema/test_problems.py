@@ -104,9 +104,7 @@ class TestForeignProblems:
 
     def test_are_short(self):
         """A megabyte that does not fit is not repeated."""
-        [(_, message)] = problems(
-            properties(a={"type": "integer"}), {"a": "x" * 1_000_000}
-        )
+        [(_, message)] = problems(properties(a={"type": "integer"}), {"a": "x" * 1_000_000})
         assert len(message) < 120
 
 
@@ -153,9 +151,9 @@ class FeedAction(Action):
     pets: list[Annotated[Cat | Dog, Field(discriminator="kind")]] = Field([])
     amount: int | float | None = None
     either: Cat | Dog | None = None
-    other: Annotated[
-        Annotated[Cat, Tag("c")] | Annotated[Dog, Tag("d")], Discriminator(type)
-    ] = Field(None)
+    other: Annotated[Annotated[Cat, Tag("c")] | Annotated[Dog, Tag("d")], Discriminator(type)] = (
+        Field(None)
+    )
     number: Annotated[int, AfterValidator(odd)] = 1
     by_name: dict[str, int] = Field({})
 
@@ -197,12 +195,8 @@ class TestNativeProblems:
     def test_are_where_the_value_is(self, arguments, where, words):
         """Paths lead into what was sent; branches of unions and tags are no part of them."""
         problems = [(p.where, p.message) for p in FEED.problems(arguments)]
-        assert any(at == where and words in message for at, message in problems), (
-            problems
-        )
-        assert all(
-            at == where or at.startswith(where.partition(".")[0]) for at, _ in problems
-        )
+        assert any(at == where and words in message for at, message in problems), problems
+        assert all(at == where or at.startswith(where.partition(".")[0]) for at, _ in problems)
 
     @pytest.mark.parametrize(
         ("hint", "value", "message"),

@@ -34,9 +34,12 @@ _LIMITS = (
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     *("minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems"),
 )
-_PLAIN = re.compile(r"[\w.-]+")  # a name that a line takes as it is
-_MOST = 100  # arguments that HTML shows of one tool
-_LONG = 1_000  # characters, of those that HTML shows of one argument
+# A name that a line takes as it is
+_PLAIN = re.compile(r"[\w.-]+")
+# Arguments that HTML shows of one tool
+_MOST = 100
+# Characters, of those that HTML shows of one argument
+_LONG = 1_000
 
 
 def squeezed(text):

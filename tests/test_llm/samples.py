@@ -47,9 +47,7 @@ class WriteAction(Action):
     content: str
 
 
-WRITE = ToolDefinition(
-    name="file_editor", description="Write a file.", action_type=WriteAction
-)
+WRITE = ToolDefinition(name="file_editor", description="Write a file.", action_type=WriteAction)
 
 
 def foreign(schema: dict[str, Any], name: str = "look_up", **facts: Any):
@@ -100,9 +98,7 @@ def examples():
 
 def sdk(module: str) -> Any:
     """Return a module of a provider's SDK; the test is skipped where it is not installed."""
-    reason = (
-        f"THE SDK {module.partition('.')[0]!r} IS NOT INSTALLED: its types go unproven"
-    )
+    reason = f"THE SDK {module.partition('.')[0]!r} IS NOT INSTALLED: its types go unproven"
     return pytest.importorskip(module, reason=reason)
 
 

@@ -38,9 +38,7 @@ def kind_of(provider):
     if provider == "openai":
         return sdk("openai.types.chat").ChatCompletionToolMessageParam
     if provider == "responses":
-        return sdk(
-            "openai.types.responses.response_input_item_param"
-        ).FunctionCallOutput
+        return sdk("openai.types.responses.response_input_item_param").FunctionCallOutput
     if provider == "anthropic":
         return sdk("anthropic.types").MessageParam
     if provider == "gemini":
@@ -103,20 +101,13 @@ class TestContent:
     def test_image_in_chat(self):
         """A tool message of chat completions takes no image: it is named."""
         answer = respond(call_of("openai"), IMAGE_RESULT)
-        assert (
-            answer["content"]
-            == f"A cat:\n[image: image/png]\n[image: {LINK}]\nThat was it."
-        )
+        assert answer["content"] == f"A cat:\n[image: image/png]\n[image: {LINK}]\nThat was it."
 
     def test_linked_image(self):
         """An image elsewhere is linked where that can be done, named where not."""
-        source = respond(call_of("anthropic"), IMAGE_RESULT)["content"][0]["content"][
-            2
-        ]["source"]
+        source = respond(call_of("anthropic"), IMAGE_RESULT)["content"][0]["content"][2]["source"]
         assert source == {"type": "url", "url": LINK}
-        response = respond(call_of("gemini"), IMAGE_RESULT)["parts"][0][
-            "functionResponse"
-        ]
+        response = respond(call_of("gemini"), IMAGE_RESULT)["parts"][0]["functionResponse"]
         assert LINK in response["response"]["output"]
         assert len(response["parts"]) == 1
 
@@ -148,9 +139,7 @@ class TestFailure:
 
     def test_flag_only_then(self):
         """A success has none."""
-        assert (
-            "is_error" not in respond(call_of("anthropic"), TEXT_RESULT)["content"][0]
-        )
+        assert "is_error" not in respond(call_of("anthropic"), TEXT_RESULT)["content"][0]
         assert respond(call_of("mcp"), TEXT_RESULT)["isError"] is False
 
 

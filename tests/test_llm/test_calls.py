@@ -52,9 +52,7 @@ class TestNames:
             "file_editor",
             "str_replace_editor",
         )
-        assert repair_texts(call) == [
-            "the tool 'str_replace_editor' was read as 'file_editor'"
-        ]
+        assert repair_texts(call) == ["the tool 'str_replace_editor' was read as 'file_editor'"]
 
     @pytest.mark.parametrize(
         ("called", "name"),
@@ -73,9 +71,7 @@ class TestNames:
     def test_names_of_the_seeds(self, called, name):
         """Every name the seeds use finds its tool, and the repairs say so."""
         names = ("terminal", "file_editor", "task_tracker", "web_read")
-        tools = [
-            foreign({"type": "object"}, n) for n in (*names, "execute_ipython_cell")
-        ]
+        tools = [foreign({"type": "object"}, n) for n in (*names, "execute_ipython_cell")]
         call = one(chat({}, called), tools)
         assert call.name == name
         assert repair_texts(call) == [f"the tool {called!r} was read as {name!r}"]
@@ -208,9 +204,7 @@ class TestArguments:
         """A misfit deep inside has its path."""
         item = {"type": "object", "properties": {"n": {"type": "integer"}}}
         tool = taking({"items": {"type": "array", "items": item}})
-        assert self.problems({"items": [{"n": 1}, {"n": []}]}, tool).keys() == {
-            "items[1].n"
-        }
+        assert self.problems({"items": [{"n": 1}, {"n": []}]}, tool).keys() == {"items[1].n"}
 
 
 class TestAsides:
@@ -218,9 +212,7 @@ class TestAsides:
 
     def test_taken_out(self):
         """The rating and the summary are no arguments."""
-        call = one(
-            chat({**SECOND, "security_risk": "HIGH", "summary": "Save."}, WRITE.name)
-        )
+        call = one(chat({**SECOND, "security_risk": "HIGH", "summary": "Save."}, WRITE.name))
         assert call.action
         assert call.arguments == SECOND
         assert call.security_risk is SecurityRisk.HIGH
@@ -243,9 +235,7 @@ class TestAsides:
 
     def test_ones_own(self):
         """A tool's own argument of that name is its own."""
-        tool = taking(
-            {"summary": {"type": "string"}, "security_risk": {"type": "integer"}}
-        )
+        tool = taking({"summary": {"type": "string"}, "security_risk": {"type": "integer"}})
         call = one(chat({"summary": "x", "security_risk": 3}, tool.name), [tool])
         assert call.arguments == {"summary": "x", "security_risk": 3}
         assert call.summary is call.security_risk is None
@@ -257,9 +247,7 @@ class TestShown:
     def test_repr(self):
         """A secret is hidden, the rest is there."""
         tool = taking({"password": {"type": "string"}, "user": {"type": "string"}})
-        text = repr(
-            one(chat({"password": "hunter2", "user": "ada"}, tool.name), [tool])
-        )
+        text = repr(one(chat({"password": "hunter2", "user": "ada"}, tool.name), [tool]))
         assert "hunter2" not in text
         assert "ada" in text
 

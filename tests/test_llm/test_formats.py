@@ -32,9 +32,7 @@ from toolbench.llm.formats.tool_formats import (
     to_responses,
 )
 
-ALTERNATIVES = {
-    "anyOf": [{"properties": {"a": {"type": "string"}}}, {"properties": {"b": {}}}]
-}
+ALTERNATIVES = {"anyOf": [{"properties": {"a": {"type": "string"}}}, {"properties": {"b": {}}}]}
 RISKS = ["UNKNOWN", "LOW", "MEDIUM", "HIGH"]
 
 
@@ -118,17 +116,13 @@ class TestRealTools:
             assert not schema.keys() & {"anyOf", "oneOf", "allOf", "not", "enum"}
             assert len(function["name"]) <= 64
             assert len(function["description"]) <= SHORT_DESCRIPTION
-            assert all(
-                "items" in n for _, n in every(schema) if n.get("type") == "array"
-            )
+            assert all("items" in n for _, n in every(schema) if n.get("type") == "array")
 
     def test_anthropic(self):
         """The schema is a valid one of draft 2020-12."""
         for tool in corpus():
             schema = to_anthropic(tool)["input_schema"]
-            jsonschema_rs.meta.validate(
-                {k: v for k, v in schema.items() if k != "$schema"}
-            )
+            jsonschema_rs.meta.validate({k: v for k, v in schema.items() if k != "$schema"})
             assert not schema.keys() & {"anyOf", "oneOf", "allOf"}
 
     def test_gemini(self):
@@ -159,9 +153,7 @@ class TestQuestions:
 
     def test_risk(self):
         """Asked of a tool that changes things, never of a read-only one."""
-        properties = to_anthropic(WRITE, security_risk=True)["input_schema"][
-            "properties"
-        ]
+        properties = to_anthropic(WRITE, security_risk=True)["input_schema"]["properties"]
         spared = to_anthropic(GREP, security_risk=True)["input_schema"]["properties"]
         assert properties["security_risk"]["enum"] == RISKS
         assert "security_risk" not in spared
@@ -169,9 +161,7 @@ class TestQuestions:
     @pytest.mark.parametrize("provider", FORMATS)
     def test_both(self, provider):
         """Every format asks for both."""
-        exported = json.dumps(
-            FORMATS[provider](WRITE, security_risk=True, summary=True)
-        )
+        exported = json.dumps(FORMATS[provider](WRITE, security_risk=True, summary=True))
         assert '"security_risk"' in exported
         assert '"summary"' in exported
 
@@ -276,9 +266,7 @@ class TestReport:
             FORMATS[provider](GREP).clear()
             schema = parameters(GREP, provider)
             schema["properties"]["pattern"]["description"] = "changed"
-            assert parameters(GREP, provider)["properties"]["pattern"][
-                "description"
-            ] != ("changed")
+            assert parameters(GREP, provider)["properties"]["pattern"]["description"] != ("changed")
 
 
 class TestNative:
@@ -289,9 +277,7 @@ class TestNative:
 
         class Deep(Action):
             mode: Literal["a", "b"] = "a"
-            inner: dict[str, list[int]] = Field(
-                default_factory=dict, description="Sums."
-            )
+            inner: dict[str, list[int]] = Field(default_factory=dict, description="Sums.")
             pair: tuple[int, str] | None = None
 
         tool = ToolDefinition(name="deep", description="Go deep.", action_type=Deep)

@@ -101,9 +101,7 @@ class TestGemini:
         """A schema that holds itself is cut where it comes back."""
         node = {
             "type": "object",
-            "properties": {
-                "children": {"type": "array", "items": {"$ref": "#/$defs/Node"}}
-            },
+            "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Node"}}},
         }
         tool = taking({"tree": {"$ref": "#/$defs/Node"}}, **{"$defs": {"Node": node}})
         tree = to_gemini(tool)["parameters"]["properties"]["tree"]
@@ -117,9 +115,7 @@ class TestGemini:
             taking({}, allOf=[{"$ref": "#"}]),
             taking(
                 {"a": {"$ref": "#/$defs/N"}},
-                **{
-                    "$defs": {"N": {"type": "object", "allOf": [{"$ref": "#/$defs/N"}]}}
-                },
+                **{"$defs": {"N": {"type": "object", "allOf": [{"$ref": "#/$defs/N"}]}}},
             ),
         ],
     )

@@ -40,17 +40,13 @@ class TestTogether:
 
     def test_same_name(self):
         """Two of one name."""
-        assert "name-duplicate" in self.rules(
-            tool_named("get_it"), tool_named("get_it")
-        )
+        assert "name-duplicate" in self.rules(tool_named("get_it"), tool_named("get_it"))
 
     @pytest.mark.parametrize("other", ["get-item", "getItem", "get_items", "Get_Item"])
     def test_near_name(self, other):
         """Names that differ in number, or in how they are written."""
         assert "name-near" in self.rules(tool_named("get_item"), tool_named(other))
-        assert "name-near" not in self.rules(
-            tool_named("get_item"), tool_named("get_order")
-        )
+        assert "name-near" not in self.rules(tool_named("get_item"), tool_named("get_order"))
 
     @pytest.mark.parametrize(
         ("one", "other"),
@@ -70,15 +66,9 @@ class TestTogether:
 
     def test_same_words(self):
         """Descriptions in the same words."""
-        one = tool_named(
-            "find_pages", "Search the web for a query and return the results."
-        )
-        other = tool_named(
-            "look_around", "Searches the web for a query and returns results."
-        )
-        apart = tool_named(
-            "find_images", "Search the web for images and return the results."
-        )
+        one = tool_named("find_pages", "Search the web for a query and return the results.")
+        other = tool_named("look_around", "Searches the web for a query and returns results.")
+        apart = tool_named("find_images", "Search the web for images and return the results.")
         assert "description-duplicate" in self.rules(one, other)
         assert "description-duplicate" not in self.rules(one, apart)
 
@@ -96,9 +86,7 @@ class TestTogether:
 
     def test_each_alone(self):
         """What is wrong with one alone is told too."""
-        assert "name-verb" in self.rules(
-            tool_named("weather_data"), tool_named("get_it")
-        )
+        assert "name-verb" in self.rules(tool_named("weather_data"), tool_named("get_it"))
 
 
 class TestFindings:
@@ -231,6 +219,7 @@ class TestRealTools:
         for tool in corpus():
             paths = {argument.path for argument in Subject(tool).arguments}
             for finding in lint_tool(tool):
-                if finding.rule == "provider-refuses":  # also inside choices and lists
+                # Also inside choices and lists
+                if finding.rule == "provider-refuses":
                     continue
                 assert finding.where in fixed | paths, finding

@@ -78,12 +78,8 @@ KEPT_AND_BROKEN = {
     ],
     "description-result": [
         (
-            tool_named(
-                "list_branches", "List the branches of a repository on the server."
-            ),
-            tool_named(
-                "list_branches", "List the branches: name, commit and author of each."
-            ),
+            tool_named("list_branches", "List the branches of a repository on the server."),
+            tool_named("list_branches", "List the branches: name, commit and author of each."),
         ),
         (
             tool_named("list_directory", "List what a directory has, with a filter."),
@@ -166,9 +162,7 @@ KEPT_AND_BROKEN = {
             argument(text("The title, at most 255 characters.", maxLength=255)),
         ),
         (
-            argument(
-                {"type": "array", "description": "Ids (up to 50 ids).", "items": {}}
-            ),
+            argument({"type": "array", "description": "Ids (up to 50 ids).", "items": {}}),
             argument(
                 {
                     "type": "array",
@@ -192,9 +186,7 @@ KEPT_AND_BROKEN = {
     "argument-list-text": [
         (
             argument(text("A comma-separated list of tags.")),
-            argument(
-                {"type": "array", "items": {"type": "string"}, "description": "Tags."}
-            ),
+            argument({"type": "array", "items": {"type": "string"}, "description": "Tags."}),
         )
     ],
     "argument-json-text": [
@@ -258,17 +250,11 @@ KEPT_AND_BROKEN = {
         (tool_named("delete_file"), tool_named("delete_file", annotations=DELETES)),
         (
             tool_named("drop_table", annotations=ToolAnnotations(readOnlyHint=False)),
-            tool_named(
-                "drop_table", annotations=ToolAnnotations(destructiveHint=False)
-            ),
+            tool_named("drop_table", annotations=ToolAnnotations(destructiveHint=False)),
         ),
         (
-            tool_named(
-                "repo_remove", "Removes a repository permanently. Returns its name."
-            ),
-            tool_named(
-                "label_remove", "Takes a label off an issue. Returns the issue."
-            ),
+            tool_named("repo_remove", "Removes a repository permanently. Returns its name."),
+            tool_named("label_remove", "Takes a label off an issue. Returns the issue."),
         ),
         (
             tool_named("xgroup_delete", "Delete a group. Returns its name."),
@@ -300,9 +286,7 @@ def test_rule(rule, broken, correct):
 
 def test_what_is_misnamed_may_be_meant_for_another():
     """A typo in a docstring is told with the parameter it stands for."""
-    messages = {
-        messages.rule: messages.message for messages in lint_tool(tool(misnamed))
-    }
+    messages = {messages.rule: messages.message for messages in lint_tool(tool(misnamed))}
     message = "'pryce' is described but is not a parameter. Did you mean 'price'?"
     assert messages["argument-misnamed"] == message
 

@@ -191,9 +191,7 @@ def test_malformed(message):
         return
     for call in calls:
         assert call.action is None
-        assert isinstance(
-            call.error, FunctionCallValidationError | FunctionCallNotExistsError
-        )
+        assert isinstance(call.error, FunctionCallValidationError | FunctionCallNotExistsError)
         assert len(str(call.error)) < 20_000
         answer = respond(call)
         assert "was not run" in str(answer) or "There is no tool" in str(answer)
@@ -224,11 +222,7 @@ def places(value, path=()):
 
 
 JUNK = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.floats()
-    | st.text(max_size=9)
-    | st.binary(max_size=3),
+    st.none() | st.booleans() | st.floats() | st.text(max_size=9) | st.binary(max_size=3),
     lambda inner: (
         st.lists(inner, max_size=2)
         | st.dictionaries(st.text(max_size=5) | st.just(3), inner, max_size=2)
@@ -290,9 +284,7 @@ def test_anything_in_a_stream(data):
     """A chunk that is none is refused in one way, and the others are joined."""
     chunks = [*STREAMS[data.draw(st.sampled_from([*STREAMS]))]()]
     at = data.draw(st.integers(0, len(chunks) - 1))
-    chunks[at] = (
-        data.draw(JUNK) if data.draw(st.booleans()) else broken(data, chunks[at])
-    )
+    chunks[at] = data.draw(JUNK) if data.draw(st.booleans()) else broken(data, chunks[at])
     accumulator = ToolCallAccumulator()
     for chunk in chunks:
         try:

@@ -133,9 +133,7 @@ class TestShapes:
     def test_ollama(self):
         """A local server that sends the arguments as an object."""
         function = {"name": "grep", "arguments": {"pattern": "x"}}
-        message = {
-            "message": {"role": "assistant", "tool_calls": [{"function": function}]}
-        }
+        message = {"message": {"role": "assistant", "tool_calls": [{"function": function}]}}
         assert one(message).action.pattern == "x"
         assert one(message).id is None
 
@@ -155,11 +153,7 @@ class TestShapes:
             {"choices": []},
             {"type": "message", "role": "assistant", "content": []},
             {"object": "response", "output": []},
-            {
-                "candidates": [
-                    {"content": {"role": "model", "parts": [{"text": "Done."}]}}
-                ]
-            },
+            {"candidates": [{"content": {"role": "model", "parts": [{"text": "Done."}]}}]},
             {"candidates": []},
             [{"type": "text", "text": "Done."}],
             [
@@ -217,9 +211,7 @@ class TestTextAround:
         """A code fence is taken off, and that is told."""
         call = one(f"```json\n{json.dumps(chat(FIRST))}\n```")
         assert call.action
-        assert repair_texts(call) == [
-            "the message: the code fence around it was removed"
-        ]
+        assert repair_texts(call) == ["the message: the code fence around it was removed"]
 
     def test_prose(self):
         """The words become the thought."""

@@ -17,9 +17,7 @@ from toolbench.llm.formats.tool_formats import (
 class TestNames:
     """Names a provider cannot take have a stand-in, always the same one."""
 
-    @pytest.mark.parametrize(
-        "name", ["a.b", "x" * 70, "has space", "ключ", "1c_reload", "$"]
-    )
+    @pytest.mark.parametrize("name", ["a.b", "x" * 70, "has space", "ключ", "1c_reload", "$"])
     @pytest.mark.parametrize("provider", ["openai", "responses", "anthropic", "gemini"])
     def test_fit(self, name, provider):
         """The stand-in fits, and is the same each time."""
@@ -29,24 +27,18 @@ class TestNames:
         first = "A-Za-z_" if provider == "gemini" else "A-Za-z0-9_-"
         rest = "A-Za-z0-9_.:-" if provider == "gemini" else "A-Za-z0-9_-"
         most = 63 if provider in ("openai", "responses") else 127
-        assert jsonschema_rs.is_valid(
-            {"pattern": f"^[{first}][{rest}]{{0,{most}}}$"}, sent
-        )
+        assert jsonschema_rs.is_valid({"pattern": f"^[{first}][{rest}]{{0,{most}}}$"}, sent)
         assert (again.get("function") or again)["name"] == sent
 
     def test_apart(self):
         """Two names that differ only in what is taken out stay two names."""
-        names = {
-            to_openai(foreign({}, n))["function"]["name"] for n in ("a.b", "a b", "a_b")
-        }
+        names = {to_openai(foreign({}, n))["function"]["name"] for n in ("a.b", "a b", "a_b")}
         assert len(names) == 3
         assert "a_b" in names
 
     def test_arguments(self):
         """Arguments get stand-ins where the provider has a rule for them, and are reported."""
-        tool = taking(
-            {"$filter": {"type": "string"}, "ok": {"type": "string"}}, "$filter"
-        )
+        tool = taking({"$filter": {"type": "string"}, "ok": {"type": "string"}}, "$filter")
         claude, gemini = (
             to_anthropic(tool)["input_schema"],
             to_gemini(tool)["parameters"],

@@ -62,9 +62,7 @@ class TestProvidersTypes:
     def test_gemini(self):
         """A part."""
         kind = sdk("google.genai.types").Part
-        assert (
-            kind.model_validate(as_gemini_call(GREP, FIRST)).function_call.args == FIRST
-        )
+        assert kind.model_validate(as_gemini_call(GREP, FIRST)).function_call.args == FIRST
 
     def test_mcp(self):
         """A request."""
@@ -85,7 +83,8 @@ class TestIds:
             return parse_tool_calls(make(GREP, arguments), [GREP])[0].id
 
         assert id_of(FIRST) == id_of(dict(reversed(FIRST.items())))
-        if make is not as_gemini_call:  # a Gemini call needs none
+        # A Gemini call needs none
+        if make is not as_gemini_call:
             assert id_of(FIRST) != id_of({"pattern": "other"})
 
     @pytest.mark.parametrize("make", PAYLOADS.values(), ids=PAYLOADS)

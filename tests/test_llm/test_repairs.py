@@ -22,8 +22,7 @@ VALUES = st.recursive(
     | st.floats(allow_nan=False, allow_infinity=False, width=32)
     | st.text(max_size=12),
     lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(st.text(max_size=6), inner, max_size=4)
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4)
     ),
     max_leaves=12,
 )

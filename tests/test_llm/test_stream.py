@@ -265,8 +265,7 @@ class TestPartialArguments:
             {},
         ]
         chunks = [
-            {"candidates": [{"content": {"parts": [{"functionCall": call}]}}]}
-            for call in calls
+            {"candidates": [{"content": {"parts": [{"functionCall": call}]}}]} for call in calls
         ]
         (call,) = parse_tool_calls(joined(chunks), [self.TOOL])
         return call.arguments

@@ -48,9 +48,7 @@ class TestCount:
 
     def test_real(self):
         """The tokenizer itself, where it is installed."""
-        pytest.importorskip(
-            "toktok", reason="toktok-rs IS NOT INSTALLED: no exact counts"
-        )
+        pytest.importorskip("toktok", reason="toktok-rs IS NOT INSTALLED: no exact counts")
         assert count_tokens("hello world") == TokenCount(2, exact=True)
         with pytest.raises(KeyError):
             count_tokens("hello", "no such encoding")

@@ -27,9 +27,7 @@ class TestWords:
     @pytest.mark.parametrize("body", ["a: 1", '{"a": 1}'])
     def test_give_no_argument_of_the_body(self, shell, body):
         """Neither does the body win over the line."""
-        with pytest.raises(
-            BodyError, match="'a' is given twice: as a word of the line"
-        ):
+        with pytest.raises(BodyError, match="'a' is given twice: as a word of the line"):
             shell.run_cell_magic("tool", "add a=2", body)
 
     def test_are_text_where_a_reference_says_so(self):
@@ -45,9 +43,7 @@ class TestWords:
         words = {"type": "array", "items": {"type": "string"}}
         numbers = {"type": "array", "items": {"type": "integer"}}
         accepted = read({"properties": {"w": words, "n": numbers}})
-        with pytest.raises(
-            UsageError, match=r'w takes a list: write w=\["Austen", "Melville"\]'
-        ):
+        with pytest.raises(UsageError, match=r'w takes a list: write w=\["Austen", "Melville"\]'):
             from_words(["w=Austen,Melville"], accepted)
         with pytest.raises(UsageError, match=r"n takes a list: write n=\[1, 2\]"):
             from_words(["n=1,2"], accepted)
@@ -169,9 +165,7 @@ class TestAnObject:
         """What a person copies from the sentence runs."""
         shell.user_ns["add_job"] = add_job
         with pytest.raises(UsageError) as error:
-            shell.run_line_magic(
-                "tool", "add_job customer.name=Bob customer.address.city=Ulm"
-            )
+            shell.run_line_magic("tool", "add_job customer.name=Bob customer.address.city=Ulm")
         words = str(error.value).partition("write ")[2].removesuffix(".")
         result = shell.run_line_magic("tool", f"add_job {words}")
         assert result.text == "Bob city='Ulm' zip=0 "
@@ -208,8 +202,7 @@ class TestSeveralMistakes:
             (
                 "dishes=soup dishes=x dishes=x note=a note=b note=c",
                 [
-                    'dishes takes a list: write dishes=["soup"]. '
-                    "'dishes' is given twice.",
+                    "dishes takes a list: write dishes=[\"soup\"]. 'dishes' is given twice.",
                     "'note' is given twice.",
                 ],
             ),

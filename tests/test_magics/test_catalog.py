@@ -83,8 +83,7 @@ register_tool("add", AddTool)
         registered("add")
         shell.run_cell(source).raise_error()
         note = (
-            "add is the tool of a function (notebook), "
-            "not the one of the class AddTool (registry)."
+            "add is the tool of a function (notebook), not the one of the class AddTool (registry)."
         )
         listing = shell.run_line_magic("tools", "")
         assert listing.notes == (note,)
@@ -111,9 +110,7 @@ class TestRunTool:
     def test_finds_by_name_what_the_magic_finds(self, shell):
         """`%tool add` and `run_tool("add")` mean the same tool, registered or not."""
         assert run_tool("add", a=1, b=2).text == "3"
-        shell.run_cell(
-            "@tool\ndef triple(n: int) -> int:\n    'Triple.'\n    return 3 * n"
-        )
+        shell.run_cell("@tool\ndef triple(n: int) -> int:\n    'Triple.'\n    return 3 * n")
         assert run_tool("triple", n=2).text == "6"
         assert run_tools([("triple", {"n": 3})])[0].text == "9"
 

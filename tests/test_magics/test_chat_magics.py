@@ -185,9 +185,7 @@ class TestChat:
         model(shell, "mine scripted()")
         chat("other")
         [first, *_] = shell.user_ns["other"].agent.llm.requests
-        assert {"add", "greet", "erase", "fail"} <= {
-            t["function"]["name"] for t in first[1]
-        }
+        assert {"add", "greet", "erase", "fail"} <= {t["function"]["name"] for t in first[1]}
 
     def test_offers_all_tools_of_a_server(self, shell, chat, mcp):
         """The name of a server stands for its tools."""
@@ -252,9 +250,7 @@ class TestChat:
 
 class TestInterrupt:
     @pytest.mark.parametrize("place", ["model", "tool"])
-    def test_ends_the_cell_in_one_line_and_keeps_the_conversation(
-        self, shell, place, capsys
-    ):
+    def test_ends_the_cell_in_one_line_and_keeps_the_conversation(self, shell, place, capsys):
         """Kernel > Interrupt, while the model or a tool is at work: the next cell goes on."""
         shell.run_cell(MODELS).raise_error()
         shell.run_cell(INTERRUPTED).raise_error()
@@ -306,7 +302,8 @@ class TestDrawing:
         before, shell.display_pub = shell.display_pub, CapturingDisplayPublisher()
         shell.user_ns["outputs"] = shell.display_pub.outputs
         shell.run_cell(WATCHED).raise_error()
-        shell.kernel = None  # as in a notebook: it is drawn while it goes on
+        # As in a notebook: it is drawn while it goes on
+        shell.kernel = None
         try:
             shell.run_cell_magic("chat", "--model watching --tools watch", "Watch.")
             outputs = shell.display_pub.outputs
@@ -322,7 +319,8 @@ class TestLongText:
         """What streams in is drawn seldom and by its end; the cell keeps both ends of it."""
         shell.run_cell(STREAM).raise_error()
         before, shell.display_pub = shell.display_pub, CapturingDisplayPublisher()
-        shell.kernel = None  # as in a notebook: it is drawn while it comes
+        # As in a notebook: it is drawn while it comes
+        shell.kernel = None
         try:
             shell.run_cell_magic("chat", "--model model_that_streams", "Write.")
             outputs = shell.display_pub.outputs

@@ -84,9 +84,7 @@ class TestHeadersAndTokens:
         assert loads(saved)["mcpServers"]["e"]["auth"] == "${MY_TOKEN}"
         assert "secret" not in saved
 
-    def test_that_a_saved_configuration_needs_are_named(
-        self, shell, mcp, echo, tmp_path, capsys
-    ):
+    def test_that_a_saved_configuration_needs_are_named(self, shell, mcp, echo, tmp_path, capsys):
         """By the names of the variables of the notebook, whatever the servers are called."""
         shell.user_ns["MY_TOKEN"] = SECRET
         for name in ("one", "two"):
@@ -98,9 +96,7 @@ class TestHeadersAndTokens:
 
     def test_that_are_wrong_are_one_line_at_a_reconnect_too(self, shell, mcp, capsys):
         """As at the connect before, without a traceback."""
-        server = FastMCP(
-            "guarded", auth=StaticTokenVerifier({SECRET: {"client_id": "a"}})
-        )
+        server = FastMCP("guarded", auth=StaticTokenVerifier({SECRET: {"client_id": "a"}}))
         shell.user_ns["MY_TOKEN"] = "not-the-token-1"
         with serving(server) as url:
             for line in (f"connect g {url} --auth MY_TOKEN", "reconnect g"):
@@ -109,7 +105,8 @@ class TestHeadersAndTokens:
                 (sentence,) = out.strip().splitlines()
                 assert "HTTP 401" in sentence
                 assert "The server refuses the token that was sent" in sentence
-                assert "Traceback" not in err  # the server logs there too
+                # The server logs there too
+                assert "Traceback" not in err
             shell.user_ns["MY_TOKEN"] = SECRET
             mcp("reconnect g")
             assert connected.session("g").status == "connected"
@@ -118,21 +115,15 @@ class TestHeadersAndTokens:
     def test_are_taken_from_the_notebook(self, shell, mcp, echo, requests, capsys):
         """And shown nowhere."""
         shell.user_ns["my_token"] = SECRET
-        listing = mcp(
-            f"connect e {echo} --auth my_token --header 'X-Key: k-${{my_token}}'"
-        )
+        listing = mcp(f"connect e {echo} --auth my_token --header 'X-Key: k-${{my_token}}'")
         result = returned(shell)
         (headers,) = requests
         assert headers["x-key"] == f"k-{SECRET}"
         assert headers["authorization"] == f"Bearer {SECRET}"
         assert SECRET not in repr(listing) + repr(result) + capsys.readouterr().out
 
-    @pytest.mark.parametrize(
-        ("name", "kind"), [("shop_key", str), ("plain", SecretStr)]
-    )
-    def test_are_hidden_under_any_name_of_a_header(
-        self, shell, mcp, echo, requests, name, kind
-    ):
+    @pytest.mark.parametrize(("name", "kind"), [("shop_key", str), ("plain", SecretStr)])
+    def test_are_hidden_under_any_name_of_a_header(self, shell, mcp, echo, requests, name, kind):
         """A server that sends one back gives nothing away, nor does the traffic."""
         shell.user_ns[name] = kind(SECRET)
         mcp(f"connect e {echo} --header 'X-Shop: ${{{name}}}' --header 'X-Team: data'")
@@ -178,9 +169,7 @@ class TestHeadersAndTokens:
 
 
 class TestFoldersAndTime:
-    def test_a_command_starts_in_its_folder_and_gets_its_roots(
-        self, shell, mcp, tmp_path
-    ):
+    def test_a_command_starts_in_its_folder_and_gets_its_roots(self, shell, mcp, tmp_path):
         """Roots are file URLs for the server."""
         (tmp_path / "here.py").write_text(
             "import runpy, sys\nrunpy.run_path(sys.argv.pop(1), run_name='__main__')\n"
@@ -204,9 +193,7 @@ class TestFoldersAndTime:
             mcp(f"roots g {tmp_path} --none")
         mcp("disconnect g")
 
-    def test_a_server_without_roots_needs_a_reconnect_for_them(
-        self, shell, mcp, tmp_path
-    ):
+    def test_a_server_without_roots_needs_a_reconnect_for_them(self, shell, mcp, tmp_path):
         """It was not told that there are any; the note says how it is."""
         mcp(f"connect g -- {sys.executable} {good()['args'][0]}")
         (note,) = mcp(f"roots g {tmp_path}").notes
@@ -234,7 +221,8 @@ class TestLogout:
 
 def test_a_file_in_the_place_of_a_name_is_a_configuration(mcp, tmp_path, monkeypatch):
     """`connect server.json` takes the registry's description as --config does."""
-    uvx = tmp_path / "uvx"  # starts a file, where the real one starts a package
+    # Starts a file, where the real one starts a package
+    uvx = tmp_path / "uvx"
     uvx.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     uvx.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
@@ -242,7 +230,5 @@ def test_a_file_in_the_place_of_a_name_is_a_configuration(mcp, tmp_path, monkeyp
     text = dumps({"name": "io.example/good", "packages": [package]})
     (tmp_path / "server.json").write_text(text)
     listing = mcp(f"connect {tmp_path / 'server.json'}")
-    assert [row[:2] for row in listing.rows if row[0] == "good"] == [
-        ("good", "connected")
-    ]
+    assert [row[:2] for row in listing.rows if row[0] == "good"] == [("good", "connected")]
     mcp("disconnect good")

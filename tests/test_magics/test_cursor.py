@@ -10,9 +10,7 @@ OBJECTS = st.dictionaries(
     st.text(),
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),
-        lambda inner: (
-            st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
-        ),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
         max_leaves=6,
     ),
 )

@@ -50,9 +50,7 @@ import sys
 print("starting", file=sys.stderr)
 from mcp.server.fastmcp import FastMCP
 """
-ADVICE = (
-    "start it in an environment of its own, for example by uvx --with 'mcp<2' SERVER."
-)
+ADVICE = "start it in an environment of its own, for example by uvx --with 'mcp<2' SERVER."
 
 
 def test_that_cannot_import_mcp_needs_its_own_environment(mcp, tmp_path):
@@ -63,9 +61,7 @@ def test_that_cannot_import_mcp_needs_its_own_environment(mcp, tmp_path):
         mcp(connecting("old", {"command": sys.executable, "args": [str(server)]}))
     assert ADVICE in str(caught.value)
     (row,) = mcp("list").rows
-    assert row[-1].startswith(
-        "ModuleNotFoundError: No module named 'mcp.server.fastmcp'"
-    )
+    assert row[-1].startswith("ModuleNotFoundError: No module named 'mcp.server.fastmcp'")
     assert row[-1].endswith(" (%mcp stderr old shows more)")
     assert "Traceback" not in row[-1]
     assert len(row[-1]) < 300

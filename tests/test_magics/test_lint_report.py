@@ -16,13 +16,9 @@ class TestLint:
 
     def test_looks_at_what_matches(self, shell):
         """The pattern and the source narrow what is looked at."""
-        assert {f.tool for f in shell.run_line_magic("tools", "greet --lint")} == {
-            "greet"
-        }
+        assert {f.tool for f in shell.run_line_magic("tools", "greet --lint")} == {"greet"}
         assert len(shell.run_line_magic("tools", "--source mcp --lint")) == 0
 
     def test_says_when_there_is_nothing(self, shell):
         """No finding is a sentence."""
-        assert "Nothing to remark in 0 tools" in repr(
-            shell.run_line_magic("tools", "x --lint")
-        )
+        assert "Nothing to remark in 0 tools" in repr(shell.run_line_magic("tools", "x --lint"))

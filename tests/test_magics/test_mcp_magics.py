@@ -58,9 +58,7 @@ class TestServers:
             "Disconnected p with its 1 tool. %mcp reconnect p brings it back.\n"
         )
         for magic, line in (("tool", "ping"), ("tool", "p_ping"), ("mcp", "tools p")):
-            with pytest.raises(
-                ToolNotFoundError, match="%mcp reconnect p, or"
-            ) as error:
+            with pytest.raises(ToolNotFoundError, match="%mcp reconnect p, or") as error:
                 shell.run_line_magic(magic, line)
             assert "disconnected" in str(error.value)
         mcp("reconnect p")
@@ -101,9 +99,7 @@ class TestServers:
             mcp("connect bad -- no-such-program")
         capsys.readouterr()
         mcp(f"save {tmp_path / 'mcp.json'}")
-        assert [*json.loads((tmp_path / "mcp.json").read_text())["mcpServers"]] == [
-            "good"
-        ]
+        assert [*json.loads((tmp_path / "mcp.json").read_text())["mcpServers"]] == ["good"]
         out = capsys.readouterr().out
         assert "Left out, because they did not connect: bad." in out
 
@@ -140,9 +136,7 @@ class TestServers:
         mcp(f"connect --config {shlex.quote(str(file))}")
         assert [row[:2] for row in mcp("list").rows] == [("time", "connected")]
 
-    def test_are_saved_to_be_connected_from_another_folder(
-        self, shell, mcp, tmp_path, monkeypatch
-    ):
+    def test_are_saved_to_be_connected_from_another_folder(self, shell, mcp, tmp_path, monkeypatch):
         """A relative path of a server stays where it was, and the older protocol is used again."""
         (tmp_path / "servers").mkdir()
         (tmp_path / "servers" / "ping.py").write_text(PING)
@@ -161,14 +155,10 @@ class TestServers:
         """The person has to add them."""
         auth = {"client_id": "robot", "token_storage": object()}
         entry = read_entry({"url": "https://a.example/mcp", "auth": auth})
-        session = SimpleNamespace(
-            name="one", portable_entry=entry, protocol_version="1"
-        )
+        session = SimpleNamespace(name="one", portable_entry=entry, protocol_version="1")
         text, notes = config_text([session])
         assert '"client_id": "robot"' in text
-        assert (
-            notes[-1] == "The objects in 'auth' are not in the file: add them to one."
-        )
+        assert notes[-1] == "The objects in 'auth' are not in the file: add them to one."
 
     def test_use_the_kernels_own_python(self, mcp):
         """`python` is the kernel's: a server installed beside toolbench is found."""
@@ -183,9 +173,7 @@ class TestServers:
         assert [row[0] for row in mcp(f"connect books {written}").rows] == ["find"]
         assert shell.run_line_magic("tool", "find title=emma").text == "EMMA"
 
-    @pytest.mark.parametrize(
-        "line", ["books library --mode legacy", "books --mode legacy library"]
-    )
+    @pytest.mark.parametrize("line", ["books library --mode legacy", "books --mode legacy library"])
     def test_may_be_followed_by_options(self, shell, mcp, line):
         """An option may stand behind the object, before it, or anywhere."""
         library = FastMCP("library")
@@ -312,9 +300,7 @@ class TestLooks:
     def test_prompts_with_their_arguments(self, mcp):
         """Those that may be left out stand in brackets."""
         mcp(connecting(good()))
-        assert [row[:2] for row in mcp("prompts one").rows] == [
-            ("review", "code, [tone]")
-        ]
+        assert [row[:2] for row in mcp("prompts one").rows] == [("review", "code, [tone]")]
 
     @pytest.mark.parametrize("what", ["log", "stderr", "traffic"])
     def test_what_a_server_says(self, mcp, what):

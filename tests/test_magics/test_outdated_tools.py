@@ -96,9 +96,7 @@ class TestTheLine:
         run(re.findall("`(.*)`", ADVICE)[0])
         assert shell.run_line_magic("tool", "sow {}").text == "new"
 
-    @pytest.mark.parametrize(
-        "line", ["sow {}", "sow seed=chard", "sow --schema", "sow {} -o x"]
-    )
+    @pytest.mark.parametrize("line", ["sow {}", "sow seed=chard", "sow --schema", "sow {} -o x"])
     def test_is_printed_by_tool(self, shell, changed, run, capsys, line):
         line = line.replace("--schema", "--schema openai")
         shell.run_line_magic("tool", line)
@@ -158,7 +156,8 @@ class TestADirectCall:
             assert texts == ([] if number else [ADVICE])
             assert all("ipython-input" in m.filename for m in messages)
         run(MAKE)
-        run(f"text = ({call}).text")  # a warning would be an error here
+        # A warning would be an error here
+        run(f"text = ({call}).text")
         assert shell.user_ns["text"] == "new"
         run(CLASSES.format(text="newest"))
         with pytest.warns(UserWarning, match="sow still uses the earlier one"):

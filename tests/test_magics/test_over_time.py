@@ -82,9 +82,7 @@ class TestRecording:
         )
         assert done.returncode == 0, done.stdout[-2000:]
 
-    def test_of_another_name_becomes_a_notebook_of_the_recorded_server(
-        self, shell, mcp, tmp_path
-    ):
+    def test_of_another_name_becomes_a_notebook_of_the_recorded_server(self, shell, mcp, tmp_path):
         """Also its results, which may name the server; the list of calls is there as well."""
         file, book = tmp_path / "good.jsonl", tmp_path / "good.ipynb"
         mcp(f"connect good --record {file} -- {COMMAND}")

@@ -94,9 +94,7 @@ def test_values_that_are_lists(word, values):
     """A list is one value where the tool takes a list, as without a sweep; a list of such lists is several."""
 
     @tool
-    def pack(
-        names: list[str] | None = None, rows: list[list[int]] | None = None
-    ) -> str:
+    def pack(names: list[str] | None = None, rows: list[list[int]] | None = None) -> str:
         """Pack."""
         return f"{names} {rows}"
 

@@ -34,9 +34,7 @@ class TestTasks:
         with pytest.raises(ToolNotFoundError, match="has no task '7'"):
             line("tasks long 7 --cancel")
 
-    @pytest.mark.parametrize(
-        "words", ["--cancel", "--result", "1 --cancel --result", ""]
-    )
+    @pytest.mark.parametrize("words", ["--cancel", "--result", "1 --cancel --result", ""])
     def test_options_without_a_meaning_are_errors(self, line, words):
         """In one line, which says what to write."""
         name = "long " if words else ""

@@ -22,9 +22,7 @@ BARE = "from toolbench import ToolDefinition\nclass BareTool(ToolDefinition): pa
 @pytest.fixture
 def define(shell):
     """Runs the cell of the class, whose `create` has these parameters."""
-    return lambda parameters: shell.run_cell(
-        CLASS.format(parameters=parameters)
-    ).raise_error()
+    return lambda parameters: shell.run_cell(CLASS.format(parameters=parameters)).raise_error()
 
 
 def code_in(sentence):
@@ -55,12 +53,8 @@ def test_the_line_makes_the_tool(shell, define, parameters, name):
 
 def test_the_state_is_there_although_its_default_is_none(shell):
     """Many bodies take the folder of the conversation without a question."""
-    body = (
-        "return [cls(description=conv_state.workspace.working_dir, action_type=Action)]"
-    )
-    cell = CLASS.format(parameters="conv_state=None").partition("        return [cls")[
-        0
-    ]
+    body = "return [cls(description=conv_state.workspace.working_dir, action_type=Action)]"
+    cell = CLASS.format(parameters="conv_state=None").partition("        return [cls")[0]
     shell.run_cell(f"{cell}        {body}").raise_error()
     with pytest.raises(ToolNotFoundError) as error:
         shell.run_line_magic("tool", "ping")

@@ -37,9 +37,7 @@ class TestTools:
     )
     def test_says_in_a_sentence_what_a_tool_does(self, description, summary):
         """The first one of the description; where names come from is for the source."""
-        assert (
-            Entry("x", "registry", description, "", ToolDefinition).summary == summary
-        )
+        assert Entry("x", "registry", description, "", ToolDefinition).summary == summary
 
     @pytest.mark.parametrize("pattern", ["gre", "gr*t", "greet", "GREET"])
     def test_takes_a_part_or_a_pattern(self, shell, pattern):
@@ -86,9 +84,7 @@ class TestRun:
         """An argument the schema calls a string stays text, even if it looks like a number."""
         assert line(shell, "%tool greet name=007").text == "Hello 007"
 
-    @pytest.mark.parametrize(
-        ("words", "text"), [("7", "7"), ("true", "true"), ("null", "None")]
-    )
+    @pytest.mark.parametrize(("words", "text"), [("7", "7"), ("true", "true"), ("null", "None")])
     def test_keeps_text_for_optional_text(self, shell, words, text):
         """So it does where the argument may be null, and null is null."""
         shell.run_cell(
@@ -98,10 +94,7 @@ class TestRun:
 
     def test_with_an_object(self, shell):
         """JSON on the line keeps its quotes."""
-        assert (
-            line(shell, '%tool greet {"name": "Ada Lovelace"}').text
-            == "Hello Ada Lovelace"
-        )
+        assert line(shell, '%tool greet {"name": "Ada Lovelace"}').text == "Hello Ada Lovelace"
 
     @pytest.mark.parametrize(
         ("options", "body"),
@@ -144,7 +137,8 @@ class TestRun:
         shell.user_ns["n"] = 41
         assert cell(shell, "add", '{"a": "${n}"}').result == 42
         assert line(shell, "%tool greet name='{n} $n'").text == "Hello {n} $n"
-        shell.user_ns |= {"page": "${n}"}  # its text may be of a stranger
+        # Its text may be of a stranger
+        shell.user_ns |= {"page": "${n}"}
         assert line(shell, "%tool greet name=${page}").text == "Hello ${n}"
         assert cell(shell, "greet", "name: ${page}").text == "Hello ${n}"
         assert cell(shell, "greet -f py", "name = page").text == "Hello ${n}"
@@ -191,9 +185,7 @@ class TestRun:
             line(shell, "%tool erase path=x")
         assert line(shell, "%tool erase path=x --yes").text == "erased x"
 
-    @pytest.mark.parametrize(
-        "name", ["mcp", "openai", "responses", "anthropic", "gemini"]
-    )
+    @pytest.mark.parametrize("name", ["mcp", "openai", "responses", "anthropic", "gemini"])
     def test_shows_what_a_model_is_given(self, shell, name):
         """--schema gives the provider's dict."""
         assert "Add two numbers." in str(line(shell, f"%tool add --schema {name}"))
@@ -386,8 +378,7 @@ register_tool("counter", made)
         """A recipe that makes no tools is a sentence."""
         registered("none")
         shell.run_cell(
-            "from toolbench import register_tool\n"
-            "register_tool('none', lambda conv_state=None: [])"
+            "from toolbench import register_tool\nregister_tool('none', lambda conv_state=None: [])"
         ).raise_error()
         with pytest.raises(ToolNotFoundError, match="'none' makes no tools"):
             line(shell, "%tool none --yes")

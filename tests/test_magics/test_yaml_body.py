@@ -39,16 +39,15 @@ SCHEMA = {
         "texts": {"type": "array", "items": {"type": "string"}},
     }
 }
-TEXT = st.text(st.characters(max_codepoint=0xD7FF))  # PyYAML joins no surrogates
+# PyYAML joins no surrogates
+TEXT = st.text(st.characters(max_codepoint=0xD7FF))
 JSON = st.recursive(
     st.none()
     | st.booleans()
     | st.integers()
     | st.floats(allow_nan=False, allow_infinity=False)
     | TEXT,
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=8,
 )
 
@@ -107,9 +106,7 @@ class TestReading:
     def test_reads_aliases_once(self):
         """A few lines that stand for a billion items are no trouble."""
         lines = ["a0: &a0 [1]"]
-        lines += [
-            f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)
-        ]
+        lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
         assert read_yaml("\n".join(lines), SCHEMA)["a0"] == [1]
 
 
@@ -168,9 +165,7 @@ class TestMistakes:
     def test_show_no_secret(self, shell):
         """The sentence is saved with the notebook."""
         shell.user_ns["mend"] = mend
-        with pytest.raises(
-            BodyError, match=r"write `passwords: \[one, two\]`"
-        ) as caught:
+        with pytest.raises(BodyError, match=r"write `passwords: \[one, two\]`") as caught:
             shell.run_cell_magic("tool", "mend", "passwords: swordfish, hunter2")
         assert "swordfish" not in str(caught.value)
 

@@ -44,9 +44,7 @@ def scripted(path, script, **more):
     features = {"tools": {}, "resources": {"subscribe": True}}
     known = {
         "initialize": [{"result": {**info, "capabilities": features}}],
-        "tools/list": [
-            {"result": {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}}
-        ],
+        "tools/list": [{"result": {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}}],
         "tools/call": [{"result": {"content": [{"type": "text", "text": "fine"}]}}],
     }
     path.write_text(json.dumps(known | script))
@@ -91,9 +89,11 @@ def is_running(pid):
         return False
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
-    except ProcessLookupError:  # it ended a moment ago
+    except ProcessLookupError:
+        # It ended a moment ago
         return False
-    except FileNotFoundError:  # likewise, or this system has no such files
+    except FileNotFoundError:
+        # Likewise, or this system has no such files
         return not Path("/proc/self/stat").exists()
     return stat.rpartition(")")[2].split()[0] != "Z"
 

@@ -16,20 +16,25 @@ WAYS = {
     "HTTP": (misbehaving_http, ()),
     "HTTP (newer)": (misbehaving_http, ("--modern",)),
 }
-PATIENCE = {  # seconds, where waiting is all there is to see; a busy machine starts a process in 6
+# Seconds, where waiting is all there is to see; a busy machine starts a process in 6
+PATIENCE = {
     "never-init": 1.5, "never-list": 6, "pretty-json": 6, "no-newline": 6, "http-hang": 6,
     "endless-pages": 90, "hang-discover": 6, "slow": 0.5, "never": 0.5, "wrong_id": 0.5,
 }  # fmt: skip
-ON_STDOUT = {  # what happens on a pipe, or to a process that is ours
+# What happens on a pipe, or to a process that is ours
+ON_STDOUT = {
     "exit-at-start", "slow-start", "ignore-close", "stderr-flood", "junk-stdout", "binary-stdout",
     "binary-later", "crlf", "pretty-json", "no-newline", "slow-bytes", "batch", "notify-first",
 }  # fmt: skip
-ENDS = {"crash", "half_line_then_crash"}  # the next call needs a new process
-NOT_OVER_HTTP = ENDS | {  # the server answers each HTTP request with one JSON text
+# The next call needs a new process
+ENDS = {"crash", "half_line_then_crash"}
+# The server answers each HTTP request with one JSON text
+NOT_OVER_HTTP = ENDS | {
     "flood", "odd_log", "odd_progress", "junk_between", "stderr_flood", "twice", "odd_numbers",
     "unknown_notification", "ask_sampling", "ask_form", "ask_bad_form", "ask_url", "ask_forever",
 }  # fmt: skip
-LONGEST = 150  # characters
+# Characters
+LONGEST = 150
 
 
 def described():
@@ -37,9 +42,7 @@ def described():
     command = [sys.executable, str(MISBEHAVING), "--list"]
     listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     modes, _, tools = listing.partition("tools of the mode calls:")
-    return tuple(
-        dict(re.findall(r"^ *(\S+) +(.+)$", part, re.M)) for part in (modes, tools)
-    )
+    return tuple(dict(re.findall(r"^ *(\S+) +(.+)$", part, re.M)) for part in (modes, tools))
 
 
 def modes_seen(way):
@@ -96,7 +99,8 @@ def _connecting(mode, way):
 
 def _patience(mode, way):
     if mode.startswith("never-") and way.startswith("HTTP"):
-        return 20  # there it answers, with no body
+        # There it answers, with no body
+        return 20
     return PATIENCE.get(mode, 20)
 
 
@@ -104,7 +108,8 @@ def _calling(session, name):
     session.call_seconds = PATIENCE.get(name, 20)
     observation = session.call(name)
     if name != "change_silently" and name not in ENDS:
-        observation = session.tool(name)({})  # checked by the output schema, too
+        # Checked by the output schema, too
+        observation = session.tool(name)({})
     line = short("Failed: " if observation.is_error else "", observation.text)
     return line + "".join(f" ⚠ {short(w)}" for w in observation.warnings[:1])
 

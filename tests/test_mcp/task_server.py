@@ -24,7 +24,8 @@ TOOLS = {
 }
 FAILURE = {"code": -32603, "message": "the disk is full"}
 QUESTION = {"message": "Whom?", "requestedSchema": NAME, "mode": "form"}
-STEPS = 2  # looks at the state before a task ends
+# Looks at the state before a task ends
+STEPS = 2
 
 
 class RefusedError(Exception):
@@ -44,7 +45,8 @@ class TaskServer:
         self.era = era
         self.file = file and Path(file)
         self.received = []
-        self.interval = 70  # milliseconds between two requests for the state of a task
+        # Milliseconds between two requests for the state of a task
+        self.interval = 70
         self.tasks = {}
         self.answers = {}
         self.ids = count(1)
@@ -69,9 +71,7 @@ class TaskServer:
         if "id" not in message:
             return
         try:
-            result = await self._answer(
-                message["method"], message.get("params") or {}, send
-            )
+            result = await self._answer(message["method"], message.get("params") or {}, send)
             body = {"result": result}
             if self.era == "modern":
                 body["result"] = {"resultType": "complete", **result}
@@ -105,9 +105,7 @@ class TaskServer:
             ]
             if self.era == "modern":
                 return {
-                    "tools": [
-                        {k: v for k, v in t.items() if k != "execution"} for t in tools
-                    ],
+                    "tools": [{k: v for k, v in t.items() if k != "execution"} for t in tools],
                     "ttlMs": 0,
                     "cacheScope": "private",
                 }
@@ -202,9 +200,7 @@ class TaskServer:
         await self._step(task, send)
         state = self._state(task)
         if task["status"] == "input_required":
-            state["inputRequests"] = {
-                "whom": {"method": "elicitation/create", "params": QUESTION}
-            }
+            state["inputRequests"] = {"whom": {"method": "elicitation/create", "params": QUESTION}}
         if task["status"] == "failed":
             state["error"] = FAILURE
         if task["status"] == "completed":
@@ -272,9 +268,7 @@ def app(server):
         lines = asyncio.Queue()
         if message.get("method") == "server/discover" and server.era == "legacy":
             error = {"code": -32601, "message": "Method not found"}
-            return JSONResponse(
-                {"jsonrpc": "2.0", "id": message["id"], "error": error}, 404
-            )
+            return JSONResponse({"jsonrpc": "2.0", "id": message["id"], "error": error}, 404)
         if "method" not in message or "id" not in message:
             await server.take(message, lines.put)
             return Response(status_code=202)

@@ -79,9 +79,7 @@ def session(client):
     server.tool(lambda: "gone", name="wipe", annotations=WIPES)
     server.tool(hold, name="hold", annotations=ADDS)
     server.tool(log_in, name="log_in", annotations=ADDS)
-    server.tool(
-        lambda: 1, name="for_models", annotations=ADDS, meta=visible_to("model")
-    )
+    server.tool(lambda: 1, name="for_models", annotations=ADDS, meta=visible_to("model"))
     server.tool(lambda: 2, name="for_apps", annotations=ADDS, meta=visible_to("app"))
     server.resource("data://rows", mime_type="text/plain")(lambda: "three rows")
     client.connect("other", FastMCP("other"))
@@ -154,9 +152,7 @@ def test_a_message_is_for_the_person(page):
     assert page.ask("ui/message", {"content": 7})["result"] == {"isError": True}
 
 
-@pytest.mark.parametrize(
-    "params", [None, [], 7, {"name": 7}, {"name": "count", "arguments": [1]}]
-)
+@pytest.mark.parametrize("params", [None, [], 7, {"name": 7}, {"name": "count", "arguments": [1]}])
 def test_calls_without_sense_are_answered(page, params):
     """With an error of the protocol."""
     assert page.ask("tools/call", params)["error"]["code"] == -32602
@@ -199,7 +195,8 @@ def test_few_calls_at_a_time_and_none_after_the_end(session):
     """One too many is refused at once; closing the app stops the others."""
     page = Page(session, Person())
     for _ in range(MOST_CALLS):
-        page.send("tools/call", {"name": "wipe"})  # the person does not answer
+        # The person does not answer
+        page.send("tools/call", {"name": "wipe"})
     assert page.call("count")["error"]["code"] == -32000
     runs = page.bridge.runs
     page.bridge.close()

@@ -40,7 +40,9 @@ def app(csp, html="<p>hello</p>"):
 
 def policies(html):
     """The policies in the page of a preview, of the outer and the inner frame."""
-    pattern = r"Content-Security-Policy\\*(?:&quot;)? content=\\*(?:&quot;)(default-src.*?)\\*(?:&quot;)"
+    pattern = (
+        r"Content-Security-Policy\\*(?:&quot;)? content=\\*(?:&quot;)(default-src.*?)\\*(?:&quot;)"
+    )
     return re.findall(pattern, html)
 
 
@@ -53,9 +55,7 @@ def test_an_address_that_could_mean_more_is_refused(number):
     assert network.addresses == ()
     assert network.refused == (address,)
     assert policy_of(network) == policy_of(NO_NETWORK)
-    assert "connect-src" not in preview(
-        app({"connectDomains": [address]}), is_online=True
-    )
+    assert "connect-src" not in preview(app({"connectDomains": [address]}), is_online=True)
 
 
 def test_the_policy_holds_exactly_what_was_allowed():

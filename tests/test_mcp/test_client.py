@@ -40,9 +40,7 @@ class TestCreate:
         with create_mcp_tools(config, timeout=20) as client:
             assert client["x"]({}).text == "a"
             assert client.servers["dead"].status == "failed"
-            assert (
-                "command not found: 'no-such-command'" in client.servers["dead"].error
-            )
+            assert "command not found: 'no-such-command'" in client.servers["dead"].error
 
     def test_raises_if_nobody_answers(self):
         """A collection without any server is a mistake, and every reason is told."""
@@ -257,9 +255,7 @@ class TestConnect:
         config = {"a": light("a", "x"), "b": {"command": "never-started"}}
         (session,) = client.add(config, only=["a"])
         assert session.name == "a"
-        with pytest.raises(
-            ToolNotFoundError, match=r"no server 'aa'\. Did you mean 'a'"
-        ):
+        with pytest.raises(ToolNotFoundError, match=r"no server 'aa'\. Did you mean 'a'"):
             client.add(config, only=["aa"])
 
     def test_none_that_is_disabled(self, client):

@@ -107,9 +107,7 @@ def test_all_connections_of_a_client_have_its_extensions():
     ],
     ids=["an object", "two of a name"],
 )
-def test_a_wrong_extension_is_refused_before_anything_is_started(
-    client, extensions, message
-):
+def test_a_wrong_extension_is_refused_before_anything_is_started(client, extensions, message):
     """The sentence says what was given; there is no failed session."""
     with pytest.raises(ToolbenchError, match=message):
         client.connect("s", FastMCP("x"), extensions=extensions)

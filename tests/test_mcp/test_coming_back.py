@@ -73,9 +73,7 @@ def test_starts_no_server_and_says_what_to_do(client):
     data = written(session.tool("t"))
     session.close()
     before = children()
-    with pytest.raises(
-        ToolNotFoundError, match=r"'once', which is not connected.*%mcp connect"
-    ):
+    with pytest.raises(ToolNotFoundError, match=r"'once', which is not connected.*%mcp connect"):
         ToolDefinition.from_dict(data)
     assert (session.status, children()) == ("closed", before)
 

@@ -17,9 +17,7 @@ JSON = st.recursive(
     | st.floats(allow_nan=False)
     | st.text(max_size=8)
     | st.sampled_from(["https://h/mcp", "http://[", "a:b", "x=y", "--token", "{}"]),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=5,
 )
 KEYS = [
@@ -82,10 +80,7 @@ class TestFormats:
 
     def test_a_url_alone_is_a_configuration(self):
         """One URL is a server called like its host."""
-        assert (
-            read_config("https://api.example.com/mcp")["api.example.com"].transport
-            == "http"
-        )
+        assert read_config("https://api.example.com/mcp")["api.example.com"].transport == "http"
 
     def test_fastmcps_own_model_is_one(self):
         """A parsed `MCPConfig` is taken as it is."""
@@ -181,9 +176,7 @@ class TestMistakes:
             ("a.yaml", b"env: {API_KEY: verysecret, ]", "line 1"),
         ],
     )
-    def test_in_a_file_are_told_without_its_secrets(
-        self, tmp_path, name, data, message
-    ):
+    def test_in_a_file_are_told_without_its_secrets(self, tmp_path, name, data, message):
         """Whatever is wrong with a file, it is one sentence that quotes nothing of it."""
         file = tmp_path / name
         file.write_bytes(data)

@@ -71,9 +71,7 @@ def test_secrets_are_references(server):
     assert "sk-very-secret-1" not in json.dumps(written.config)
     [variable] = written.variables
     again = read_config(written.config)["one"].expanded({variable: "sk-very-secret-1"})
-    assert (again.url, again.args, again.auth) == (
-        *(entry.url, entry.args, entry.auth),
-    )
+    assert (again.url, again.args, again.auth) == (*(entry.url, entry.args, entry.auth),)
     assert dict(again.env) == dict(entry.env)
     assert dict(again.headers) == dict(entry.headers)
 

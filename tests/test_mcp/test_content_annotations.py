@@ -53,14 +53,10 @@ def test_required_content_comes_first_and_nothing_is_lost(client, mode):
     assert observation.to_mcp_result()["content"] == observation.blocks
 
 
-@pytest.mark.parametrize(
-    "priority", [None, "1", True, -1, 1.5, float("nan"), float("inf"), [1]]
-)
+@pytest.mark.parametrize("priority", [None, "1", True, -1, 1.5, float("nan"), float("inf"), [1]])
 def test_a_priority_that_is_none_counts_as_absent(priority):
     """A value outside of 0 to 1 moves no block."""
-    assert (
-        priority_of({"annotations": {"priority": priority}}) == priority_of({}) == 0.5
-    )
+    assert priority_of({"annotations": {"priority": priority}}) == priority_of({}) == 0.5
     assert priority_of({"annotations": [priority]}) == 0.5
 
 

@@ -23,9 +23,7 @@ SCHEMA = {
 
 def definition(**fields):
     fields = {"schema": SCHEMA, **fields}
-    return MCPToolDefinition(
-        name="n", remote_name="n", server="s", description="d", **fields
-    )
+    return MCPToolDefinition(name="n", remote_name="n", server="s", description="d", **fields)
 
 
 class TestExports:
@@ -35,9 +33,7 @@ class TestExports:
         assert tool.input_schema == SCHEMA
         assert tool.to_mcp_tool()["inputSchema"] == SCHEMA
         assert tool.to_openai_tool()["function"]["parameters"] == SCHEMA
-        json.dumps(
-            [tool.to_mcp_tool(), tool.to_openai_tool(), tool.to_responses_tool()]
-        )
+        json.dumps([tool.to_mcp_tool(), tool.to_openai_tool(), tool.to_responses_tool()])
 
     def test_can_be_changed_without_changing_the_tool(self):
         """Each export is the caller's own."""

@@ -81,9 +81,7 @@ class TestDiscover:
     def test_shows_what_cannot_be_used(self, home):
         """A broken file or entry is listed with its problem, and hides nothing else."""
         write(home / ".cursor/mcp.json", "{nope")
-        write(
-            home / ".claude.json", {"mcpServers": {"bad": {}, **SERVERS["mcpServers"]}}
-        )
+        write(home / ".claude.json", {"mcpServers": {"bad": {}, **SERVERS["mcpServers"]}})
         servers = {s.name: s for s in discover(home / "project")}
         assert servers["git"].entry is not None
         assert "'command' to start" in servers["bad"].problem

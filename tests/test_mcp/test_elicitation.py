@@ -19,9 +19,7 @@ ABOUT = {"server": "s", "tool": "t", "message": "Please."}
 class TestAskHere:
     def test_names_the_server_and_takes_answers_given_in_advance(self):
         """Without a run, presets answer; with nobody, the answer is no."""
-        question = FormQuestion(
-            schema={"type": "object", "properties": {"a": {}}}, **ABOUT
-        )
+        question = FormQuestion(schema={"type": "object", "properties": {"a": {}}}, **ABOUT)
         with in_advance({"a": 1}):
             assert ask_here(question) == Answer("accept", {"a": 1})
         assert question.whole == "Server 's' asks: Please."

@@ -84,10 +84,7 @@ class TestSentence:
         reason = FileNotFoundError("gone")
         wrapper = RuntimeError("Client failed to connect: ...")
         wrapper.__cause__ = reason
-        assert (
-            root_of(BaseExceptionGroup("g", [BaseExceptionGroup("h", [wrapper])]))
-            is reason
-        )
+        assert root_of(BaseExceptionGroup("g", [BaseExceptionGroup("h", [wrapper])])) is reason
 
     @pytest.mark.parametrize(
         ("status", "hint"),
@@ -101,9 +98,7 @@ class TestSentence:
     def test_tells_the_http_status_the_body_and_what_to_do(self, status, hint):
         """What the SDK calls an error response is told as it was."""
         failure = HttpFailure(status, "Reason", "the body")
-        message = sentence(
-            MCPError(-32603, "x"), call=Call(seconds=1, http_failure=failure)
-        )
+        message = sentence(MCPError(-32603, "x"), call=Call(seconds=1, http_failure=failure))
         assert f"HTTP {status} Reason: the body" in message
         assert hint in message
 
@@ -150,13 +145,9 @@ class TestBroken:
         for n in range(5):
             inbox.stderr.add(f"line {n}")
         full_error, short_error = failed(inbox)
-        head = (
-            "It broke.\nIts process ended with exit code 3.\nIts last lines on stderr:"
-        )
+        head = "It broke.\nIts process ended with exit code 3.\nIts last lines on stderr:"
         assert str(short_error) == f"{head}\n  line 3\n  line 4"
-        assert short_error.asides == [
-            "Before that on stderr:\n  line 0\n  line 1\n  line 2"
-        ]
+        assert short_error.asides == ["Before that on stderr:\n  line 0\n  line 1\n  line 2"]
         lines = "".join(f"\n  line {n}" for n in range(5))
         assert str(full_error) == f"{head}{lines}"
 
@@ -165,9 +156,7 @@ class TestBroken:
         inbox = Inbox("s")
         full_error, short_error = failed(inbox)
         assert (
-            str(full_error)
-            == str(short_error)
-            == "It broke.\nIts process ended with exit code 3."
+            str(full_error) == str(short_error) == "It broke.\nIts process ended with exit code 3."
         )
         inbox.stderr.add("dying")
         full_error, short_error = failed(inbox)

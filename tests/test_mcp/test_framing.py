@@ -12,9 +12,7 @@ from toolbench.mcp.wire.framing import Lines, NoiseError, mend, message_in
 
 
 class TestLines:
-    @given(
-        st.lists(st.binary().filter(lambda b: b"\n" not in b and b.strip())), st.data()
-    )
+    @given(st.lists(st.binary().filter(lambda b: b"\n" not in b and b.strip())), st.data())
     def test_come_out_as_they_went_in_however_they_are_cut(self, lines, data):
         """The lines do not depend on the sizes of the chunks."""
         stream = b"".join(line + b"\n" for line in lines)
@@ -150,12 +148,7 @@ class TestMend:
 
     def test_what_is_nested_too_deeply_is_answered_as_an_error(self):
         """The id is found without reading the rest."""
-        deep = (
-            b'{"jsonrpc":"2.0","id":"x","result":'
-            + b"[" * 100_000
-            + b"]" * 100_000
-            + b"}"
-        )
+        deep = b'{"jsonrpc":"2.0","id":"x","result":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
         (mended,) = mend(deep)
         assert mended["id"] == "x"
         assert "nested too deeply" in mended["error"]["message"]

@@ -112,7 +112,8 @@ class TestLists:
         """A failed request does not make an old list of tools fresh for ever."""
         session = client.connect("dated", dated())
         requests = []
-        session.tools.on_stale = lambda: requests.append(clock[0])  # and it fails
+        # And it fails
+        session.tools.on_stale = lambda: requests.append(clock[0])
         for later in (61, 1, 31, 1):
             clock[0] += later
             list(session.tools)
@@ -141,9 +142,7 @@ class TestLists:
         assert len(items) == 1
         assert asked(session, method) == 4
 
-    def test_of_tools_are_listed_again_behind_the_use_that_finds_them_old(
-        self, client, clock
-    ):
+    def test_of_tools_are_listed_again_behind_the_use_that_finds_them_old(self, client, clock):
         """The use itself waits for nothing; the new list comes soon."""
         session = client.connect("dated", dated())
         before = [tool.name for tool in session.tools]

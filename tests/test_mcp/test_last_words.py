@@ -60,12 +60,8 @@ def test_advice_is_for_imports_of_mcp_alone(line, is_of_mcp):
 
 def test_a_reason_is_one_short_line():
     """Of a long message the beginning, and without stderr nothing about stderr."""
-    text = (
-        "Server 'a' did not connect: it is closed.\nIts process ended with exit code 3."
-    )
-    assert (
-        short_reason("a", text) == "it is closed. Its process ended with exit code 3."
-    )
+    text = "Server 'a' did not connect: it is closed.\nIts process ended with exit code 3."
+    assert short_reason("a", text) == "it is closed. Its process ended with exit code 3."
     long = f"{text}\nIts last lines on stderr:\n  Traceback\n  ValueError: {'x' * 500}"
     assert short_reason("a", long).startswith("ValueError: xxx")
     assert short_reason("a", long).endswith("x… (%mcp stderr a shows more)")

@@ -15,7 +15,8 @@ from toolbench.mcp.wire.lenient_http import MendedEvents
 
 DEEP = '{"a":' * 300 + "1" + "}" * 300
 GOOD = '{"name":"good","inputSchema":{"type":"object"}}'
-RESULTS = {  # as they are written
+# As they are written
+RESULTS = {
     "initialize": '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},'
     '"serverInfo":{"name":"s","version":"1"}}',
     "tools/list": f'{{"tools":[{GOOD},{{"name":"deep","inputSchema":{DEEP}}}]}}',
@@ -33,9 +34,7 @@ class Odd(BaseHTTPRequestHandler):
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
         name = request.get("params", {}).get("name", request["method"])
         result = RESULTS.get(name)
-        outcome = (
-            f'"result":{result}' if result else '"error":{"code":-32601,"message":"?"}'
-        )
+        outcome = f'"result":{result}' if result else '"error":{"code":-32601,"message":"?"}'
         answer = f'{{"jsonrpc":"2.0","id":{json.dumps(request.get("id"))},{outcome}}}'
         in_events = self.path == "/events"
         body = f"event: message\r\ndata: {answer}\r\n\r\n" if in_events else answer

@@ -19,9 +19,8 @@ def tool(**fields):
 
 
 class TestGoodTools:
-    @settings(
-        suppress_health_check=[HealthCheck.too_slow]
-    )  # a busy machine is no defect
+    # A busy machine is no defect
+    @settings(suppress_health_check=[HealthCheck.too_slow])
     @given(st.lists(json_values))
     def test_are_never_hidden_by_bad_ones(self, items):
         """Whatever else a server lists, a good tool is there, and nothing disappears."""

@@ -68,9 +68,7 @@ class TestNewerProtocol:
 def test_wrong_levels_and_servers_without_a_log_are_one_sentence(client):
     """A level is one of eight; a server without the capability takes none."""
     session = client.connect("a", light("a", "x"))
-    with pytest.raises(
-        ToolbenchError, match=r"'warn' is not a log level\. .* 'warning'"
-    ):
+    with pytest.raises(ToolbenchError, match=r"'warn' is not a log level\. .* 'warning'"):
         session.log.set_level("warn")
     with pytest.raises(ServerError, match="'a' does not declare `logging`"):
         session.log.set_level("warning")

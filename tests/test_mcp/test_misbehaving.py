@@ -29,7 +29,8 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 while True:
     time.sleep(60)
 """
-CONNECTED = ""  # connected, and `ping` answers `pong`
+# Connected, and `ping` answers `pong`
+CONNECTED = ""
 
 
 def expect(error=CONNECTED, **more):
@@ -61,12 +62,8 @@ MODES = {
     # handshake
     "init-error": expect("licence expired"),
     "wrong-version": expect("Unsupported protocol version from the server: 1999-01-01"),
-    "future-version": expect(
-        "Unsupported protocol version from the server: 2099-12-31"
-    ),
-    "no-capabilities": expect(
-        "does not follow the protocol: capabilities: Field required"
-    ),
+    "future-version": expect("Unsupported protocol version from the server: 2099-12-31"),
+    "no-capabilities": expect("does not follow the protocol: capabilities: Field required"),
     "claims-all": expect(),
     "bad-discover": expect(),
     "hang-discover": expect(seconds=6),
@@ -168,9 +165,7 @@ def listed():
         check=True,
     ).stdout
     modes, _, tools = text.partition("tools of the mode calls:")
-    return set(re.findall(r"^(\S+)", modes, re.M)), set(
-        re.findall(r"^  (\S+)", tools, re.M)
-    )
+    return set(re.findall(r"^(\S+)", modes, re.M)), set(re.findall(r"^  (\S+)", tools, re.M))
 
 
 def test_every_mode_and_tool_is_checked():
@@ -196,7 +191,8 @@ def check_listing(client, entry, expected):
     assert re.search(expected.get("problem", "^$"), "".join(session.problems))
     assert session.connection.mode == expected.get("mode", "auto")
     assert re.search(expected.get("ping", "pong"), session.call("ping").text)
-    for tool in session.tools[:40]:  # whatever is listed can be exported and shown
+    # Whatever is listed can be exported and shown
+    for tool in session.tools[:40]:
         tool.to_mcp_tool(), tool.to_openai_tool(), tool.to_responses_tool(), repr(tool)
 
 
@@ -281,7 +277,8 @@ class TestTools:
             # a body answers the request that it came for, whatever id is in it
             expectations = {**TOOLS, "wrong_id": ("for nobody",)}
             for name, expected in expectations.items():
-                if name not in NOT_OVER_HTTP | {"never"}:  # there it answers nothing
+                # There it answers nothing
+                if name not in NOT_OVER_HTTP | {"never"}:
                     check_call(session, name, *expected)
 
     def test_a_result_of_40_mb_takes_time_in_proportion(self, client):

@@ -38,9 +38,7 @@ class TestCompletions:
     )
     def test_say_whether_there_are_more(self, server, sent, total, more):
         """The number is the server's if it can be right; the list is a list as before."""
-        completions = server("completion/complete", {"completion": sent}).complete(
-            "p", "a"
-        )
+        completions = server("completion/complete", {"completion": sent}).complete("p", "a")
         assert completions == ["a", "b"]
         assert (completions.total, completions.has_more) == (total, more)
 

@@ -22,9 +22,7 @@ def server(request, shared):
 @pytest.fixture(scope="module")
 def asking(shared):
     """The server that asks in the older protocol."""
-    return shared.servers.get("good-legacy") or shared.connect(
-        "good-legacy", good(), mode="legacy"
-    )
+    return shared.servers.get("good-legacy") or shared.connect("good-legacy", good(), mode="legacy")
 
 
 def cancellations(server):
@@ -66,13 +64,9 @@ class TestThreeWays:
         tool = server.tool("add")
 
         async def all_of_them():
-            return await asyncio.gather(
-                *[tool.acall({"a": n, "b": n}) for n in range(50)]
-            )
+            return await asyncio.gather(*[tool.acall({"a": n, "b": n}) for n in range(50)])
 
-        assert [o.data for o in asyncio.run(all_of_them())] == [
-            2 * n for n in range(50)
-        ]
+        assert [o.data for o in asyncio.run(all_of_them())] == [2 * n for n in range(50)]
 
     def test_keep_null_apart_from_nothing(self, server):
         """An explicit null reaches the server; what is unset does not."""

@@ -52,9 +52,7 @@ def test_no_server_outlives_its_kernel(kernel, end):
     try:
         client.wait_for_ready(timeout=120)
         expressions = {"pid": "server.pid"}
-        reply = client.execute(
-            CELL, user_expressions=expressions, reply=True, timeout=120
-        )
+        reply = client.execute(CELL, user_expressions=expressions, reply=True, timeout=120)
         assert reply["content"]["status"] == "ok", reply["content"]
         pid = int(
             reply["content"]["user_expressions"]["pid"]["data"]["text/plain"],

@@ -17,9 +17,7 @@ def server(request):
     for name in ("pear", "plum"):
         server.answer(name, f"a {name}")
         server.resource(f"shop://{name}", {"is": name})
-        server.prompt(
-            f"about_{name}", f"Praise the {name} in {{style}}.", arguments=["style"]
-        )
+        server.prompt(f"about_{name}", f"Praise the {name} in {{style}}.", arguments=["style"])
     return server
 
 

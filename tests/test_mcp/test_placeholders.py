@@ -43,7 +43,5 @@ class TestExpand:
 
     def test_refuses_what_only_an_editor_can_ask(self):
         """`${input:x}` has no value here: it says what to put in its place."""
-        with pytest.raises(
-            ServerError, match=r"\$\{input:key\} is filled in by an editor"
-        ):
+        with pytest.raises(ServerError, match=r"\$\{input:key\} is filled in by an editor"):
             expand("${input:key}", VARIABLES)

@@ -29,9 +29,7 @@ RICH = """\
                              InitializeRequest.params.protocolVer               \n\
                              sion                                               \n\
 """
-AFTER = (
-    "                    INFO     Processing request of type            server.py:733"
-)
+AFTER = "                    INFO     Processing request of type            server.py:733"
 
 
 OLDEST = PLAIN.replace(
@@ -39,12 +37,8 @@ OLDEST = PLAIN.replace(
 )
 
 
-@pytest.mark.parametrize(
-    "warning", [PLAIN, RICH, OLDEST], ids=["plain", "rich", "oldest"]
-)
-@pytest.mark.parametrize(
-    "after", [AFTER, "INFO:shop:Ready.", "Traceback (most recent call last):"]
-)
+@pytest.mark.parametrize("warning", [PLAIN, RICH, OLDEST], ids=["plain", "rich", "oldest"])
+@pytest.mark.parametrize("after", [AFTER, "INFO:shop:Ready.", "Traceback (most recent call last):"])
 def test_is_a_remark_of_one_line(warning, after):
     """What stands before and after it stays; a recording has the warning."""
     tail, written = StderrTail(), []
@@ -54,7 +48,8 @@ def test_is_a_remark_of_one_line(warning, after):
     assert list(tail) == ["starting", REMARK, after]
     assert written == ["starting", *warning.splitlines(), after]
     for line in f"starting\n{warning}{after}".splitlines():
-        tail.add(line)  # as a replay does
+        # As a replay does
+        tail.add(line)
     assert list(tail)[3:] == ["starting", REMARK, after]
 
 

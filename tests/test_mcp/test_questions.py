@@ -45,9 +45,7 @@ def curious():
         return ListRoots()
 
     @server.tool()
-    def greet(
-        who: Annotated[Name, Resolve(name)], years: Annotated[Age, Resolve(age)]
-    ) -> str:
+    def greet(who: Annotated[Name, Resolve(name)], years: Annotated[Age, Resolve(age)]) -> str:
         return f"{who.name} is {years.age}"
 
     @server.tool()

@@ -60,9 +60,7 @@ def line(config):
         ),
         (package("npm", "w", version="latest", runtimeHint="bunx"), "bunx w"),
         (
-            described(
-                packages=[{"registry_name": "pypi", "name": "w", "version": "1"}]
-            ),
+            described(packages=[{"registry_name": "pypi", "name": "w", "version": "1"}]),
             "uvx w==1",
         ),
     ],
@@ -115,7 +113,9 @@ def test_a_remote_becomes_its_url_with_headers_and_variables():
     (entry,) = read_config({"server": config, "_meta": {}}).values()
     with pytest.raises(ServerError) as caught:
         entry.expanded({})
-    needs = "It needs 'MCP_API_KEY', 'MCP_TENANT' (Your team) in the environment: set what is missing."
+    needs = (
+        "It needs 'MCP_API_KEY', 'MCP_TENANT' (Your team) in the environment: set what is missing."
+    )
     assert str(caught.value) == needs
     expanded = entry.expanded({"MCP_TENANT": "blue", "MCP_API_KEY": "s3cret-s3cret"})
     assert (expanded.transport, expanded.url) == (

@@ -30,9 +30,7 @@ METHODS = {
 RESULTS = {
     "tools/call": {"content": [{"type": "text", "text": "fine"}]},
     "resources/read": {"contents": [{"uri": "a://b", "text": "fine"}]},
-    "prompts/get": {
-        "messages": [{"role": "user", "content": {"type": "text", "text": "fine"}}]
-    },
+    "prompts/get": {"messages": [{"role": "user", "content": {"type": "text", "text": "fine"}}]},
 }
 
 

@@ -28,9 +28,7 @@ class TestLists:
         ]
         assert [r.uri for r in read_resources(odd)] == ["x://a", "x://b"]
         assert [r.name for r in read_resources(odd)] == ["x://a", "x://b"]
-        assert [p.name for p in read_prompts([{"name": "p", "arguments": "?"}, 3])] == [
-            "p"
-        ]
+        assert [p.name for p in read_prompts([{"name": "p", "arguments": "?"}, 3])] == ["p"]
 
 
 class TestUris:
@@ -79,7 +77,8 @@ class TestTemplates:
             ("x://{a}{?b,a}", ["a", "b"], "x://1%202?b=v&a=1%202"),
             ("x://plain", [], "x://plain"),
             ("x:{/a:1}{.b}{#b}{;b}{&a}", ["a", "b"], "x:/1.v#v;b=v&a=1%202"),
-            ("repo://{b}/{a*}", ["b", "a"], "repo://v/1%202"),  # FastMCP's wildcard
+            # FastMCP's wildcard
+            ("repo://{b}/{a*}", ["b", "a"], "repo://v/1%202"),
             ("x://{b}/{b}{?b*}", ["b"], "x://v/v?b=v"),
         ],
     )
@@ -88,11 +87,7 @@ class TestTemplates:
         (url_template,) = read_templates([{"uriTemplate": template, "name": "t"}])
         assert url_template.variables == variables
         assert list(url_template.schema["properties"]) == variables
-        values = {
-            name: value
-            for name, value in (("a", "1 2"), ("b", "v"))
-            if name in variables
-        }
+        values = {name: value for name, value in (("a", "1 2"), ("b", "v")) if name in variables}
         assert url_template.expand(**values) == expanded
 
     @pytest.mark.parametrize(
@@ -148,9 +143,7 @@ class TestPrompts:
             {"role": "user", "content": {"type": "text", "text": "Hello."}},
             {"role": "assistant", "content": [{"type": "text", "text": "Hi."}]},
         ]
-        observation = prompt_observation(
-            "p", {"messages": messages, "description": "d"}
-        )
+        observation = prompt_observation("p", {"messages": messages, "description": "d"})
         assert observation.messages == messages
         assert observation.text == "Hello.\nHi."
 

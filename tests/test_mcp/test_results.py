@@ -23,9 +23,8 @@ def text(*texts, **fields):
 
 
 class TestNothingIsLost:
-    @settings(
-        suppress_health_check=[HealthCheck.too_slow]
-    )  # a busy machine is no defect
+    # A busy machine is no defect
+    @settings(suppress_health_check=[HealthCheck.too_slow])
     @given(
         st.dictionaries(
             st.sampled_from(["content", "structuredContent", "isError", "_meta", "x"]),
@@ -40,9 +39,7 @@ class TestNothingIsLost:
 
     def test_blocks_of_text_stay_apart(self):
         """The text of several blocks has each on lines of its own; that of one is unchanged."""
-        assert (
-            tool_observation("t", text("a", "b c", "", "d\n")).text == "a\nb c\n\nd\n"
-        )
+        assert tool_observation("t", text("a", "b c", "", "d\n")).text == "a\nb c\n\nd\n"
         assert tool_observation("t", text("a\n")).text == "a\n"
 
     def test_every_kind_of_block_is_kept_and_told(self):
@@ -76,17 +73,13 @@ class TestNothingIsLost:
             "hologram",
         ):
             assert part in observation.text
-        assert observation.warnings == [
-            'A block of the unknown type "hologram" is in the result.'
-        ]
+        assert observation.warnings == ['A block of the unknown type "hologram" is in the result.']
 
     def test_image_data_reaches_the_model_as_a_url(self):
         """An image is a data URL of what the data is, whatever its label says."""
         block = {"type": "image", "data": PNG, "mimeType": "text/html"}
         observation = tool_observation("t", {"content": [block]})
-        assert observation.content == [
-            ImageContent(image_urls=[f"data:image/png;base64,{PNG}"])
-        ]
+        assert observation.content == [ImageContent(image_urls=[f"data:image/png;base64,{PNG}"])]
         assert "labelled text/html" in observation.warnings[0]
 
     @pytest.mark.parametrize("data", ["!!! no base64", "PGgxPg==", None, 3])
@@ -173,29 +166,22 @@ class TestMisfits:
 
     def test_a_failure_without_words_says_so(self):
         """An error without content still tells the model that it is one."""
-        assert (
-            "did not say why"
-            in tool_observation("t", {"content": [], "isError": True}).text
-        )
+        assert "did not say why" in tool_observation("t", {"content": [], "isError": True}).text
 
     def test_the_way_to_the_older_protocol_is_for_the_person(self):
         """Who asks by requests of its own can be reached in the other era; a model cannot do that."""
-        sentence = "elicitation via server-initiated requests is unavailable on 2026-07-28 connections."
-        failed = with_way_back(
-            tool_observation("t", text(sentence, isError=True)), "a b"
+        sentence = (
+            "elicitation via server-initiated requests is unavailable on 2026-07-28 connections."
         )
+        failed = with_way_back(tool_observation("t", text(sentence, isError=True)), "a b")
         assert failed.warnings == [
             "This server needs the older protocol to ask: run `%mcp reconnect 'a b' --mode legacy`."
         ]
         assert failed.text == sentence
         (block,) = failed.to_llm_content[1:]
         assert block.text == sentence
-        assert str(failed.visualize).endswith(
-            f"{sentence}\nWarning: {failed.warnings[0]}"
-        )
-        assert (
-            str(ToolFailedError("t", failed)) == f"t: {sentence}\n{failed.warnings[0]}"
-        )
+        assert str(failed.visualize).endswith(f"{sentence}\nWarning: {failed.warnings[0]}")
+        assert str(ToolFailedError("t", failed)) == f"t: {sentence}\n{failed.warnings[0]}"
         for other in (text("no", isError=True), text(sentence)):
             observation = tool_observation("t", other)
             assert with_way_back(observation, "s") is observation

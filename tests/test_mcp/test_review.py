@@ -167,10 +167,7 @@ def test_is_against_tools_whose_calls_fail(session):
     review = review_of(session)
     finding = replace(review.findings[0], severity="error")
     worse = replace(review, findings=(finding, *review.findings[1:]))
-    assert (
-        worse.verdict.sentence
-        == "Not as it is: lint has errors, with which calls fail."
-    )
+    assert worse.verdict.sentence == "Not as it is: lint has errors, with which calls fail."
 
 
 def test_begins_its_card_with_the_counts_and_the_verdict(session):

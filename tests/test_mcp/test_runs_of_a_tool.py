@@ -85,9 +85,7 @@ class TestSavedRuns:
         with pytest.raises(ToolNotFoundError, match="'desk', which is not connected"):
             later[1].rerun()
 
-    def test_of_an_older_version_belong_to_the_tool_of_their_name(
-        self, client, tmp_path
-    ):
+    def test_of_an_older_version_belong_to_the_tool_of_their_name(self, client, tmp_path):
         """They do not say of which server the tool was."""
         path = tmp_path / "history.ndjson"
         history().persist(path)

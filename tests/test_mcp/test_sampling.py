@@ -28,9 +28,7 @@ WEATHER = Tool(
         "required": ["city"],
     },
 )
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::mcp.shared.exceptions.MCPDeprecationWarning"
-)
+pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 
 
 def user(*content):
@@ -95,9 +93,7 @@ def guide():
         """Ask until there is no call (the older protocol)."""
         messages = [ASK]
         for _ in range(3):
-            reply = await ctx.session.create_message(
-                messages, max_tokens=9, tools=[WEATHER]
-            )
+            reply = await ctx.session.create_message(messages, max_tokens=9, tools=[WEATHER])
             blocks = reply.content_as_list
             uses = [b for b in blocks if isinstance(b, ToolUseContent)]
             if not uses:
@@ -145,10 +141,7 @@ class TestAHandler:
         assert isinstance(questions[0], SamplingQuestion)
         assert questions[0].tools[0]["inputSchema"] == WEATHER.input_schema
         with answering(lambda question: [CALL, CALL]):
-            assert (
-                "call-1, weather {'city': 'Oslo'} call-2"
-                in session.tool("auto")({}).text
-            )
+            assert "call-1, weather {'city': 'Oslo'} call-2" in session.tool("auto")({}).text
         with answering(lambda question: "Rain."):
             assert session.tool("auto")({}).text == "Rain."
 
@@ -193,9 +186,7 @@ class TestAHandler:
         ],
         ids=["another tool", "no object", "no call"],
     )
-    def test_that_answers_wrongly_fails_the_request(
-        self, session, tool, reply, message
-    ):
+    def test_that_answers_wrongly_fails_the_request(self, session, tool, reply, message):
         """The server, and with it the person, gets the reason."""
         with answering(lambda question: reply):
             assert message in session.tool(tool)({}).text
@@ -255,10 +246,7 @@ class TestAPerson:
     def test_fills_in_any_object_for_a_schema_of_no_use(self, schema):
         """A schema that cannot stand in the form's own does not break the question."""
         question = for_person(self.question(schema=schema))
-        assert (
-            question.problems({"answer": {"tool": "weather", "arguments": {"a": 1}}})
-            == []
-        )
+        assert question.problems({"answer": {"tool": "weather", "arguments": {"a": 1}}}) == []
 
     def test_has_the_choice_that_the_server_gives(self):
         """A call only where one is required; a message only where none may be made."""

@@ -192,9 +192,7 @@ def test_that_are_defaults_of_a_tool_stay_with_the_server(client, server, tmp_pa
     assert fetch.input_schema["properties"]["api_key"]["default"] == SECRET
 
 
-def test_only_the_conversations_secrets_are_looked_up(
-    client, server, conversation, monkeypatch
-):
+def test_only_the_conversations_secrets_are_looked_up(client, server, conversation, monkeypatch):
     """Neither the environment, nor another syntax, nor a call without the conversation expands."""
     monkeypatch.setenv("HOME_TOKEN", "from the environment")
     tool = client.connect("echo", server).tool("echo")
@@ -211,9 +209,7 @@ def test_reaches_into_lists_and_objects_once():
     """Every string of the arguments is looked through, names are not, values not again."""
     secrets = Secrets({"A": "${B}", "B": "b"})
     arguments = {"${A}": ["${A}${B}", {"x": ("${B}", 1, None)}]}
-    assert with_secrets(arguments, secrets) == {
-        "${A}": ["${B}b", {"x": ["b", 1, None]}]
-    }
+    assert with_secrets(arguments, secrets) == {"${A}": ["${B}b", {"x": ["b", 1, None]}]}
 
 
 def test_of_an_earlier_call_show_in_no_later_one(client, server, tmp_path):
@@ -235,7 +231,8 @@ def test_of_an_earlier_call_show_in_no_later_one(client, server, tmp_path):
     history().persist(tmp_path / "journal")
     session = client.connect("echo", server)
     run_tool(session.tool("login"), password=SECRET)
-    remembered.forget()  # only the session knows it now, as after very many others
+    # Only the session knows it now, as after very many others
+    remembered.forget()
     observation = run_tool(session.tool("later"))
     assert observation.text == f"as {SECRET}"
     again = session.call("later")

@@ -79,9 +79,7 @@ class TestSecrets:
 
     def test_are_masked_in_json_too(self):
         """A secret with quotes is found where JSON has escaped it."""
-        redactor = read_entry(
-            {"command": "x", "env": {"KEY": 'a"quoted"secret'}}
-        ).redactor
+        redactor = read_entry({"command": "x", "env": {"KEY": 'a"quoted"secret'}}).redactor
         assert "quoted" not in redactor.text(r'{"key": "a\"quoted\"secret"}')
 
     @pytest.mark.parametrize(

@@ -71,7 +71,8 @@ class TestProbe:
         assert session.tool("t")({}).text == "old"
         assert session.connection.mode == "legacy"
         methods = [m.method for m in session.traffic.find(direction="sent")]
-        assert methods.count("initialize") == 1  # of the new process only
+        # Of the new process only
+        assert methods.count("initialize") == 1
         session.reconnect()
         methods = [m.method for m in session.traffic.find(direction="sent")]
         assert methods.count("server/discover") == 1
@@ -90,9 +91,7 @@ class TestProbe:
             client.disconnect("s")
         assert probes == [1, 0, 1]
 
-    def test_that_was_ignored_is_repeated_if_the_older_protocol_fails(
-        self, client, tmp_path
-    ):
+    def test_that_was_ignored_is_repeated_if_the_older_protocol_fails(self, client, tmp_path):
         """A server that was replaced, or the same command in another folder, may know the newer one only."""
         client.timeout = 3
         discovery = {
@@ -196,9 +195,7 @@ class TestLists:
     def test_unknown_and_disabled_tools_are_told_apart(self, client):
         """A wrong name gets the nearest; a disabled tool its reason, and can be forced."""
         server = client.connect("odd", misbehaving("bad-schemas"))
-        with pytest.raises(
-            ToolNotFoundError, match="cannot be called: its inputSchema"
-        ):
+        with pytest.raises(ToolNotFoundError, match="cannot be called: its inputSchema"):
             server.tool("dangling_ref")
         assert "4 more cannot be called: see tools.disabled" in repr(client)
         with pytest.raises(ToolNotFoundError, match="Did you mean 'recursive'"):
@@ -224,7 +221,8 @@ class TestChanges:
         server = client.connect("storm", misbehaving("list-changed-storm"))
         server.close()
         with pytest.raises(TimeoutError):
-            portal.call(asyncio.sleep, 60, timeout=0.5)  # longer than news is collected
+            # Longer than news is collected
+            portal.call(asyncio.sleep, 60, timeout=0.5)
         assert server.status == "closed"
         assert children() == before
 
@@ -242,9 +240,7 @@ class TestChanges:
 
     @pytest.mark.parametrize("args", [(), ("--modern",)], ids=["legacy", "modern"])
     @pytest.mark.parametrize("reach", ["stdio", "http"])
-    def test_a_list_that_never_comes_is_an_error_that_says_so(
-        self, client, args, reach
-    ):
+    def test_a_list_that_never_comes_is_an_error_that_says_so(self, client, args, reach):
         """Such a server is incomplete, which its views show with why and what to do; calls work."""
         client.timeout = 1
         with ExitStack() as stack:
@@ -256,7 +252,8 @@ class TestChanges:
             assert (session.status, list(session.tools)) == ("incomplete", [])
             assert ", incomplete, " in repr(session)
             assert "is connected, but does not list its tools: " in session.error
-            if reach == "stdio":  # this server's HTTP has an empty answer at once
+            # This server's HTTP has an empty answer at once
+            if reach == "stdio":
                 assert "no answer within 1 s." in session.error
             table = repr(mcp_listing.tools(session))
             assert "does not list its tools" in " ".join(table.split())

@@ -124,15 +124,11 @@ class TestDigests:
         with pytest.raises(ServerError) as caught:
             session.skills.read("forms")
         message = str(caught.value)
-        assert message.startswith(
-            "The file 'SKILL.md' of the skill 'forms' is not the one"
-        )
+        assert message.startswith("The file 'SKILL.md' of the skill 'forms' is not the one")
         assert message.endswith("It was not used.")
         assert TEXT not in message
 
-    def test_of_a_changed_skill_are_compared_with_a_second_reading(
-        self, client, tmp_path
-    ):
+    def test_of_a_changed_skill_are_compared_with_a_second_reading(self, client, tmp_path):
         """An answer that is fresh for a minute is asked for again once the skill changed."""
         path, changed = tmp_path / "s", "# New forms"
 

@@ -54,7 +54,8 @@ def tools(client):
         (["model", "app"], {"model", "app"}),
         ([], set()),
         (["other", 7, None], set()),
-        ("app", {"model", "app"}),  # no list: it says nothing
+        # No list: it says nothing
+        ("app", {"model", "app"}),
         (None, {"model", "app"}),
     ],
 )

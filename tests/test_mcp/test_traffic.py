@@ -11,9 +11,7 @@ class TestTraffic:
         """An answer carries the method and the time of the request with its id."""
         traffic = Traffic()
         traffic.note("sent", "{}", kind="request", method="ping", request_id=1)
-        traffic.note(
-            "received", "{}", kind="request", method="roots/list", request_id=1
-        )
+        traffic.note("received", "{}", kind="request", method="roots/list", request_id=1)
         traffic.note("received", "{}", kind="response", request_id=1)
         assert traffic[2].method == "ping"
         assert traffic[2].seconds >= 0
@@ -47,9 +45,7 @@ class TestTraffic:
         traffic.note("sent", "alpha", kind="request", method="a", request_id=1)
         traffic.note("received", "beta", kind="response", request_id=1)
         assert [m.text for m in traffic.find("bet")] == ["beta"]
-        assert [m.text for m in traffic.find(direction="sent", kind="request")] == [
-            "alpha"
-        ]
+        assert [m.text for m in traffic.find(direction="sent", kind="request")] == ["alpha"]
         assert [m.text for m in traffic.find(method="a")] == ["alpha", "beta"]
 
     def test_can_be_written_to_a_file(self):

@@ -57,9 +57,7 @@ class TestInThisProcess:
         assert session.tools.last_change.added == ("triple",)
 
     @pytest.mark.parametrize("ending", ["", ":mcp", ":other"])
-    def test_a_module_or_file_holds_a_server(
-        self, client, tmp_path, monkeypatch, ending
-    ):
+    def test_a_module_or_file_holds_a_server(self, client, tmp_path, monkeypatch, ending):
         """`file.py`, `file.py:name` and `module:name` are servers."""
         (tmp_path / "holds_a_server.py").write_text(
             textwrap.dedent("""
@@ -94,7 +92,8 @@ class TestInThisProcess:
     def test_fastmcps_transforms_are_kept(self, client):
         """A configuration may rename tools, as FastMCP's may."""
         entry = {**light("far", "x"), "tools": {"x": {"name": "near"}}}
-        client.connect("first", light("first", "x"))  # with the guard of all
+        # With the guard of all
+        client.connect("first", light("first", "x"))
         before = children()
         session = client.connect("renamed", entry)
         assert session.tool("near")({}).text == "far"
@@ -136,9 +135,7 @@ class TestInThisProcess:
         async def pet(request):
             return PlainTextResponse(request.path_params["name"])
 
-        app = Starlette(
-            routes=[Route("/openapi.json", document), Route("/pets/{name}", pet)]
-        )
+        app = Starlette(routes=[Route("/openapi.json", document), Route("/pets/{name}", pet)])
         with serving_app(app) as url:
             session = client.connect("pets", f"{url}/openapi.json")
             assert "rex" in session.tool("get_pet")({"name": "rex"}).text
@@ -259,9 +256,7 @@ class TestHttp:
             session = client.connect("guarded", {"url": url, **entry})
             text = session.tool("who")({}).text
             assert requests == [("Bearer s3cret-bearer", "s3cret-header")]
-            assert (
-                "s3cret" not in text + repr(session.entry) + session.traffic.to_ndjson()
-            )
+            assert "s3cret" not in text + repr(session.entry) + session.traffic.to_ndjson()
             client.sync_close()
 
     def test_nothing_there_is_a_sentence(self, client):
@@ -314,4 +309,5 @@ def test_a_server_that_takes_no_message_delays_no_time_limit(client, caplog):
         session.call_seconds = 0.3
         assert "no answer within 0.3 s" in session.call("ping").text.lower()
         session.close()
-    assert "write blocked" not in caplog.text  # the SDK's words after five seconds
+    # The SDK's words after five seconds
+    assert "write blocked" not in caplog.text

@@ -40,7 +40,8 @@ def plain(secret: Any) -> str:
     return secret.get_secret_value() if isinstance(secret, SecretStr) else secret
 
 
-KNOWN = dict[str, str]()  # how a tool of the kind "default" comes to its secret
+# How a tool of the kind "default" comes to its secret
+KNOWN = dict[str, str]()
 
 
 def key() -> SecretStr:
@@ -69,9 +70,7 @@ def wrapped(code: SecretStr, fails: bool = False):
     return text_with(fails, code)
 
 
-def default(
-    code: Annotated[SecretStr, Field(default_factory=key)], fails: bool = False
-):
+def default(code: Annotated[SecretStr, Field(default_factory=key)], fails: bool = False):
     return text_with(fails, code)
 
 

@@ -24,9 +24,7 @@ SCHEMA = {
     },
     "if": {"properties": {"how": {"const": "badge"}}, "required": ["how"]},
     "then": {"properties": {"badge": {**TEXT, "format": "password"}}},
-    "dependentSchemas": {
-        "lane": {"properties": {"stamp": {**TEXT, "format": "password"}}}
-    },
+    "dependentSchemas": {"lane": {"properties": {"stamp": {**TEXT, "format": "password"}}}},
 }
 CAPABILITIES = {"tools": {}, "logging": {}}
 NAME = {"name": "leaky", "version": "1"}
@@ -47,7 +45,8 @@ ERAS = {
     },
 }
 MORE = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-HINTS = {"readOnlyHint": True}  # nobody is asked before
+# Nobody is asked before
+HINTS = {"readOnlyHint": True}
 TOOLS = [
     {
         "name": name,

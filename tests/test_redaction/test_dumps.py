@@ -18,7 +18,8 @@ PROGRAMS = {
     "od of bytes": ["od", "-tx1"],
     "od with text": ["od", "-A", "x", "-t", "x1z"],
 }
-BEFORE, AFTER = 16, 16  # bytes of other text, so that the secret is on lines with it
+# Bytes of other text, so that the secret is on lines with it
+BEFORE, AFTER = 16, 16
 
 
 @pytest.fixture(params=PROGRAMS)

@@ -93,9 +93,7 @@ class TestHide:
         """Objects and lists are looked into, with the schema of each."""
         schema = {
             "properties": {
-                "logins": {
-                    "items": {"properties": {"code": {"format": "password"}, "n": {}}}
-                }
+                "logins": {"items": {"properties": {"code": {"format": "password"}, "n": {}}}}
             }
         }
         hidden = hide(
@@ -266,9 +264,7 @@ class TestHide:
             ({"anyOf": [{"$ref": "#/$defs/O"}, {"type": "null"}]}, ["s"]),
         ],
     )
-    def test_hides_whole_what_the_schema_describes_as_something_else(
-        self, schema, value
-    ):
+    def test_hides_whole_what_the_schema_describes_as_something_else(self, schema, value):
         """An object that a model sent as text: nobody can tell which part is the secret."""
         parts = {
             "O": {"type": "object", "properties": {"password": {}}},
@@ -363,9 +359,7 @@ class TestAGlance:
         ],
         ids=str,
     )
-    def test_sees_nothing_harmless_where_a_closer_look_may_find_a_secret(
-        self, schema, value
-    ):
+    def test_sees_nothing_harmless_where_a_closer_look_may_find_a_secret(self, schema, value):
         """Only simple values under declared names that no secret has are let through unread."""
         secrecy = Secrecy({"type": "object", "properties": schema})
         assert not secrecy.is_harmless(value)

@@ -33,9 +33,7 @@ SECRETS = {
 def shell():
     with new_shell() as shell:
         shell.run_line_magic("load_ext", "toolbench")
-        shell.run_cell(
-            "import json\nfrom toolbench import Conversation, run_tool, history"
-        )
+        shell.run_cell("import json\nfrom toolbench import Conversation, run_tool, history")
         shell.run_cell("from toolbench.agent import Agent")
         shell.run_cell("from toolbench.llm import parse_tool_calls")
         shell.run_cell("from toolbench.serving import serve")
@@ -63,10 +61,7 @@ def places(captured, wire, journal: Path) -> dict[str, str]:
     return {
         "cell stdout": captured.stdout,
         "cell stderr": captured.stderr,
-        **{
-            f"cell output {kind}": str([o.get(kind) for o in outputs])
-            for kind in KINDS_OF_OUTPUT
-        },
+        **{f"cell output {kind}": str([o.get(kind) for o in outputs]) for kind in KINDS_OF_OUTPUT},
         "all cell outputs": repr(outputs),
         "record": f"{record!r} {record.observation!r} {record.arguments}",
         "record displayed": str(record._repr_mimebundle_()),
@@ -91,9 +86,7 @@ def with_each_secret(pairs, kinds):
         met[kind] += 1
         for place, (name, secret) in enumerate(SECRETS.items()):
             marks = [] if place == turn else [pytest.mark.long]
-            yield pytest.param(
-                kind, *way, secret, marks=marks, id="-".join([kind, *way, name])
-            )
+            yield pytest.param(kind, *way, secret, marks=marks, id="-".join([kind, *way, name]))
 
 
 KINDS_OF_OUTPUT = ("text/plain", "text/html", "text/markdown", "application/json")
@@ -103,13 +96,12 @@ OF_A_NOTEBOOK = [
     (kind, way)
     for kind in KINDS
     for way in WAYS_IN
-    if (kind, way) != ("in JSON", "button")  # the text in the form is the person's
+    # The text in the form is the person's
+    if (kind, way) != ("in JSON", "button")
 ]
 
 
-@pytest.mark.parametrize(
-    ("kind", "way", "secret"), list(with_each_secret(OF_A_NOTEBOOK, KINDS))
-)
+@pytest.mark.parametrize(("kind", "way", "secret"), list(with_each_secret(OF_A_NOTEBOOK, KINDS)))
 def test_of_a_notebooks_tool(kind, way, secret, shell, wire, tmp_path, caplog):
     """The tool gets the secret; people, files and pages get a mark in place of it."""
     function, arguments = KINDS[kind]
@@ -126,9 +118,7 @@ def test_of_a_notebooks_tool(kind, way, secret, shell, wire, tmp_path, caplog):
         texts["a handler of logs"] = caplog.text
         caplog.clear()
         assert received.count(secret) == fails + 1
-        assert {
-            p: pieces for p, text in texts.items() if (pieces := leaks(text, secret))
-        } == {}
+        assert {p: pieces for p, text in texts.items() if (pieces := leaks(text, secret))} == {}
         shows = {place for place, text in texts.items() if MARK in text}
         always = {"record", "to_json", "journal", "record displayed"}
         assert shows >= always | {"a handler of logs"}
@@ -145,9 +135,7 @@ def test_of_a_conversation(way, secret, shell, wire, tmp_path):
     shell.user_ns["leaky"] = tool(
         lambda fails=False: text_with(fails, secret), name="leaky", description="Tell."
     )
-    shell.user_ns["conversation"] = Conversation(
-        ConversationState(secrets={"KEY": secret})
-    )
+    shell.user_ns["conversation"] = Conversation(ConversationState(secrets={"KEY": secret}))
     history().clear()
     history().persist(tmp_path / "journal")
     call = {
@@ -162,12 +150,8 @@ def test_of_a_conversation(way, secret, shell, wire, tmp_path):
         texts = places(captured, wire, tmp_path / "journal")
         answer = shell.user_ns["answer"]
         texts["answer"] = "" if fails else f"{answer.text} {answer.to_llm_content}"
-        assert {
-            p: pieces for p, text in texts.items() if (pieces := leaks(text, secret))
-        } == {}
-        assert all(
-            MARK in texts[place] for place in ("cell stdout", "cell stderr", "record")
-        )
+        assert {p: pieces for p, text in texts.items() if (pieces := leaks(text, secret))} == {}
+        assert all(MARK in texts[place] for place in ("cell stdout", "cell stderr", "record"))
 
 
 SERVER_KINDS = {
@@ -220,9 +204,11 @@ def has_told(session, lines):
 
 SERVER_WAYS = ("tool(...)", "run_tool", "acall", "%%tool", "button")
 IN_A_FORM = (
-    ("in JSON", "button"),  # the text in the form is the person's
+    # The text in the form is the person's
+    ("in JSON", "button"),
 )
-OF_A_CONVERSATION = ("tool(...)", "acall")  # as only they take one
+# As only they take one
+OF_A_CONVERSATION = ("tool(...)", "acall")
 
 
 OF_A_SERVER = [
@@ -237,9 +223,7 @@ OF_A_SERVER = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("pairs", "kinds"), [(OF_A_NOTEBOOK, KINDS), (OF_A_SERVER, SERVER_KINDS)]
-)
+@pytest.mark.parametrize(("pairs", "kinds"), [(OF_A_NOTEBOOK, KINDS), (OF_A_SERVER, SERVER_KINDS)])
 def test_each_kind_and_each_way_meets_each_secret(pairs, kinds):
     """Also among those that are not marked `long`."""
     short = [p.values for p in with_each_secret(pairs, kinds) if not p.marks]
@@ -261,9 +245,7 @@ def test_of_a_server(kind, way, era, secret, shell, wire, tmp_path, leaky_server
     lines = session.stderr.total
     history().clear()
     history().persist(tmp_path / "journal")
-    shell.user_ns["conversation"] = Conversation(
-        ConversationState(secrets={"KEY": secret})
-    )
+    shell.user_ns["conversation"] = Conversation(ConversationState(secrets={"KEY": secret}))
     for name in ("tell", "fail"):
         shell.user_ns["leaky"] = shell.user_ns[name] = session.tool(name)
         with capture_output() as captured:
@@ -282,8 +264,7 @@ def test_of_a_server(kind, way, era, secret, shell, wire, tmp_path, leaky_server
         eventually(partial(has_told, session, lines))
         lines = session.stderr.total
         texts = places(captured, wire, tmp_path / "journal") | {
-            "traffic": session.traffic.to_ndjson()
-            + str([m.text for m in session.traffic]),
+            "traffic": session.traffic.to_ndjson() + str([m.text for m in session.traffic]),
             "log": str([f"{entry} {entry!r}" for entry in session.log]),
             "stderr": session.stderr.text,
             "noise": str(session.noise),
@@ -322,7 +303,5 @@ def test_of_an_address(kind, secret):
             "error": f"{caught.value} {session.error}",
             "session": f"{session!r} {session.traffic.to_ndjson()} {session.status}",
         }
-        assert {
-            p: pieces for p, text in texts.items() if (pieces := leaks(text, secret))
-        } == {}
+        assert {p: pieces for p, text in texts.items() if (pieces := leaks(text, secret))} == {}
         assert MARK in texts["error"]

@@ -16,7 +16,8 @@ from toolbench.redaction.detection.secrecy import Secrecy, hide
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "tools_public.jsonl"
 TEXT = {"type": "string"}
-SECRET_TEXTS = 30  # of the 9,376 arguments of the corpus, each looked at
+# Of the 9,376 arguments of the corpus, each looked at
+SECRET_TEXTS = 30
 
 
 class TestArguments:
@@ -101,9 +102,7 @@ class TestArguments:
         sent_as_text = {"login": '{"api_keys": ["k"]}'}
         assert hide(sent_as_text, {"properties": {"login": keys}}) == {"login": MARK}
 
-    @pytest.mark.skipif(
-        not CORPUS.exists(), reason="the corpus is kept beside the checkout"
-    )
+    @pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is kept beside the checkout")
     def test_of_real_tools_are_hidden_where_they_hold_secrets(self):
         """Of thousands of real arguments, hardly any is a secret: no ordinary one is hidden."""
         names = []
@@ -156,4 +155,5 @@ class TestNames:
     def test_that_only_look_alike_hide_nothing(self, name):
         """Other words are other things."""
         assert hide({name: "text"}, LOGIN) == {name: "text"}
-        assert hide({"passwrod": "text"}, {}) == {"passwrod": "text"}  # a free map
+        # A free map
+        assert hide({"passwrod": "text"}, {}) == {"passwrod": "text"}

@@ -12,14 +12,10 @@ from toolbench.redaction.redactor import Redactor
 
 SECRET = b"s3cr3t-value"
 REDACTOR = Redactor([SECRET.decode(), "abab"])
-COLOUR = Noise(
-    re.compile(rb"(\x1b\[[0-9;]*[A-Za-z]?|\0)"), re.compile(rb"\x1b(?:\[[0-9;]*)?\Z")
-)
+COLOUR = Noise(re.compile(rb"(\x1b\[[0-9;]*[A-Za-z]?|\0)"), re.compile(rb"\x1b(?:\[[0-9;]*)?\Z"))
 NOISES = st.sampled_from([b"", b"\0", b"\x1b[31m", b"\x1b[K\0\0", b"\x1b[1;2m\x1b[0m"])
 WORDS = st.lists(
-    st.sampled_from(
-        [SECRET, SECRET[:5], SECRET[5:], b"abab", b"ab", b"a", b"\n", b"x "]
-    )
+    st.sampled_from([SECRET, SECRET[:5], SECRET[5:], b"abab", b"ab", b"a", b"\n", b"x "])
 )
 
 
@@ -81,9 +77,7 @@ class TestNoisyStream:
         """The title of a window, and a password with an escape character."""
         link = Noise(re.compile(rb"(\x1b\][^\x07]*\x07?)"), re.compile(rb"\x1b\Z"))
         stream = NoisyStream(Redactor(["in-a-title", "a\x1b]b\x07c"]), link)
-        data = (
-            stream.feed_data(b"\x1b]in-a-title\x07 a\x1b]b\x07c") + stream.flush_data()
-        )
+        data = stream.feed_data(b"\x1b]in-a-title\x07 a\x1b]b\x07c") + stream.flush_data()
         assert data == f"\x1b]{MARK}\x07 {MARK}".encode()
 
 

@@ -11,7 +11,8 @@ from toolbench.redaction.detection.secrecy import Secrecy, hide, texts
 from toolbench.redaction.detection.settings import secrets_in_argument
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "tools_public.jsonl"
-SECRETS_IN_TEXTS = 0  # of all texts of the tools of the corpus, each looked at
+# Of all texts of the tools of the corpus, each looked at
+SECRETS_IN_TEXTS = 0
 
 
 class TestSettingsInArguments:
@@ -62,9 +63,7 @@ class TestSettingsInArguments:
         """Sentences, code and addresses have such words too."""
         assert Secrecy({}).hide({"x": value}) == ({"x": value}, [])
 
-    @pytest.mark.skipif(
-        not CORPUS.exists(), reason="the corpus is kept beside the checkout"
-    )
+    @pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is kept beside the checkout")
     def test_hide_nothing_of_what_real_tools_describe(self):
         """No description, default or example of the corpus, thousands of texts, is hidden."""
         known = list[str]()
@@ -124,9 +123,7 @@ class TestJsonTexts:
         assert sorted(secrets) == ["a-token", "hunter2"]
         assert '"password": ' in result["body"]
 
-    @pytest.mark.parametrize(
-        "text", ["{", '{"password": ', "[1]", '{"a": "b"}', "{" * 9]
-    )
+    @pytest.mark.parametrize("text", ["{", '{"password": ', "[1]", '{"a": "b"}', "{" * 9])
     def test_that_are_none_or_hold_none_stay_as_they_are(self, text):
         """A text that only begins like JSON is any text."""
         assert hide({"body": text}, {}) == {"body": text}

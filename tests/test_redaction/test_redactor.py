@@ -32,7 +32,8 @@ PEM = (
     "-----END PRIVATE KEY-----\n"
 )
 
-FEW = 6  # letters of base64 that tell of what stands around a secret as much as of it
+# Letters of base64 that tell of what stands around a secret as much as of it
+FEW = 6
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -43,16 +44,15 @@ def test_a_secret_is_found_however_it_is_written(secret, way):
     text = Redactor([secret]).text(f"before {written} after")
     assert text.startswith("before ") and text.endswith(" after") and MARK in text
     frame, rest = f"before {WAYS[way]('')} after", text.replace(MARK, "")
-    assert len(rest.replace("=", "")) <= len(frame) + FEW  # but what fills a group up
+    # But what fills a group up
+    assert len(rest.replace("=", "")) <= len(frame) + FEW
 
 
 class TestLines:
     def test_of_a_key_are_secrets(self):
         """Each line of a PEM key is as secret as the whole; its frame is not."""
         first, second = PEM.splitlines()[1:3]
-        text = Redactor([PEM]).text(
-            f"a {first} b\n-----BEGIN PRIVATE KEY----- {second}"
-        )
+        text = Redactor([PEM]).text(f"a {first} b\n-----BEGIN PRIVATE KEY----- {second}")
         assert text == f"a {MARK} b\n-----BEGIN PRIVATE KEY----- {MARK}"
 
     def test_of_the_whole_make_one_mark(self):
@@ -91,9 +91,7 @@ class TestKnows:
 
 def test_the_mark_shows_in_html():
     """It is no tag: a browser shows it."""
-    assert (
-        Redactor(["hunter2"]).html("<b>hunter2</b>") == "<b>&lt;secret-hidden&gt;</b>"
-    )
+    assert Redactor(["hunter2"]).html("<b>hunter2</b>") == "<b>&lt;secret-hidden&gt;</b>"
 
 
 PARTS = st.text(alphabet="ab<s\n-é'", min_size=1, max_size=9)

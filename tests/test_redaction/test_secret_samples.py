@@ -81,12 +81,8 @@ def test_stay_if_they_hold_no_secret():
     assert without_secret_samples(schema) == schema
 
 
-@pytest.mark.skipif(
-    not CORPUS.exists(), reason="the corpus is kept beside the checkout"
-)
+@pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is kept beside the checkout")
 def test_of_real_tools_stay():
     """No tool of the corpus, thousands of them, has a secret among its samples."""
-    schemas = [
-        json.loads(line)["inputSchema"] for line in CORPUS.read_text().splitlines()
-    ]
+    schemas = [json.loads(line)["inputSchema"] for line in CORPUS.read_text().splitlines()]
     assert [s for s in schemas if without_secret_samples(s) != s] == []

@@ -17,7 +17,8 @@ from toolbench.redaction.redactor import Redactor
 SECRET = "hunter2-tHe_sEcret of /1"
 REDACTOR = Redactor([SECRET])
 BEFORE, BEHIND = "The first line\n", "\nand the last one."
-ENCODERS = {  # with the bits of each letter
+# With the bits of each letter
+ENCODERS = {
     "base64": (6, lambda data: b64encode(data).decode()),
     "URL-safe base64": (6, lambda data: urlsafe_b64encode(data).decode()),
     "base32": (5, lambda data: b32encode(data).decode()),
@@ -85,9 +86,7 @@ class TestWhateverTheWidth:
         assert result.startswith(BEFORE) and result.endswith(BEHIND)
         assert result.count(MARK) == 1
         assert not shows(letters, result)
-        assert len(result) <= len(REDACTOR.text(whole)) + (FEWEST - 1) * len(
-            " 6\n" + " " * 8
-        )
+        assert len(result) <= len(REDACTOR.text(whole)) + (FEWEST - 1) * len(" 6\n" + " " * 8)
 
     @given(writings())
     def test_line_by_line(self, writing):

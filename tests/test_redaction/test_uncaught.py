@@ -65,9 +65,7 @@ def test_a_capture_of_a_cell_holds_none(kind, fails):
         shell.user_ns["leaky"] = tool(function, name="leaky", description="Tell.")
         more = {"fails": True} if fails else {}
         shell.user_ns["arguments"] = arguments(SECRET) | more
-        shell.run_cell(
-            "%%capture held\ntry:\n    leaky(arguments)\nexcept ValueError:\n    pass"
-        )
+        shell.run_cell("%%capture held\ntry:\n    leaky(arguments)\nexcept ValueError:\n    pass")
         captured = shell.user_ns["held"]
         shell.run_line_magic("unload_ext", "toolbench")
     outputs = [output.data for output in captured.outputs]

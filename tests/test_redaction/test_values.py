@@ -96,9 +96,7 @@ class TestReaches:
         masked = redactor.value(original)
         assert (type(masked), masked.b, masked._secret) == (Model, MARK, MARK)
 
-    @pytest.mark.parametrize(
-        "value", [Opaque(SECRET), Level.LEAKED], ids=["it", "enum"]
-    )
+    @pytest.mark.parametrize("value", [Opaque(SECRET), Level.LEAKED], ids=["it", "enum"])
     def test_what_cannot_be_copied(self, value):
         """It becomes its text: a secret never gets out for want of a copy."""
         masked = redactor.value({"a": value})["a"]
@@ -218,9 +216,7 @@ class TestErrors:
     def test_that_cannot_be_changed_are_replaced(self):
         """One that keeps its words to itself becomes a RuntimeError that quotes them."""
         error = UnicodeDecodeError("utf-8", b"x", 0, 1, SECRET)
-        with pytest.raises(
-            RuntimeError, match=r"UnicodeDecodeError: .*hidden"
-        ) as caught:
+        with pytest.raises(RuntimeError, match=r"UnicodeDecodeError: .*hidden") as caught:
             failing(error)({}, CONVERSATION)
         assert caught.value.__context__ is caught.value.__cause__ is None
 
@@ -249,9 +245,7 @@ class TestErrors:
 class TestResults:
     def test_keep_no_secret_in_their_python_object(self):
         """`result` is what the function returned, but for the secrets in it."""
-        tool = ToolDefinition(
-            name="t", executor=lambda a: {Path(SECRET): Plain(SECRET)}
-        )
+        tool = ToolDefinition(name="t", executor=lambda a: {Path(SECRET): Plain(SECRET)})
         [(path, plain)] = tool({}, CONVERSATION).result.items()
         assert (path, plain.text) == (Path(MARK), MARK)
 

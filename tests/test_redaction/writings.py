@@ -34,10 +34,7 @@ WAYS = {
     "form": lambda text: quote_plus(as_bytes(text)),
     "hex": lambda text: as_bytes(text).hex(),
     "HEX": lambda text: as_bytes(text).hex().upper(),
-    **{
-        f"hex with {separator!r}": partial(hex_with, separator)
-        for separator in (":", "-", " ")
-    },
+    **{f"hex with {separator!r}": partial(hex_with, separator) for separator in (":", "-", " ")},
     "words of hex": lambda text: as_bytes(text).hex(" ", -2),
     "words of hex, one on": lambda text: as_bytes(f"x{text}").hex(" ", -2),
     "HTML": escape,
@@ -51,9 +48,7 @@ WAYS = {
     "shell": shlex.quote,
     **{f"base64 at {n}": base64_at(n) for n in range(4)},
     **{f"base32 at {n}": base64_at(n, b32encode) for n in range(5)},
-    "base64 of UTF-16": lambda text: b64encode(
-        text.encode("utf-16", "surrogatepass")
-    ).decode(),
+    "base64 of UTF-16": lambda text: b64encode(text.encode("utf-16", "surrogatepass")).decode(),
     **{f"URL-safe base64 at {n}": base64_at(n, urlsafe_b64encode) for n in range(4)},
 }
 
@@ -67,9 +62,7 @@ def base64_of(encode, text):
 
 IN_EACH_OTHER = {
     **{
-        f"{inner} in {outer}": lambda text, inner=inner, outer=outer: WAYS[outer](
-            WAYS[inner](text)
-        )
+        f"{inner} in {outer}": lambda text, inner=inner, outer=outer: WAYS[outer](WAYS[inner](text))
         for inner in INSIDE
         for outer in INSIDE
     },

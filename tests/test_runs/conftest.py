@@ -28,6 +28,4 @@ def kernel(request):
 def impatient(monkeypatch):
     """Insist soon: a test of what happens then has no second to wait."""
     monkeypatch.setattr("toolbench.runs.cancellation.cancellation.GRACE", 0.05)
-    monkeypatch.setattr(
-        "toolbench.runs.cancellation.cancellation.CALLBACK_SECONDS", 0.05
-    )
+    monkeypatch.setattr("toolbench.runs.cancellation.cancellation.CALLBACK_SECONDS", 0.05)

@@ -27,13 +27,9 @@ class Kernel:
         self.messages: list[dict[str, Any]] = []
 
     def __enter__(self) -> Self:
-        environment = {
-            k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")
-        }
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
         path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-        self._manager.start_kernel(
-            env=environment | {"PYTHONPATH": path}, cwd=str(ROOT)
-        )
+        self._manager.start_kernel(env=environment | {"PYTHONPATH": path}, cwd=str(ROOT))
         self.client: BlockingKernelClient = self._manager.client()
         self.client.start_channels()
         self.client.wait_for_ready(timeout=SECONDS)
@@ -136,7 +132,8 @@ class Kernel:
             button: What it says.
             subshell: Send it as JupyterLab does, for a thread of its own.
         """
-        at_once = self._clicked.get(button, 0.0) + 0.5  # it would be a double click
+        # It would be a double click
+        at_once = self._clicked.get(button, 0.0) + 0.5
         self.listen_until(lambda: time.monotonic() > at_once, "it is another click")
         self._clicked[button] = time.monotonic()
         self.listen_until(lambda: self._called(button), f"there is a button {button!r}")

@@ -265,9 +265,7 @@ class TestOnce:
 
     def test_an_action_and_more_is_wrong_use(self):
         """Arguments beside an action would be lost: there is nothing to add them to."""
-        with pytest.raises(
-            TypeError, match="take runs an action as it is: leave out word"
-        ):
+        with pytest.raises(TypeError, match="take runs an action as it is: leave out word"):
             run_tool(take, TakeAction(word="a"), word="b")
 
     @pytest.mark.parametrize(

@@ -129,7 +129,8 @@ def test_names_that_are_no_text(value, journal):
     """Arguments under such names are refused in a sentence, and the call can be looked at."""
     try:
         hash(value)
-    except (TypeError, RuntimeError):  # from Python 3.13 a path hashes its text
+    except (TypeError, RuntimeError):
+        # From Python 3.13 a path hashes its text
         pytest.skip("cannot be a key")
     if isinstance(value, str):
         pytest.skip("is text")

@@ -46,7 +46,8 @@ class TestBreakable:
                 work.end()
                 if strikes == "after":
                     work.strike()
-                for _ in range(100_000):  # where a strike on its way would arrive
+                # Where a strike on its way would arrive
+                for _ in range(100_000):
                     pass
             except self.Stop:
                 work.end()

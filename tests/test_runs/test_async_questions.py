@@ -56,9 +56,7 @@ class TestInACell:
         assert run_tool(ask_name).text == "Hello Ada."
         assert threads == [threading.main_thread()]
 
-    @pytest.mark.parametrize(
-        "call", [ask_name, lambda _: asyncio.run(ask_name.acall({}))]
-    )
+    @pytest.mark.parametrize("call", [ask_name, lambda _: asyncio.run(ask_name.acall({}))])
     def test_are_asked_by_plain_and_awaited_calls_too(self, typing, call):
         """However a cell calls the tool."""
         threads = typing("Ada")

@@ -333,7 +333,8 @@ class TestTimeLimit:
     def test_of_an_outer_run_is_the_reason_of_the_inner_one(self):
         """No model reads that a person stopped it."""
         inner = Run(tools.Outer(tools.Steps().tool).tool, {}, source="magic")
-        perform(inner, timeout=1)  # enough to begin the inner run on a busy machine
+        # Enough to begin the inner run on a busy machine
+        perform(inner, timeout=1)
         texts = [record.observation.text for record in history()]
         assert len(texts) == 2
         assert all("timed out after 1 s" in text for text in texts)
@@ -360,9 +361,7 @@ class TestRunsInRuns:
             return f"told {current_run().ask('Name?', {'type': 'string'}).value}"
 
         outer = tools.Outer(inner)
-        run, _ = background(
-            outer.tool, asker=lambda question: Answer("accept", {"answer": "Ada"})
-        )
+        run, _ = background(outer.tool, asker=lambda question: Answer("accept", {"answer": "Ada"}))
         assert run.done.wait(20)
         assert run.output.text == "from inside\n"
         assert run.observation.text == "inner: told Ada"

@@ -199,9 +199,7 @@ class TestMeter:
 
     def test_is_one_line_of_a_screen(self, shell):
         """A page of text becomes its beginning."""
-        CellProgress.here(titled("Copy")).draw(
-            Progress(message="a\nb\t" + "c" * 1_000_000)
-        )
+        CellProgress.here(titled("Copy")).draw(Progress(message="a\nb\t" + "c" * 1_000_000))
         [text] = shell.texts
         assert text.startswith("Copy: a b ccc")
         assert len(text) <= 200
@@ -224,7 +222,8 @@ class TestMeter:
         monkeypatch.setattr(cell_progress, "SOON", 0)
         assert perform(run_here(copy, {})).text == "copied"
         assert requests, "nothing was drawn: this proves nothing"
-        shell.kernel = object()  # of another make, that tells nothing of cells
+        # Of another make, that tells nothing of cells
+        shell.kernel = object()
         assert perform(run_here(copy, {})).text == "copied"
 
     @pytest.mark.parametrize("where", ["click", "captured"])
@@ -332,9 +331,7 @@ class TestInAKernel:
     def test_calls_side_by_side_share_the_line(self, kernel, tmp_path):
         """Also those of `run_tools`, which work in threads."""
         file = tmp_path / "seen"
-        request = kernel.start(
-            f"run_tools([(t, {{'seen': '{file}'}}) for t in (plain, loop)])"
-        )
+        request = kernel.start(f"run_tools([(t, {{'seen': '{file}'}}) for t in (plain, loop)])")
         both = "plain: half · 1 of 2  |  loop: half · 1 of 2"
         kernel.listen_until(
             lambda: both in [d["text/plain"] for d in drawn(kernel, request)],

@@ -150,9 +150,7 @@ class TestConsent:
             (None, "denied", "erase was not run: no person could be asked", "declined"),
         ],
     )
-    def test_is_asked_for_before_something_is_destroyed(
-        self, answer, state, text, decision
-    ):
+    def test_is_asked_for_before_something_is_destroyed(self, answer, state, text, decision):
         """A destructive tool runs only if somebody agreed; the record says what was decided."""
         run = Run(tools.erase, {"path": "x"}, source="button", asker=preset(answer))
         observation = perform(run)
@@ -293,9 +291,7 @@ class TestConsentByName:
 
 
 class TestLeavingNothingBehind:
-    @pytest.mark.skipif(
-        sys.platform != "linux", reason="only Linux lists a process's open files"
-    )
+    @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists a process's open files")
     def test_a_thousand_runs(self):
         """1,000 runs one after another leave no thread and no open file."""
         background(tools.talk)[1].join(20)

@@ -31,9 +31,7 @@ class TestGroups:
         """Groups in groups are no errors of their own, and the sentence stays short."""
         kind = type("V", (ValueError,), {})
         errors = [kind(number) for number in range(count)]
-        nested = ExceptionGroup(
-            "all", [ExceptionGroup("some", errors[:1]), *errors[1:]]
-        )
+        nested = ExceptionGroup("all", [ExceptionGroup("some", errors[:1]), *errors[1:]])
         text = sentence_of(nested)
         assert text.startswith("ExceptionGroup: all (")
         assert "some" not in text
@@ -57,6 +55,4 @@ def test_a_connection_of_another_thread_says_where_to_open_it():
     connection.close()
     [text] = texts
     assert "created in a thread" in text
-    assert text.endswith(
-        "open the connection inside of the tool, or with check_same_thread=False."
-    )
+    assert text.endswith("open the connection inside of the tool, or with check_same_thread=False.")

@@ -41,7 +41,8 @@ def test_is_interruptible_in_a_cell_that_awaits(monkeypatch):
     finally:
         signal.signal(signal.SIGINT, before)
     assert answer == Answer("cancel")
-    assert signals == [signal.SIGINT]  # which cancels the cell
+    # Which cancels the cell
+    assert signals == [signal.SIGINT]
 
 
 def test_interrupted_is_one_sentence_in_the_cell(monkeypatch, capsys):

@@ -80,7 +80,8 @@ class TestOnDisk:
         """Also where runs came before the cell that persists, as they do when a notebook runs anew."""
         path = tmp_path / "history.ndjson"
         for session in range(3):
-            numbers.reset()  # a new kernel
+            # A new kernel
+            numbers.reset()
             slow = run_here(tools.add, {"a": 10 * session + 3})
             slow.begin()
             for n in (1, 2):

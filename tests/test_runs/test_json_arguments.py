@@ -94,9 +94,7 @@ KINDS: dict[str, tuple[Any, Any, Any]] = {
     "dict by number": (dict[int, str], {1: "a"}, {"1": "a"}),
     "anything": (Any, [DAY, Kind.BOOK], ["2026-12-25", "book"]),
 }
-EVERY_KIND = pytest.mark.parametrize(
-    ("kind", "value", "form"), KINDS.values(), ids=KINDS
-)
+EVERY_KIND = pytest.mark.parametrize(("kind", "value", "form"), KINDS.values(), ids=KINDS)
 
 
 def tool_of(kind):

@@ -54,9 +54,7 @@ class TestClicks:
     def _thread(self, kernel, subshell):
         if subshell and not kernel.has_subshells:
             assert kernel.value("__import__('ipykernel').version_info[0]") == 6
-            pytest.skip(
-                "ipykernel 6 HAS NO SUBSHELLS: its clicks are on the main thread"
-            )
+            pytest.skip("ipykernel 6 HAS NO SUBSHELLS: its clicks are on the main thread")
         if subshell:
             kernel.run(FRONT_END_CHOOSES)
         kernel.run("threads.clear()")
@@ -212,9 +210,7 @@ class TestKeepsake:
             lambda: kept_in(kernel, request, "update_display_data"), "the run is kept"
         )
         [after_one] = kept_in(kernel, request, "update_display_data")
-        kernel.listen_until(
-            lambda: kernel.value("panel.runs.latest.done.is_set()"), "it is over"
-        )
+        kernel.listen_until(lambda: kernel.value("panel.runs.latest.done.is_set()"), "it is over")
         kernel.click("Run")
         kernel.listen_until(
             lambda: len(kept_in(kernel, request, "update_display_data")) > 1,

@@ -93,7 +93,8 @@ def output_text(kernel, since):
         f"{content.get('traceback', '')}{content.get('evalue', '')}"
         for content in contents
     )
-    return COLOUR.sub("", text)  # Python 3.13 writes tracebacks in colours
+    # Python 3.13 writes tracebacks in colours
+    return COLOUR.sub("", text)
 
 
 def finished(kernel, code, *parts):
@@ -190,9 +191,7 @@ class TestUnloading:
         """What is shown after it is shown as it always was."""
         kernel.run("unlock({'password': SECRET})")
         kernel.run("%unload_ext toolbench")
-        text = finished(
-            kernel, "print(SECRET); os.write(1, b'> ' + SECRET.encode());", ">"
-        )
+        text = finished(kernel, "print(SECRET); os.write(1, b'> ' + SECRET.encode());", ">")
         assert text.count(SECRET) == 2
         covered = "type(sys.stdout).__dict__['write'].__class__.__name__"
         assert kernel.value(covered) == "function"

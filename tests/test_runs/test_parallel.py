@@ -27,7 +27,8 @@ from toolbench.runs.run import Run
 
 [FINISH], [THINK] = FinishTool.create(), ThinkTool.create()
 
-PATIENCE = 20  # seconds: a test that waits so long has failed
+# Seconds: a test that waits so long has failed
+PATIENCE = 20
 
 
 class UseAction(Action):
@@ -139,17 +140,13 @@ class TestSharing:
         observations = run_tools(
             [(both[n % 2], {"what": "db", "n": n}) for n in range(6)], max_parallel=6
         )
-        assert not any(observation.is_error for observation in observations), texts(
-            observations
-        )
+        assert not any(observation.is_error for observation in observations), texts(observations)
 
     def test_several_resources_of_one_call_are_all_held(self):
         """A call that names two waits for both; nobody deadlocks."""
         executor = Watched()
         resources = ["a b", "b c", "c a", "a", "b", "c"]
-        calls = [
-            (declaring(executor), {"what": w, "n": n}) for n, w in enumerate(resources)
-        ]
+        calls = [(declaring(executor), {"what": w, "n": n}) for n, w in enumerate(resources)]
         run_tools(calls, max_parallel=6)
         for group in met(executor):
             names = [name for n in group for name in resources[n].split()]
@@ -167,10 +164,7 @@ class TestSharing:
     def test_an_executor_that_declares_nothing_does_one_call_at_a_time(self):
         """Nobody has thought about it: the safe way, for every tool of that executor."""
         executor = Watched()
-        both = [
-            ToolDefinition(name=n, action_type=UseAction, executor=executor)
-            for n in "ab"
-        ]
+        both = [ToolDefinition(name=n, action_type=UseAction, executor=executor) for n in "ab"]
         run_tools([(both[n % 2], {"n": n}) for n in range(4)], max_parallel=4)
         assert met(executor) == set()
 
@@ -183,9 +177,7 @@ class TestSharing:
             annotations=ToolAnnotations(readOnlyHint=True),
             executor=executor,
         )
-        assert (
-            len(run_tools([(reading, {"n": n}) for n in range(3)], max_parallel=3)) == 3
-        )
+        assert len(run_tools([(reading, {"n": n}) for n in range(3)], max_parallel=3)) == 3
 
 
 class TestEachIsARun:
@@ -246,9 +238,7 @@ class TestEachIsARun:
         """Calls take what a tool takes."""
         action = FINISH.action_type(message="m")
         assert texts(run_tools([(FINISH, action)])) == ["m"]
-        [refused, refused_too] = run_tools(
-            [(THINK, action), (declaring(Watched()), action)]
-        )
+        [refused, refused_too] = run_tools([(THINK, action), (declaring(Watched()), action)])
         assert "TypeError: use takes a UseAction" in refused_too.text
         assert "TypeError: think takes a ThinkAction" in refused.text
 

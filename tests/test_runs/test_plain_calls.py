@@ -48,9 +48,7 @@ def at_once(action):
 
 class TestAwaitedCalls:
     @pytest.mark.parametrize("executor", [slowly, at_once])
-    @pytest.mark.parametrize(
-        "arguments", [{"n": 2}, GoAction(n=2)], ids=["dict", "action"]
-    )
+    @pytest.mark.parametrize("arguments", [{"n": 2}, GoAction(n=2)], ids=["dict", "action"])
     def test_are_recorded_like_plain_ones(self, executor, arguments):
         """One record, of the run that the executor knows it is in."""
         before = len(history())
@@ -229,5 +227,6 @@ class TestTracebacks:
             called({"n": 2})
         here, *between, last = frames_of(failed.value)
         assert here == "test_lead_from_the_call_to_the_tool"
-        assert between in ([], ["<lambda>"])  # which gives a function what it takes
+        # Which gives a function what it takes
+        assert between in ([], ["<lambda>"])
         assert last in ("fail", "broken")

@@ -124,8 +124,7 @@ class TestAsking:
         assert prompts == [
             f"ask_name asks: What is your name?\n{WAYS_OUT}\n"
             "name (string; at least 2 characters): ",
-            "name: should have at least 2 characters\n"
-            "name (string; at least 2 characters): ",
+            "name: should have at least 2 characters\nname (string; at least 2 characters): ",
         ]
 
     def test_asks_again_only_for_what_is_wrong(self, typed):
@@ -153,8 +152,7 @@ class TestAsking:
             f"copies: should be at most 9\n{last}\ncopies (integer; at most 9): ",
             "gift (yes or no; default: false): ",
             "paper (one of a (Apples), b; optional): ",
-            'paper: should be one of ["a", "b"], not "c"\n'
-            "paper (one of a (Apples), b; optional): ",
+            'paper: should be one of ["a", "b"], not "c"\npaper (one of a (Apples), b; optional): ',
         ]
 
     def test_refuses_in_the_words_of_its_prompt(self, typed):
@@ -173,8 +171,7 @@ class TestAsking:
         assert ask_in_cell(Question("Order?", schema)).content == content
         assert prompts[1::2] == [
             'gift: should be yes or no, not "maybé"\ngift (yes or no): ',
-            'weight: should be a number, not "2,5". Use a point for decimals.\n'
-            "weight (number): ",
+            'weight: should be a number, not "2,5". Use a point for decimals.\nweight (number): ',
             'copies: should be an integer, not "2,5"\ncopies (integer): ',
         ]
 
@@ -280,9 +277,7 @@ class TestAsking:
             return lambda prompt: prompts.append((kind, prompt)) or text
 
         monkeypatch.setattr("builtins.input", answer("input", "5"))
-        monkeypatch.setattr(
-            "toolbench.runs.input_prompt.getpass", answer("getpass", "6")
-        )
+        monkeypatch.setattr("toolbench.runs.input_prompt.getpass", answer("getpass", "6"))
         schema = {
             "type": "object",
             "$defs": {
@@ -321,12 +316,8 @@ class TestAsking:
     def test_writes_nothing_a_terminal_would_obey(self, typed):
         """What a server asks is spelled out: it cannot retitle the window or hide a line."""
         prompts = typed("Ada")
-        ask_in_cell(
-            Question.about("Who\x1b]0;root\x07?", {"type": "string"}, "a\x1b[8m")
-        )
-        assert [
-            prompt for prompt in prompts if "\x1b" in prompt or "\x07" in prompt
-        ] == []
+        ask_in_cell(Question.about("Who\x1b]0;root\x07?", {"type": "string"}, "a\x1b[8m"))
+        assert [prompt for prompt in prompts if "\x1b" in prompt or "\x07" in prompt] == []
 
     def test_is_declined_in_other_threads(self, typed):
         """`input()` outside the main thread would hang the kernel: it is not called."""

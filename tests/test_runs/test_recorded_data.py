@@ -110,9 +110,7 @@ def test_a_short_table_is_one_again(index):
     pandas.testing.assert_frame_equal(recorded.data, frame)
 
 
-@pytest.mark.parametrize(
-    "text", ["x\u200by", "\x1b[31mred", "\ud83d", "<b>", "a" * 200]
-)
+@pytest.mark.parametrize("text", ["x\u200by", "\x1b[31mred", "\ud83d", "<b>", "a" * 200])
 def test_the_texts_of_a_table_are_as_they_were(text):
     """Characters that no one sees are spelled out where the table is drawn, and only there."""
     frame = pandas.DataFrame({text: [text], 3: [1.5]}, index=[text])

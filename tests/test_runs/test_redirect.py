@@ -258,7 +258,8 @@ class TestLogs:
 
     def test_that_cannot_be_written_fail_nothing(self, monkeypatch):
         """A log call whose words do not fit is said like anywhere, and the tool goes on."""
-        monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest's raise
+        # pytest's raise
+        monkeypatch.setattr(logging.getLogger(), "handlers", [])
 
         @tool
         def log() -> str:
@@ -336,9 +337,7 @@ class TestInheriting:
                 "callHandlers": (logging.Logger,),
                 "showwarning": (warnings,),
             }
-            return [
-                vars(o).get(name) for name, several in owners.items() for o in several
-            ]
+            return [vars(o).get(name) for name, several in owners.items() for o in several]
 
         before, streams = called(), (sys.stdout, sys.stderr)
         first, second = tools.Steps(), tools.Steps()

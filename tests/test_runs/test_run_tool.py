@@ -95,9 +95,7 @@ class TestRunTool:
                 return f"{key} of {conversation is talk}"
 
         talk = Conversation(secrets={"KEY": "s3cr3t-value"})
-        observation = run_tool(
-            ToolDefinition(name="told", executor=TalkExecutor()), {}, talk
-        )
+        observation = run_tool(ToolDefinition(name="told", executor=TalkExecutor()), {}, talk)
         assert observation.text == "<secret-hidden> of True"
         assert "s3cr3t-value" not in history().to_json()
 

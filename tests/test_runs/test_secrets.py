@@ -172,9 +172,7 @@ class TestErrors:
         assert caught.traceback[-1].name == "unlock"
 
     @pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt, BaseException])
-    def test_that_nobody_catches_keep_their_kind_and_say_no_secret(
-        self, kind, recorded
-    ):
+    def test_that_nobody_catches_keep_their_kind_and_say_no_secret(self, kind, recorded):
         """What ends a program, or a cell, is raised as it is, but for the secret."""
 
         @tool
@@ -329,11 +327,10 @@ class TestLaterRuns:
 
         run_tool(login, password=_SECRET)
         observations = [run_tool(fetch, how=how) for how in ("work", "fail", _SECRET)]
-        assert observations[0].text == f"as {_SECRET}"  # the caller has it as it was
+        # The caller has it as it was
+        assert observations[0].text == f"as {_SECRET}"
         records = list(history())
-        texts = [
-            f"{one!r} {one._repr_mimebundle_()}" for one in (*observations, *records)
-        ]
+        texts = [f"{one!r} {one._repr_mimebundle_()}" for one in (*observations, *records)]
         texts += [history().to_json(), *(record.traceback for record in records)]
         texts += capsys.readouterr()
         assert _SECRET not in "".join(texts)

@@ -14,9 +14,7 @@ from toolbench.runs.questions import Answer, answering
 from toolbench.runs.run import Run
 from toolbench.runs.run_here import run_here
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::mcp.shared.exceptions.MCPDeprecationWarning"
-)
+pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 SERVER = """
 from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import ToolAnnotations

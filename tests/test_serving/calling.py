@@ -14,9 +14,7 @@ class Caller:
 
     def __init__(self, served, tool, arguments=None, mode="auto", name=None):
         self._results = []
-        options = (
-            {"client_info": Implementation(name=name, version="1")} if name else {}
-        )
+        options = {"client_info": Implementation(name=name, version="1")} if name else {}
 
         async def conversation(client):
             self._results.append(
@@ -24,7 +22,8 @@ class Caller:
             )
 
         def work():
-            with suppress(httpx2.ConnectError):  # it says goodbye to a closed server
+            # It says goodbye to a closed server
+            with suppress(httpx2.ConnectError):
                 talk(served, conversation, mode, **options)
 
         self._thread = Thread(target=work)

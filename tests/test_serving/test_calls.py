@@ -80,9 +80,7 @@ def mode(request):
 
 @pytest.fixture
 def served():
-    with serve(
-        [erase, look, bake, bake_twice, explain], name="calls", answer_within=30
-    ) as served:
+    with serve([erase, look, bake, bake_twice, explain], name="calls", answer_within=30) as served:
         yield served
 
 
@@ -122,9 +120,7 @@ class TestConsent:
         waiting(served).refuse("it is mine")
         result = caller.result()
         assert result.is_error
-        assert result.content[0].text == (
-            "erase was not run: the person declined: it is mine."
-        )
+        assert result.content[0].text == ("erase was not run: the person declined: it is mine.")
         assert history()[-1].state == "denied"
 
     def test_without_an_answer_it_is_refused(self, mode):

@@ -25,8 +25,7 @@ OTHERS = {
     "an object inside": form(place={"type": "object", "properties": {}}),
     "a free list": form(names={"type": "array", "items": {"type": "string"}}),
     "a list of yes and no": form(yes={"type": "array", "items": {"type": "boolean"}}),
-    "a reference": form(name={"$ref": "#/$defs/name"})
-    | {"$defs": {"name": {"type": "string"}}},
+    "a reference": form(name={"$ref": "#/$defs/name"}) | {"$defs": {"name": {"type": "string"}}},
     "no type": form(name={}),
     "a null": form(name={"type": ["string", "null"]}),
     "two types": form(name={"anyOf": [{"type": "string"}, {"type": "integer"}]}),

@@ -75,14 +75,10 @@ class TestBridge:
 
         async def go():
             entry = entry_of(served)
-            transport = StdioTransport(
-                entry["command"], entry["args"], env=dict(os.environ)
-            )
+            transport = StdioTransport(entry["command"], entry["args"], env=dict(os.environ))
             async with Client(transport, mode=mode, elicitation_handler=yes) as client:
                 names = [one.name for one in await client.list_tools()]
-                loud = await client.call_tool(
-                    "shout", {"text": "ü"}, progress_handler=note
-                )
+                loud = await client.call_tool("shout", {"text": "ü"}, progress_handler=note)
                 answer = await client.call_tool("sure", {})
                 return names, loud.structured_content, answer.content[0].text
 

@@ -80,9 +80,7 @@ def urls(name):
 
 def is_called(connection):
     """Whether what is served there answers."""
-    return talk_at(
-        connection.url, connection.token, lambda client: client.call_tool("where", {})
-    )
+    return talk_at(connection.url, connection.token, lambda client: client.call_tool("where", {}))
 
 
 class TestOneName:
@@ -218,9 +216,7 @@ def test_a_file_without_an_address_goes_with_the_next_serve(url):
         assert not damaged.path.exists()
 
 
-@pytest.mark.parametrize(
-    "text", ['{"url": "", "token": "", "process": 1e999}', "[" * 100_000]
-)
+@pytest.mark.parametrize("text", ['{"url": "", "token": "", "process": 1e999}', "[" * 100_000])
 def test_a_file_of_impossible_values_keeps_nobody_from_serving(text):
     """It is left as it is: nothing is known of who wrote it."""
     damaged = ConnectionFile("damaged", "http://127.0.0.1:1/mcp", "of nobody")

@@ -81,9 +81,7 @@ class TestHost:
 
     def test_one_that_was_named_is_let_in(self):
         """As a proxy names itself."""
-        with serve(
-            [shout], name="proxied", allowed_hosts=["hub.example.org"]
-        ) as served:
+        with serve([shout], name="proxied", allowed_hosts=["hub.example.org"]) as served:
             assert not refused(served, 421, host="hub.example.org")
             assert refused(served, 421, host="other.example.org")
             assert post(served, host="hub.example.org").status_code == 401

@@ -42,9 +42,7 @@ def kernel(tmp_path, monkeypatch):
 @pytest.fixture
 def served(kernel):
     """Where the kernel serves."""
-    kernel.run(
-        "served = get_ipython().run_line_magic('mcp', 'serve greet slow')\nserved"
-    )
+    kernel.run("served = get_ipython().run_line_magic('mcp', 'serve greet slow')\nserved")
     [connection] = connections("notebook")
     return connection
 
@@ -112,9 +110,7 @@ class TestToken:
             result = call(served, "greet", {"who": "you"}, mode)
             assert result.content[0].text == "hello you"
         kernel.wait_for("succeeded: hello you")
-        kernel.run(
-            "served; print(served, vars(served), served.calls, history().to_json())"
-        )
+        kernel.run("served; print(served, vars(served), served.calls, history().to_json())")
         kernel.run("print(served.client_config('claude')); get_ipython().user_ns")
         kernel.run("%tool_history --json")
         kernel.run("%history -g -o")
@@ -161,9 +157,7 @@ class TestEnd:
 
     def test_an_interrupt_stops_the_calls_and_goes_on_serving(self, kernel, served):
         """A run that is stopped is told to its agent; the next call runs."""
-        kernel.run(
-            "import threading, time\nfrom toolbench.runs.background import active\n"
-        )
+        kernel.run("import threading, time\nfrom toolbench.runs.background import active\n")
         caller = subprocess.Popen(
             [sys.executable, "-c", CALLER, served.url, served.token],
             stdout=subprocess.PIPE,
@@ -184,8 +178,7 @@ class TestEnd:
             call(served, "greet", {"who": "you"})
         kernel.listen_until(
             lambda: all(
-                now <= then + 1
-                for now, then in zip(kernel.value(count), before, strict=True)
+                now <= then + 1 for now, then in zip(kernel.value(count), before, strict=True)
             ),
             "they are gone",
         )

@@ -36,9 +36,7 @@ PIXEL = bytes.fromhex(
 RICH = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
-    "$defs": {
-        "node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}
-    },
+    "$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}},
     "properties": {
         "node": {"$ref": "#/$defs/node"},
         "size": {"anyOf": [{"type": "integer", "minimum": 1}, {"const": "any"}]},
@@ -70,9 +68,7 @@ class Rich(Tool):
         """Return rows, and some metadata."""
         structured = {"rows": [{"n": 1}, {"n": 2, "extra": None}]}
         text = TextContent(type="text", text="two rows", _meta={"shop/kind": "text"})
-        return ToolResult(
-            content=[text], structured_content=structured, meta={"shop/page": 1}
-        )
+        return ToolResult(content=[text], structured_content=structured, meta={"shop/page": 1})
 
 
 def other_server():
@@ -99,9 +95,7 @@ def other_server():
     @server.tool
     def contents() -> ToolResult:
         """Return a block of each kind."""
-        resource = TextResourceContents(
-            uri="test://one", mime_type="text/plain", text="1"
-        )
+        resource = TextResourceContents(uri="test://one", mime_type="text/plain", text="1")
         return ToolResult(
             content=[
                 TextContent(type="text", text="one"),
@@ -157,12 +151,8 @@ def baker():
         else:
             answer = (ctx.input_responses or {}).get("size")
         if answer is None:
-            params = ElicitRequestFormParams(
-                message="How large?", requested_schema=SIZE
-            )
-            return InputRequiredResult(
-                input_requests={"size": ElicitRequest(params=params)}
-            )
+            params = ElicitRequestFormParams(message="How large?", requested_schema=SIZE)
+            return InputRequiredResult(input_requests={"size": ElicitRequest(params=params)})
         return f"{answer.action}: {(answer.content or {}).get('size')}"
 
     return server
@@ -249,9 +239,7 @@ class TestDescription:
                 assert own[tool.name].to_mcp_tool() == tool.to_mcp_tool()
                 assert own[tool.name].hints == tool.hints
             observation = own["rich.tool-1"](size=1)
-            assert observation.structured == {
-                "rows": [{"n": 1}, {"n": 2, "extra": None}]
-            }
+            assert observation.structured == {"rows": [{"n": 1}, {"n": 2, "extra": None}]}
             assert not observation.warnings
 
 
@@ -316,9 +304,7 @@ class TestWhileItRuns:
             (ElicitResult(action="cancel"), "cancel: None"),
         ],
     )
-    def test_its_question_reaches_the_agents_person(
-        self, no_records, mode, reply, expected
-    ):
+    def test_its_question_reaches_the_agents_person(self, no_records, mode, reply, expected):
         """The words, the form, and what was answered."""
         questions = []
 
@@ -335,9 +321,8 @@ class TestWhileItRuns:
                 )
         assert passed_on["content"][0]["text"] == expected
         assert passed_on["content"] == straight["content"]
-        assert (
-            questions[1]["message"] == "Server 'baker' asks: How large?"
-        )  # whom they trust
+        # Whom they trust
+        assert questions[1]["message"] == "Server 'baker' asks: How large?"
         assert without(questions[0]) == {
             **without(questions[1]),
             "message": "How large?",

@@ -188,9 +188,7 @@ class TestResult:
             observation = client["weigh"](what="cat")
             assert observation.structured["value"] == 2.5
             assert not observation.warnings
-            assert (
-                client["picture"]({}).content[0].image_urls[0].startswith("data:image")
-            )
+            assert client["picture"]({}).content[0].image_urls[0].startswith("data:image")
             assert client["broken"]({}).is_error
             assert client["weigh"].title == "Scales"
 

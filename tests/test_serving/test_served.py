@@ -105,7 +105,8 @@ class TestRedefinition:
 
         async def listen(client):
             await client.list_tools()
-            for number in range(300):  # the stream may not be open yet
+            # The stream may not be open yet
+            for number in range(300):
                 define_again(f"good evening {number}")
                 with suppress(TimeoutError):
                     await asyncio.wait_for(news.wait(), 0.1)
@@ -127,7 +128,8 @@ class TestRedefinition:
                 numbers = count()
 
                 def is_told():
-                    if mode == "legacy":  # the stream may not be open yet
+                    # The stream may not be open yet
+                    if mode == "legacy":
                         define_again(f"good night {next(numbers)}")
                     return client["greet"].description.startswith("Say good night")
 
@@ -197,9 +199,7 @@ class TestManyAtOnce:
                 await asyncio.sleep(0)
 
         async def all_of_them(served):
-            *texts, _ = await asyncio.gather(
-                *(client(served, n) for n in range(8)), define()
-            )
+            *texts, _ = await asyncio.gather(*(client(served, n) for n in range(8)), define())
             return texts
 
         with serve(greet) as served:
@@ -233,12 +233,8 @@ class TestToken:
             try:
                 fail(served)
             except ValueError as error:
-                report = traceback.TracebackException.from_exception(
-                    error, capture_locals=True
-                )
-                local = [
-                    line for frame in report.stack for line in frame.locals.items()
-                ]
+                report = traceback.TracebackException.from_exception(error, capture_locals=True)
+                local = [line for frame in report.stack for line in frame.locals.items()]
                 texts += [repr(line) for line in local if line[0] != "token"]
                 texts += report.format_exception_only()
         server_logs = [

@@ -15,7 +15,9 @@ from toolbench.tools.apply_patch.patch_merge import merge
 from toolbench.tools.files import together
 from toolbench.tools.files.textfile import TextFile
 
-CODE = "class A:\n    def f(self):\n        return 1\n\nclass B:\n    def f(self):\n        return 1\n"
+CODE = (
+    "class A:\n    def f(self):\n        return 1\n\nclass B:\n    def f(self):\n        return 1\n"
+)
 
 
 class Bench:
@@ -48,9 +50,7 @@ class Bench:
     def files(self) -> dict[str, bytes]:
         """Everything below the directory, hidden leftovers too; directories are empty."""
         return {
-            str(path.relative_to(self.root)): path.read_bytes()
-            if path.is_file()
-            else b""
+            str(path.relative_to(self.root)): path.read_bytes() if path.is_file() else b""
             for path in self.root.rglob("*")
         }
 
@@ -105,9 +105,7 @@ class TestKinds:
         """A file can get another name, changed or not, and keeps its mode."""
         bench.write("a.txt", "1\n2\n")
         (bench.root / "a.txt").chmod(0o750)
-        bench.applied(
-            "*** Update File: a.txt", "*** Move to: d/b.txt", "@@", "-1", "+x"
-        )
+        bench.applied("*** Update File: a.txt", "*** Move to: d/b.txt", "@@", "-1", "+x")
         assert bench.files() == {"d": b"", "d/b.txt": b"x\n2\n"}
         assert (bench.root / "d/b.txt").stat().st_mode & 0o7777 == 0o750
         bench.applied("*** Update File: d/b.txt", "*** Move to: c.txt")
@@ -127,11 +125,7 @@ class TestKinds:
             "*** Delete File: d",
         )
         assert bench.files() == {"n": b"new\n", "u": b"base\nmore\n"}
-        assert (
-            observation.message
-            == observation.text
-            == "Applied the patch.\nA n\nM u\nD d"
-        )
+        assert observation.message == observation.text == "Applied the patch.\nA n\nM u\nD d"
         assert {p: c.type for p, c in observation.commit.changes.items()} == {
             "n": "add", "u": "update", "d": "delete",
         }  # fmt: skip
@@ -184,9 +178,7 @@ class TestPlaces:
     def test_white_space(self, bench):
         """Other white space is tolerated, counted, and left in the file as it is."""
         bench.write("a.txt", "a\n\tcontext   \nend\n")
-        observation = bench(
-            "*** Update File: a.txt", "@@", "     context", "-end", "+END"
-        )
+        observation = bench("*** Update File: a.txt", "@@", "     context", "-end", "+END")
         assert observation.fuzz == 1
         assert "Fitted only loosely: 1 line" in observation.text
         assert bench.files() == {"a.txt": b"a\n\tcontext   \nEND\n"}
@@ -213,9 +205,7 @@ class TestPlaces:
     def test_a_patch_made_from_a_change_makes_it(self, data):
         """For every change of a text, the part that spells it out leads from old to new."""
         line = st.sampled_from(["a", "b", "  a", "", "c"])
-        lines = data.draw(
-            st.lists(st.tuples(st.sampled_from(" -+"), line), max_size=12)
-        )
+        lines = data.draw(st.lists(st.tuples(st.sampled_from(" -+"), line), max_size=12))
         old = [text for sign, text in lines if sign != "+"]
         new = [text for sign, text in lines if sign != "-"]
         if not old:
@@ -281,9 +271,7 @@ class TestRefused:
     def test_parts_in_the_wrong_order(self, bench):
         """A part is not looked for above the one before it."""
         bench.write("u", "one\ntwo\n")
-        text = bench.refused(
-            "*** Update File: u", "@@", "-two", "+2", "@@", "-one", "+1"
-        )
+        text = bench.refused("*** Update File: u", "@@", "-two", "+2", "@@", "-one", "+1")
         assert "give the parts in its order" in text
 
 
@@ -361,16 +349,12 @@ class TestShown:
     def test_changes(self, bench):
         """A person sees each file with its diff; markup in them is text."""
         bench.write("a", "[red]old\n")
-        observation = bench(
-            "*** Update File: a", "*** Move to: b", "@@", "-[red]old", "+[/]new"
-        )
+        observation = bench("*** Update File: a", "*** Move to: b", "@@", "-[red]old", "+[/]new")
         console = Console(width=60, color_system=None)
         with console.capture() as capture:
             console.print(observation.visualize)
             console.print(bench.tool.action_type(patch="+[/x]").visualize)
-        assert [
-            line.rstrip() for line in capture.get().splitlines() if line.strip()
-        ] == [
+        assert [line.rstrip() for line in capture.get().splitlines() if line.strip()] == [
             "M a -> b",
             "     1 - [red]old",
             "     1 + [/]new",

@@ -15,7 +15,8 @@ from toolbench.tools.browser import BrowserAction, BrowserExecutor, BrowserTool
 
 if not (usable := BrowserTool.is_usable()):
     reason = f"the browser tool is NOT TESTED: {usable}"
-    if os.environ.get("CI"):  # there `make unit` installs Chromium
+    # There `make unit` installs Chromium
+    if os.environ.get("CI"):
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason, allow_module_level=True)
 
@@ -103,16 +104,11 @@ class TestFunctions:
     def test_fill_clear_press_focus(self, surfer, ref):
         """A field takes text, loses it, gets keys and focus."""
         name = ref("Name")
-        assert 'Ada "L"' in surfer.do(f"fill('{name}', 'Ada \"L\"')").text.replace(
-            "\\", ""
-        )
+        assert 'Ada "L"' in surfer.do(f"fill('{name}', 'Ada \"L\"')").text.replace("\\", "")
         assert (
-            status(surfer.do(f"fill('{name}', 'Ada')\npress('{name}', 'Enter')"))
-            == "entered Ada"
+            status(surfer.do(f"fill('{name}', 'Ada')\npress('{name}', 'Enter')")) == "entered Ada"
         )
-        assert (
-            status(surfer.do(f"clear('{name}')\npress('{name}', 'Enter')")) == "entered"
-        )
+        assert status(surfer.do(f"clear('{name}')\npress('{name}', 'Enter')")) == "entered"
         other = ref("Press me")
         assert status(surfer.do(f"click('{other}')\nfocus('{name}')")) == "focused"
 
@@ -139,10 +135,7 @@ class TestFunctions:
         file = tmp_path / "receipt.txt"
         file.write_text("paid")
         for target in ("File", "Choose"):
-            assert (
-                status(surfer.do(f"upload_file('{ref(target)}', '{file}')"))
-                == "receipt.txt"
-            )
+            assert status(surfer.do(f"upload_file('{ref(target)}', '{file}')")) == "receipt.txt"
         missing = surfer.do(f"upload_file('{ref('File')}', '/no/such/file')")
         assert "There is no file '/no/such/file'" in missing.error
 
@@ -221,9 +214,7 @@ class TestFailure:
 
     def test_names_what_could_not_be_reached(self, surfer):
         """The reason is Chromium's own."""
-        assert (
-            "ERR_CONNECTION_REFUSED" in surfer.do("goto('http://127.0.0.1:2/')").error
-        )
+        assert "ERR_CONNECTION_REFUSED" in surfer.do("goto('http://127.0.0.1:2/')").error
 
     def test_of_the_browser_itself_is_survived(self, site):
         """A browser that was killed is replaced by the next call."""

@@ -26,14 +26,10 @@ class TestFunctions:
         for function in FUNCTIONS.values():
             assert signature_of(function) in text
         examples = [
-            line.partition("Example: ")[2]
-            for line in text.splitlines()
-            if "Example: " in line
+            line.partition("Example: ")[2] for line in text.splitlines() if "Example: " in line
         ]
         assert len(examples) >= len(FUNCTIONS)
-        assert {parse(example)[0].function for example in examples} == set(
-            FUNCTIONS.values()
-        )
+        assert {parse(example)[0].function for example in examples} == set(FUNCTIONS.values())
 
 
 class TestParse:

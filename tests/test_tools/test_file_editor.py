@@ -74,16 +74,12 @@ class TestStrReplace:
     def test_several_matches_name_their_lines(self, editor):
         """A text that occurs more than once is refused, and all its lines are named."""
         editor.file.write_text("x\ny\nx\nzx\n")
-        assert "in lines 1, 3, 4;" in editor.refused(
-            "str_replace", old_str="x", new_str="w"
-        )
+        assert "in lines 1, 3, 4;" in editor.refused("str_replace", old_str="x", new_str="w")
 
     def test_overlapping_matches(self, editor):
         """Matches that overlap are several, too."""
         editor.file.write_text("aaa")
-        assert "more than once" in editor.refused(
-            "str_replace", old_str="aa", new_str="b"
-        )
+        assert "more than once" in editor.refused("str_replace", old_str="aa", new_str="b")
 
     def test_many_matches_are_cut(self, editor):
         """Of very many lines the first hundred are named."""
@@ -94,25 +90,19 @@ class TestStrReplace:
     def test_no_match(self, editor):
         """A text that is not there is refused, and the way to find it is said."""
         editor.file.write_text("a\n")
-        assert "does not occur" in editor.refused(
-            "str_replace", old_str="b", new_str="c"
-        )
+        assert "does not occur" in editor.refused("str_replace", old_str="b", new_str="c")
 
     def test_white_space_around(self, editor):
         """A text found only without its outer white space is replaced, and that is said."""
         editor.file.write_text("hello world\nsecond\n")
-        observation = editor(
-            "str_replace", old_str="  hello world\t", new_str="HELLO  "
-        )
+        observation = editor("str_replace", old_str="  hello world\t", new_str="HELLO  ")
         assert editor.file.read_text() == "HELLO  \nsecond\n"
         assert "without the white space around it" in observation.text
 
     def test_regular_expressions_are_text(self, editor):
         """Nothing in the texts has a special meaning."""
         editor.file.write_text(r"a.*\1$")
-        assert (
-            editor.edit("str_replace", old_str=".*", new_str=r"\g<0>") == r"a\g<0>\1$"
-        )
+        assert editor.edit("str_replace", old_str=".*", new_str=r"\g<0>") == r"a\g<0>\1$"
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -165,9 +155,7 @@ class TestInsert:
     def test_needs_line_and_text(self, editor, arguments):
         """Both the line and the text are needed."""
         editor.file.write_text("a")
-        assert "needs `insert_line` and `new_str`" in editor.refused(
-            "insert", **arguments
-        )
+        assert "needs `insert_line` and `new_str`" in editor.refused("insert", **arguments)
 
 
 class TestUndo:
@@ -230,9 +218,7 @@ class TestUndo:
 class TestVisualize:
     def test_action(self):
         """The action of an edit shows what would change."""
-        action = FileEditorAction(
-            command="str_replace", path="/a", old_str="old", new_str="new"
-        )
+        action = FileEditorAction(command="str_replace", path="/a", old_str="old", new_str="new")
         assert plain_text(action.visualize).splitlines() == [
             "str_replace /a",
             "     1 - old",
@@ -265,9 +251,7 @@ class TestVisualize:
     def test_huge_change_is_cut(self, editor):
         """A diff of very many lines is cut."""
         editor.file.write_text("a\n" * 5_000)
-        observation = editor(
-            "create", editor.file.with_name("b"), file_text="b\n" * 5_000
-        )
+        observation = editor("create", editor.file.with_name("b"), file_text="b\n" * 5_000)
         lines = plain_text(observation.visualize).splitlines()
         assert len(lines) < 250
         assert "more changes are not shown" in lines[-1]

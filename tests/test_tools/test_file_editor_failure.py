@@ -12,7 +12,8 @@ import pytest
 from test_tools.editor_parts import child, left_over
 from toolbench.tools.file_editor import FileEditorTool
 
-LIMIT = (8_000, 8_000)  # bytes a file may have in the child
+# Bytes a file may have in the child
+LIMIT = (8_000, 8_000)
 
 
 @pytest.fixture
@@ -94,7 +95,8 @@ class TestFailure:
         process.communicate(timeout=60)
         assert path.read_text() == "keep"
         [rest] = left_over(tmp_path)
-        assert Path(rest).read_text() == "x\nkeep"  # it had all been written
+        # It had all been written
+        assert Path(rest).read_text() == "x\nkeep"
 
     def test_killed_at_any_time(self, tmp_path):
         """Whenever the process dies, the file holds the old text or the new one, whole."""

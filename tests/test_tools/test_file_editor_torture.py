@@ -47,9 +47,7 @@ class TestBytes:
     @settings(max_examples=40)
     @given(
         st.text(min_size=1, max_size=40),
-        st.sampled_from(
-            ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252", "shift-jis"]
-        ),
+        st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252", "shift-jis"]),
     )
     def test_text_of_every_encoding(self, text, encoding):
         """A text survives an edit in its own encoding; all bytes but the new ones stay."""
@@ -79,9 +77,7 @@ class TestBytes:
     def test_encoding_and_mark_stay(self, encoding, bom):
         """An edit keeps the encoding and the byte order mark."""
         with editing(bom + "naïve ☃\n".encode(encoding)) as (path, edit):
-            assert not edit(
-                command="str_replace", old_str="naïve", new_str="clever"
-            ).is_error
+            assert not edit(command="str_replace", old_str="naïve", new_str="clever").is_error
             assert path.read_bytes() == bom + "clever ☃\n".encode(encoding)
 
     def test_legacy_encoding(self):
@@ -127,9 +123,7 @@ class TestBytes:
         """A few wrong bytes in UTF-8 stay as they are when the rest is edited."""
         data = "é è ê ☃".encode() + b" \xff\xfe \x80\nend\n"
         with editing(data) as (path, edit):
-            assert not edit(
-                command="str_replace", old_str="end", new_str="ende"
-            ).is_error
+            assert not edit(command="str_replace", old_str="end", new_str="ende").is_error
             assert path.read_bytes() == data.replace(b"end", b"ende")
             assert r"☃ \xff\xfe \x80" in edit(command="view").text
 
@@ -155,16 +149,15 @@ class TestLineEnds:
         with editing(before) as (path, edit):
             edit(command="str_replace", old_str="unique\n", new_str="one\r\ntwo\n")
             expected = end.join([*lines, "one", "two", ""])
-            if end == "\n":  # then what was sent is what was meant
+            # Then what was sent is what was meant
+            if end == "\n":
                 expected = expected.replace("one\n", "one\r\n")
             assert path.read_bytes() == expected.encode()
 
     def test_old_text_of_several_lines(self):
         """A text of several lines is found in a file with CRLF."""
         with editing(b"a\r\nb\r\nc\r\n") as (path, edit):
-            assert not edit(
-                command="str_replace", old_str="a\nb\n", new_str="x\n"
-            ).is_error
+            assert not edit(command="str_replace", old_str="a\nb\n", new_str="x\n").is_error
             assert path.read_bytes() == b"x\r\nc\r\n"
 
     def test_insert(self):
@@ -216,9 +209,7 @@ class TestSize:
         assert "\n1000000\t0999999" in observation.text
         arguments = {"old_str": "0500000", "new_str": "half"}
         tool({"command": "str_replace", "path": str(path), **arguments})
-        observation = tool(
-            {"command": "view", "path": str(path), "view_range": [500001, 500001]}
-        )
+        observation = tool({"command": "view", "path": str(path), "view_range": [500001, 500001]})
         assert observation.text.endswith("500001\thalf")
 
     def test_too_large_to_read(self, tool, tmp_path):
@@ -233,9 +224,7 @@ class TestSize:
     def test_too_large_to_write(self, tool, tmp_path):
         """Nor is one made that could not be read again."""
         path = tmp_path / "large"
-        observation = tool(
-            {"command": "create", "path": str(path), "file_text": "é" * 6_000_000}
-        )
+        observation = tool({"command": "create", "path": str(path), "file_text": "é" * 6_000_000})
         assert observation.is_error
         assert not path.exists()
 
@@ -248,9 +237,7 @@ class TestPlaces:
         assert not tool({"path": str(good), **arguments}).is_error
         observation = tool({"path": str(bad), **arguments})
         assert "the name is too long" in observation.text
-        assert (
-            "the name is too long" in tool({"path": str(bad), "command": "view"}).text
-        )
+        assert "the name is too long" in tool({"path": str(bad), "command": "view"}).text
         assert left_over(tmp_path) == []
 
     def test_links_in_a_circle(self, tool, tmp_path):
@@ -285,7 +272,8 @@ class TestPlaces:
         path = tmp_path / "secret"
         path.write_text("x")
         path.chmod(0)
-        if os.access(path, os.R_OK):  # root may, but not this one:
+        # Root may, but not this one:
+        if os.access(path, os.R_OK):
             path = Path("/proc/self/mem")
         observation = tool({"command": "view", "path": str(path)})
         assert observation.is_error

@@ -109,9 +109,7 @@ class TestView:
 
     def test_directory_takes_no_range(self, editor, tmp_path):
         """A range of a directory makes no sense."""
-        assert "leave out view_range" in editor.refused(
-            "view", tmp_path, view_range=[1, 2]
-        )
+        assert "leave out view_range" in editor.refused("view", tmp_path, view_range=[1, 2])
 
     def test_image(self, editor, tmp_path):
         """An image is handed on as an image."""
@@ -177,9 +175,7 @@ class TestRoot:
         (tmp_path / "in" / "a").write_text("x")
         assert not confined(tmp_path / "in" / "a").is_error
 
-    @pytest.mark.parametrize(
-        "way", ["secret", "in/../secret", "in/link", "in/up/secret"]
-    )
+    @pytest.mark.parametrize("way", ["secret", "in/../secret", "in/link", "in/up/secret"])
     def test_no_way_out(self, confined, tmp_path, way):
         """Neither dots nor links lead out of it."""
         (tmp_path / "in" / "link").symlink_to(tmp_path / "secret")
@@ -236,7 +232,8 @@ def test_a_zero_byte_is_no_text():
         to_show(b"a\0b")
 
 
-LARGE = 20_000  # lines: more than a megabyte
+# Lines: more than a megabyte
+LARGE = 20_000
 RANGES = (None, [1, 1], [1, 9_000], [9_000, 9_050], [LARGE - 1, LARGE + 5], [1, -1])
 
 

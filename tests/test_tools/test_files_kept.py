@@ -138,7 +138,8 @@ class TestInPlace:
 
         def failing(descriptor, data):
             if stat.S_ISREG(os.fstat(descriptor).st_mode) and next(steps) == step:
-                write(descriptor, data[:1])  # some of it is written
+                # Some of it is written
+                write(descriptor, data[:1])
                 raise OSError(28, "No space left on device")
             return write(descriptor, data)
 
@@ -146,10 +147,9 @@ class TestInPlace:
         text = edited(path)
         monkeypatch.undo()
         failed = "the disk is full" in text
-        assert failed == (step <= 3)  # beside, the old text beside, the file itself
-        assert (
-            path.read_text() == other.read_text() == ("old\n" if failed else "newer\n")
-        )
+        # Beside, the old text beside, the file itself
+        assert failed == (step <= 3)
+        assert path.read_text() == other.read_text() == ("old\n" if failed else "newer\n")
         assert left_over(path.parent) == []
 
     def test_what_cannot_be_put_back_is_kept(self, path, edited, monkeypatch):

@@ -92,7 +92,9 @@ class TestOneFile:
         [editor] = FileEditorTool.create()
         [patcher] = ApplyPatchTool.create(workspace_root=tmp_path)
         [tracker] = TaskTrackerTool.create(save_dir=tmp_path)
-        patch = "*** Begin Patch\n*** Update File: link\n*** Move to: new\n@@\n-a\n+b\n*** End Patch"
+        patch = (
+            "*** Begin Patch\n*** Update File: link\n*** Move to: new\n@@\n-a\n+b\n*** End Patch"
+        )
         for tool, arguments, names in (
             (editor, {"command": "view", "path": str(path)}, ["file"]),
             (editor, {"command": "view", "path": str(link)}, ["file"]),
@@ -127,9 +129,7 @@ class TestOtherNamesAndProcesses:
         before = path.read_text()
         calls = [
             (tool, {**call, "path": str(name)})
-            for (tool, call), name in zip(
-                edits(path), cycle((path, other)), strict=False
-            )
+            for (tool, call), name in zip(edits(path), cycle((path, other)), strict=False)
         ]
         for _ in range(20):
             path.write_text(before)
@@ -141,9 +141,7 @@ class TestOtherNamesAndProcesses:
         """What both report as done is in the file."""
         path.write_text("".join(f"{who}{n}\n" for who in "AB" for n in range(40)))
         command = [sys.executable, "-c", EDITS_OF_A_PROCESS, str(path)]
-        both = [
-            Popen([*command, who], stdout=PIPE, text=True, cwd=ROOT) for who in "AB"
-        ]
+        both = [Popen([*command, who], stdout=PIPE, text=True, cwd=ROOT) for who in "AB"]
         done = sum(int(process.communicate()[0]) for process in both)
         assert done == path.read_text().count("done-") == 80
 
@@ -184,9 +182,7 @@ class TestOneEditor:
             assert not waiting.done()
         assert not waiting.result().is_error
 
-    @pytest.mark.parametrize(
-        "name", ["/dev/zero", "/dev/tty", "pipe", "/proc/self/pagemap"]
-    )
+    @pytest.mark.parametrize("name", ["/dev/zero", "/dev/tty", "pipe", "/proc/self/pagemap"])
     def test_is_held_up_by_no_device(self, name, tmp_path):
         """What never ends or never begins is refused in a sentence."""
         if name == "pipe":

@@ -160,9 +160,7 @@ class TestConcurrency:
             thread.start()
         for thread in threads:
             thread.join(30)
-        assert files_by_name == {
-            d: sorted(f"{d}/{d}{n}" for n in range(20)) for d in "abcd"
-        }
+        assert files_by_name == {d: sorted(f"{d}/{d}{n}" for n in range(20)) for d in "abcd"}
 
     def test_interrupt(self, tool, tmp_path, monkeypatch):
         """An interrupt stops a search; the next one works."""
@@ -195,8 +193,6 @@ class TestTool:
         console = Console(width=60, color_system=None)
         with console.capture() as capture:
             console.print(GlobAction(pattern="[a]*", path="/[b]").visualize)
-            observation = GlobObservation.from_text(
-                "[red]/x", pattern="*", search_path="/"
-            )
+            observation = GlobObservation.from_text("[red]/x", pattern="*", search_path="/")
             console.print(observation.visualize)
         assert capture.get() == "glob [a]* in /[b]\n[red]/x\n"

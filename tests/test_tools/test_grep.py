@@ -203,19 +203,13 @@ class TestRefused:
 
     def test_malformed_include(self, tool):
         """A malformed glob is refused."""
-        assert (
-            "is not a valid glob pattern"
-            in tool({"pattern": "x", "include": "{a"}).text
-        )
+        assert "is not a valid glob pattern" in tool({"pattern": "x", "include": "{a"}).text
 
     def test_no_match(self, tool, tmp_path):
         """No match is no error; what was searched is said."""
         observation = tool({"pattern": "x", "include": "*.py"})
         assert not observation.is_error
-        assert (
-            observation.text
-            == f"No line matches 'x' in {tmp_path}, in files that match '*.py'."
-        )
+        assert observation.text == f"No line matches 'x' in {tmp_path}, in files that match '*.py'."
         assert (observation.matches, observation.include_pattern) == ([], "*.py")
 
     def test_interrupt(self, tool, tmp_path, monkeypatch):
@@ -263,9 +257,7 @@ class TestNeeded:
         """The longest text that must be there is found."""
         assert needed_by(pattern).literal == literal
 
-    @pytest.mark.parametrize(
-        "pattern", ["(?=a)b", r"(a)\1", r"\Aa", "a++", "(?x) a", r"\u0041"]
-    )
+    @pytest.mark.parametrize("pattern", ["(?=a)b", r"(a)\1", r"\Aa", "a++", "(?x) a", r"\u0041"])
     def test_more_than_the_plain_syntax(self, pattern):
         """What has no plain meaning for every engine is left to Python alone."""
         assert needed_by(pattern) is None
@@ -304,9 +296,7 @@ class TestRipgrep:
     @example(pattern="k.a.", include=None)
     @given(
         pattern=PATTERNS,
-        include=st.sampled_from(
-            [None, None, "*.txt", "*.{py,bin}", "sub/**", ".*", "*x*"]
-        ),
+        include=st.sampled_from([None, None, "*.txt", "*.{py,bin}", "sub/**", ".*", "*x*"]),
     )
     def test_finds_the_same(self, planted, pattern, include):
         """With ripgrep and without, the result is the same, whatever the pattern."""
@@ -319,9 +309,7 @@ class TestRipgrep:
             slow = tool(arguments)
         assert fast == slow
 
-    @pytest.mark.parametrize(
-        "pattern", ["ab", r"a\w", "[^x]s", r"\d{4}", "é", r"b\b", "^.$"]
-    )
+    @pytest.mark.parametrize("pattern", ["ab", r"a\w", "[^x]s", r"\d{4}", "é", r"b\b", "^.$"])
     def test_is_used(self, planted, monkeypatch, pattern):
         """The regex made for it is one it accepts, for these patterns at least."""
         root, _, program = planted

@@ -129,9 +129,7 @@ class TestLimits:
         monkeypatch.setattr(engine, "_PATIENCE", 30)
         line = b"needle" + b"x" * 2_000_000 + b"\n"
         (tmp_path / "tree" / "long").write_bytes(line)
-        assert [Path(f).name for f in tool({"pattern": "x{1000000}"}).matches] == [
-            "long"
-        ]
+        assert [Path(f).name for f in tool({"pattern": "x{1000000}"}).matches] == ["long"]
 
 
 def test_ends_with_us(tool, ripgrep):

@@ -50,9 +50,7 @@ class TestEndless:
         assert begun.wait(30)
         tool.executor.interrupt()
         thread.join(30)
-        assert [(r.is_error, "was interrupted" in r.text) for r in results] == [
-            (True, True)
-        ]
+        assert [(r.is_error, "was interrupted" in r.text) for r in results] == [(True, True)]
 
     @pytest.mark.parametrize("pattern", ENDLESS)
     def test_ends_in_time(self, tool, pattern, be_patient):

@@ -68,10 +68,7 @@ class TestWhatACellGives:
 
     def test_has_the_text_that_says_most(self, cells):
         """Markdown as Markdown, not as the address of an object."""
-        assert (
-            cells.run("from IPython.display import Markdown; Markdown('*hi*')").text
-            == "*hi*"
-        )
+        assert cells.run("from IPython.display import Markdown; Markdown('*hi*')").text == "*hi*"
         assert (
             cells.run(
                 "class A:\n  def _repr_html_(self): return '<b>'\n  def __repr__(self): return 'an A'\nA()"
@@ -95,20 +92,13 @@ class TestWhatACellGives:
 
     def test_can_be_awaited(self, cells):
         """`await` works at the top, and what runs in the loop goes on between cells."""
-        assert (
-            cells.run("import asyncio\nawait asyncio.sleep(0)\nprint('in')\n5").text
-            == "in\n5"
-        )
-        cells.run(
-            "task = asyncio.ensure_future(asyncio.sleep(0, 'done'))\nawait asyncio.sleep(0)"
-        )
+        assert cells.run("import asyncio\nawait asyncio.sleep(0)\nprint('in')\n5").text == "in\n5"
+        cells.run("task = asyncio.ensure_future(asyncio.sleep(0, 'done'))\nawait asyncio.sleep(0)")
         assert cells.run("await task").text == "'done'"
 
     def test_may_come_by_magic(self, cells):
         """Line magics, cell magics and their values work in this namespace."""
-        assert (
-            cells.run("%%capture out\nprint('kept')").text == "Done. Nothing to show."
-        )
+        assert cells.run("%%capture out\nprint('kept')").text == "Done. Nothing to show."
         assert cells.run("out.stdout").text == "'kept\\n'"
         assert "loop" in cells.run("%timeit -n1 -r1 pass").text
         cells.run("%%time\nz = 3")
@@ -122,9 +112,7 @@ class TestWhatACellGives:
 class TestFailure:
     def test_is_a_traceback_of_the_cell_alone(self, cells):
         """The model sees its own lines and the error, none of ours."""
-        result = cells.run(
-            "def f():\n    raise ValueError('no')\n\nprint('first')\nf()"
-        )
+        result = cells.run("def f():\n    raise ValueError('no')\n\nprint('first')\nf()")
         assert result.is_error
         assert result.error == "ValueError"
         assert result.text.startswith("first\nTraceback (most recent call last):")
@@ -215,9 +203,7 @@ class TestStopping:
     def test_in_a_thread_that_is_not_the_main_one(self, cells, code):
         """A run from a button can be stopped as well."""
         results = []
-        thread = threading.Thread(
-            target=lambda: results.append(cells.run(code, timeout=0.1))
-        )
+        thread = threading.Thread(target=lambda: results.append(cells.run(code, timeout=0.1)))
         thread.start()
         thread.join(20)
         assert results[0].timeout
@@ -293,12 +279,8 @@ class TestTool:
 
     def test_costs_no_ipython_to_define(self):
         """Importing the definition does not import IPython."""
-        code = (
-            "import sys, toolbench.tools.ipython; assert 'IPython' not in sys.modules"
-        )
-        subprocess.run(
-            [sys.executable, "-c", code], check=True, cwd=Path(__file__).parent
-        )
+        code = "import sys, toolbench.tools.ipython; assert 'IPython' not in sys.modules"
+        subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent)
 
 
 def test_an_interrupt_before_a_coroutine_begins_leaves_none_behind():
@@ -309,7 +291,8 @@ def test_an_interrupt_before_a_coroutine_begins_leaves_none_behind():
 
     with new_shell() as shell, pytest.raises(KeyboardInterrupt):
         run_cell(shell, "import asyncio\nawait asyncio.sleep(0)", "<cell>", interrupted)
-    gc.collect()  # a coroutine that nobody awaited would complain, which fails the test
+    # A coroutine that nobody awaited would complain, which fails the test
+    gc.collect()
 
 
 def test_a_late_timer_does_not_stop_the_next_cell(monkeypatch):

@@ -44,9 +44,7 @@ def run(client, code: str) -> dict:
                 output["error"] = "\n".join(content["traceback"])
 
     try:
-        client.execute_interactive(
-            code, output_hook=hook, timeout=60, allow_stdin=False
-        )
+        client.execute_interactive(code, output_hook=hook, timeout=60, allow_stdin=False)
     except Empty:
         pytest.fail(f"The kernel did not answer {code!r}.")
     assert not output["error"]
@@ -57,7 +55,9 @@ class TestInAKernel:
     def test_cells_run_in_the_notebook_and_show_nothing_there(self, kernel):
         """Variables are the notebook's; output goes to the model, not to the cell."""
         run(kernel, SETUP)
-        code = "price += 1\nfrom IPython.display import display\nprint('p'); display('d')\nprice * 2"
+        code = (
+            "price += 1\nfrom IPython.display import display\nprint('p'); display('d')\nprice * 2"
+        )
         output = run(
             kernel,
             f"observation = tool({{'code': {code!r}}}); print('cell')\nobservation.text",

@@ -26,14 +26,10 @@ class TestNames:
             "[m for m in sys.modules if m.endswith('.impl')])"
         )
         command = [sys.executable, "-c", code]
-        output = subprocess.run(
-            command, check=True, capture_output=True, text=True
-        ).stdout
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         assert output == "[] []\n"
 
-    @pytest.mark.parametrize(
-        "stem", ["FileEditor", "TaskTracker", "Glob", "Grep", "ApplyPatch"]
-    )
+    @pytest.mark.parametrize("stem", ["FileEditor", "TaskTracker", "Glob", "Grep", "ApplyPatch"])
     @pytest.mark.parametrize("part", ["Tool", "Action", "Observation", "Executor"])
     def test_four_of_each(self, stem, part):
         """Each tool has its tool, action, observation and executor."""
@@ -145,8 +141,6 @@ class TestSets:
             tool.to_responses_tool(),
             tool.to_mcp_tool(),
         ):
-            assert json.loads(json.dumps(exported))[
-                "type" if "type" in exported else "name"
-            ]
+            assert json.loads(json.dumps(exported))["type" if "type" in exported else "name"]
         assert tool.title[0].isupper()
         assert "Example" in tool.description or "*** Begin Patch" in tool.description

@@ -24,9 +24,7 @@ from toolbench.tools.search.globs import (
 from toolbench.tools.search.newest import newest, newest_first
 from toolbench.tools.search.place import split_pattern
 
-PIECES = st.sampled_from(
-    ["a", "b", ".", "*", "?", "[ab]", "[!a]", "\\*", " ", "#", "!"]
-)
+PIECES = st.sampled_from(["a", "b", ".", "*", "?", "[ab]", "[!a]", "\\*", " ", "#", "!"])
 NAMES = st.lists(PIECES, min_size=1, max_size=4).map("".join)
 PARTS = NAMES.filter(lambda name: "**" not in name) | st.just("**")
 RULE = st.builds(
@@ -74,9 +72,7 @@ def repository(tmp_path_factory):
 
     def run(*arguments) -> bytes:
         command = [git, "-C", str(root), *arguments]
-        return subprocess.run(
-            command, check=True, stdout=subprocess.PIPE, env=environment
-        ).stdout
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment).stdout
 
     run("init", "-q")
     plant(root, *TREE)
@@ -208,11 +204,7 @@ class TestGlobs:
     def test_nothing_below_it(self, pattern):
         """No path that matches lies deeper."""
         regex = path_regex(pattern)
-        assert all(
-            path.count("/") <= deepest(pattern)
-            for path in TREE
-            if regex.fullmatch(path)
-        )
+        assert all(path.count("/") <= deepest(pattern) for path in TREE if regex.fullmatch(path))
 
 
 class TestIgnore:

@@ -15,9 +15,7 @@ class TestCreate:
         missing = tmp_path / "missing"
         state = ConversationState(missing)
         for arguments in ({"working_dir": missing}, {"conv_state": state}):
-            with pytest.raises(
-                ValueError, match=f"'{missing}' is not a valid directory"
-            ):
+            with pytest.raises(ValueError, match=f"'{missing}' is not a valid directory"):
                 kind.create(**arguments)
 
     def test_a_file_is_no_directory(self, kind, tmp_path):

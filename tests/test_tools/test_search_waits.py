@@ -15,7 +15,8 @@ from toolbench.tools.search import kernel_files
 from toolbench.tools.search.folder_walk import Walk
 
 SEARCHES = [(GlobTool, {"pattern": "*.txt"}), (GrepTool, {"pattern": "needle"})]
-PATIENCE = 60  # seconds; what it is there for takes milliseconds
+# Seconds; what it is there for takes milliseconds
+PATIENCE = 60
 
 
 def in_time(work, *arguments):
@@ -73,9 +74,7 @@ class TestOneFile:
         [tool] = GrepTool.create(working_dir=tmp_path)
         observation = in_time(tool, {"pattern": "x", "path": path})
         assert observation.is_error
-        assert observation.text.startswith(
-            f"{path} is neither a regular file nor a directory"
-        )
+        assert observation.text.startswith(f"{path} is neither a regular file nor a directory")
 
 
 class TestRules:
@@ -126,9 +125,7 @@ class TestKernel:
         monkeypatch.setattr(
             ripgrep,
             "guarded_quickly",
-            lambda program, arguments: (
-                started.append(arguments) or real(program, arguments)
-            ),
+            lambda program, arguments: started.append(arguments) or real(program, arguments),
         )
         monkeypatch.setattr(ripgrep, "ripgrep", lambda: which("true"))
         mounted(monkeypatch, **{f"{tmp_path}/{name}": "proc"})
@@ -153,9 +150,7 @@ class TestKernel:
             for name in ("proc", "proc/1"):
                 observation = tool({**arguments, "path": name})
                 assert observation.is_error == (kind is GrepTool), observation.text
-        assert observation.text.startswith(
-            f"{tmp_path}/proc/1 is a directory of the kernel"
-        )
+        assert observation.text.startswith(f"{tmp_path}/proc/1 is a directory of the kernel")
 
     @pytest.mark.skipif(sys.platform != "linux", reason="the directories are Linux's")
     def test_of_this_machine(self, tmp_path):

@@ -67,9 +67,7 @@ class TestList:
         """A plan takes the place of the one before; an empty one clears the list."""
         tool = tracker()
         tool({"command": "plan", "task_list": TASKS})
-        assert tool({"command": "plan", "task_list": TASKS[:1]}).task_list == [
-            TaskItem(**TASKS[0])
-        ]
+        assert tool({"command": "plan", "task_list": TASKS[:1]}).task_list == [TaskItem(**TASKS[0])]
         assert tool({"command": "plan", "task_list": []}).task_list == []
 
     def test_plan_without_tasks(self):
@@ -145,9 +143,7 @@ class TestFile:
         assert other({}).task_list == []
 
     @pytest.mark.parametrize("command", ["view", "plan"])
-    @pytest.mark.parametrize(
-        "content", ["", "{bad", '{"a": 1}', '[{"notes": "x"}]', "\0\xff"]
-    )
+    @pytest.mark.parametrize("content", ["", "{bad", '{"a": 1}', '[{"notes": "x"}]', "\0\xff"])
     def test_corrupt_file_is_kept(self, tmp_path, command, content):
         """A file that holds no tasks is set aside, said, and never written over."""
         file = tmp_path / "TASKS.json"

@@ -29,13 +29,9 @@ class TestCommands:
         assert result.metadata.working_dir == str(tmp_path)
         assert (result.timeout, result.is_error) == (False, False)
 
-    def test_leave_directory_variables_and_functions_to_the_next(
-        self, terminal, tmp_path
-    ):
+    def test_leave_directory_variables_and_functions_to_the_next(self, terminal, tmp_path):
         """The shell stays: what one command sets, the next one finds."""
-        terminal.run(
-            "mkdir sub; cd sub; export A='1 2'; b=3; f() { echo f$1; }; umask 077"
-        )
+        terminal.run("mkdir sub; cd sub; export A='1 2'; b=3; f() { echo f$1; }; umask 077")
         result = terminal.run('echo "$A" $b; f x; umask')
         assert result.text == "1 2 3\nfx\n0077"
         assert result.metadata.working_dir == str(tmp_path / "sub")
@@ -59,9 +55,7 @@ class TestCommands:
 
     def test_show_no_echo_no_prompt_and_no_colours_by_themselves(self, terminal):
         """The output is what the program printed, though it was colourful and typed at."""
-        terminal.run(
-            "read -p 'name? ' n; printf '\\033[31m%s\\033[0m\\n' $n", timeout=0
-        )
+        terminal.run("read -p 'name? ' n; printf '\\033[31m%s\\033[0m\\n' $n", timeout=0)
         result = terminal.type("Ada")
         assert result.text.removeprefix("name? ") == "Ada"
         assert terminal.run("PS1='(venv) '; PS2=more").text == ""
@@ -76,16 +70,11 @@ class TestCommands:
     def test_see_the_environment_they_were_given(self, tmp_path):
         """Variables of the executor are there beside those of this process."""
         with Terminal(tmp_path, env={"GREETING": "hello"}) as terminal:
-            assert (
-                terminal.run("echo $GREETING $TERM ${HOME:+home}").text
-                == "hello dumb home"
-            )
+            assert terminal.run("echo $GREETING $TERM ${HOME:+home}").text == "hello dumb home"
 
     def test_say_which_python_the_shell_would_start(self, terminal, tmp_path):
         """A `python` put first on the PATH is the one in the metadata."""
-        terminal.run(
-            "mkdir bin; printf '#!/bin/sh\\n' > bin/python; chmod +x bin/python"
-        )
+        terminal.run("mkdir bin; printf '#!/bin/sh\\n' > bin/python; chmod +x bin/python")
         result = terminal.run("PATH=$PWD/bin:$PATH")
         assert result.metadata.py_interpreter_path == str(tmp_path / "bin" / "python")
 
@@ -228,9 +217,7 @@ class TestTheShell:
         text = "".join(block.text for block in result.to_llm_content)
         assert "The shell was reset: all it ran has ended. This is a new one." in text
 
-    @pytest.mark.parametrize(
-        "command", ["echo a\0b", "echo \ud800", "C-c", "echo $PIN"], ids=ascii
-    )
+    @pytest.mark.parametrize("command", ["echo a\0b", "echo \ud800", "C-c", "echo $PIN"], ids=ascii)
     def test_outlives_a_reset_with_a_command_that_is_refused(self, tmp_path, command):
         """What is wrong is told before anything ends."""
         with Terminal(tmp_path, secrets={"PIN": "12\x0034"}) as terminal:
@@ -352,6 +339,4 @@ class TestWhatIsShown:
             "assert t.TerminalTool.name == 'terminal';"
             "assert not {'psutil', 'pty', 'termios'} & set(sys.modules)"
         )
-        subprocess.run(
-            [sys.executable, "-c", code], check=True, cwd=Path(__file__).parent
-        )
+        subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent)

@@ -76,7 +76,8 @@ def test_an_interrupt_waits_until_the_shell_has_read_the_command(terminal, tmp_p
 
     thread = threading.Thread(target=interrupt)
     thread.start()
-    long = "x" * 3_000_000  # takes a while to read
+    # Takes a while to read
+    long = "x" * 3_000_000
     result = terminal.run(f"while :; do :; done; : '{long}'; touch half; touch 'half'")
     over.set()
     thread.join()

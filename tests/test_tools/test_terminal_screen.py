@@ -71,9 +71,7 @@ class TestHeadAndTail:
         assert buffer.take() == (b"", 0, b"")
 
     @given(chunks=st.lists(st.binary(min_size=1, max_size=30)), half=st.integers(1, 40))
-    def test_saves_all_of_it_once_something_is_dropped(
-        self, tmp_path_factory, chunks, half
-    ):
+    def test_saves_all_of_it_once_something_is_dropped(self, tmp_path_factory, chunks, half):
         """The file, if there is one, holds every byte that came, in order."""
         file = tmp_path_factory.mktemp("out") / "deep" / "output.txt"
         buffer = HeadAndTail(file, half=half)
@@ -148,9 +146,7 @@ class TestShown:
         text = shown(buffer.take(), " Look in FILE.")
         head, _, tail = text.partition("[… ")
         lines = head.splitlines() + tail.splitlines()[1:]
-        missing = sum(len(f"line {n}\n") for n in range(100)) - sum(
-            len(line) + 1 for line in lines
-        )
+        missing = sum(len(f"line {n}\n") for n in range(100)) - sum(len(line) + 1 for line in lines)
         assert lines == ["line 0", "line 1", "line 2", "line 97", "line 98", "line 99"]
         assert tail.startswith(f"{missing} bytes are left out here. Look in FILE. …]")
 
@@ -158,9 +154,7 @@ class TestShown:
         """Where there is no line end to cut at, the text is cut as it is."""
         buffer = HeadAndTail(half=3)
         buffer.write(b"abcdefghij")
-        assert shown(buffer.take(), "") == (
-            "abc\n[… 4 bytes are left out here. …]\nhij"
-        )
+        assert shown(buffer.take(), "") == ("abc\n[… 4 bytes are left out here. …]\nhij")
 
 
 class TestKeys:

@@ -109,9 +109,7 @@ class TestSecrets:
     @pytest.mark.parametrize(
         "between", ["\\033[31m", "\\0", "\\033]0;title\\a", "\\033[K\\0\\302\\205"]
     )
-    def test_show_neither_on_the_screen_nor_in_the_file_past_noise(
-        self, tmp_path, between
-    ):
+    def test_show_neither_on_the_screen_nor_in_the_file_past_noise(self, tmp_path, between):
         """A secret counts with colours, NULs and titles between its characters."""
         folder = tmp_path / "kept"
         with Terminal(
@@ -152,6 +150,4 @@ class TestSecrets:
         conversation = Conversation(ConversationState(secrets={"PIN": "12\x0034"}))
         result = terminal(TerminalAction(command="echo $PIN"), conversation)
         assert result.is_error
-        assert result.text == (
-            "The secret PIN has a NUL, which no shell variable can have."
-        )
+        assert result.text == ("The secret PIN has a NUL, which no shell variable can have.")

@@ -34,7 +34,8 @@ class TestTool:
         with tool.executor:
             assert tool({"command": "pwd"}).text == str(tmp_path)
 
-    @pytest.mark.filterwarnings("ignore:.*without close:ResourceWarning")  # never made
+    # Never made
+    @pytest.mark.filterwarnings("ignore:.*without close:ResourceWarning")
     def test_refuses_options_it_does_not_know(self):
         """A misspelt option is no option."""
         with pytest.raises(TypeError, match="workingdir"):
@@ -93,7 +94,8 @@ class TestTool:
             ),
         ],
     )
-    @pytest.mark.filterwarnings("ignore:.*without close:ResourceWarning")  # never made
+    # Never made
+    @pytest.mark.filterwarnings("ignore:.*without close:ResourceWarning")
     def test_refuses_what_it_cannot_do_in_a_sentence(self, parameters, sentence):
         """What cannot work is said when the tool is made, not when it first runs."""
         with pytest.raises(ValueError, match=re.escape(sentence)):
@@ -103,9 +105,7 @@ class TestTool:
         """More seconds than the system's clock has are a very long time, and no error."""
         [tool] = TerminalTool.create(working_dir=tmp_path)
         with tool.executor:
-            assert (
-                tool({"command": "sleep 0.01; echo hi", "timeout": 1e300}).text == "hi"
-            )
+            assert tool({"command": "sleep 0.01; echo hi", "timeout": 1e300}).text == "hi"
 
     def test_declares_its_shell(self):
         """Calls side by side take turns: one shell runs one command at a time."""

@@ -141,9 +141,7 @@ class TestCommands:
 
     def test_may_close_and_move_every_stream_they_know(self, terminal):
         """No redirection takes the shell from us."""
-        terminal.run(
-            "exec </dev/null 2>/dev/null; for n in {3..20}; do exec {n}<&-; done"
-        )
+        terminal.run("exec </dev/null 2>/dev/null; for n in {3..20}; do exec {n}<&-; done")
         assert terminal.run("echo still").text == "still"
 
     def test_may_set_any_trap_and_option(self, terminal):
@@ -247,16 +245,11 @@ class TestTwo:
             (tmp_path / name).mkdir()
             with Terminal(tmp_path / name) as terminal:
                 terminal.run(f"me={name}")
-                return [
-                    terminal.run(f"echo $me {n} $(basename $PWD)").text
-                    for n in range(30)
-                ]
+                return [terminal.run(f"echo $me {n} $(basename $PWD)").text for n in range(30)]
 
         with ThreadPoolExecutor(4) as pool:
             results = dict(zip("abcd", pool.map(work, "abcd"), strict=True))
-        assert results == {
-            name: [f"{name} {n} {name}" for n in range(30)] for name in "abcd"
-        }
+        assert results == {name: [f"{name} {n} {name}" for n in range(30)] for name in "abcd"}
 
     @pytest.mark.parametrize("shells", [1, 2])
     def test_panels_never_mix(self, tmp_path, shells):
@@ -282,9 +275,5 @@ class TestTwo:
     def test_calls_of_one_wait_for_each_other(self, terminal):
         """Commands from several threads run one after the other, none in another's midst."""
         with ThreadPoolExecutor(4) as pool:
-            texts = list(
-                pool.map(
-                    lambda n: terminal.run(f"echo a{n}; echo b{n}").text, range(40)
-                )
-            )
+            texts = list(pool.map(lambda n: terminal.run(f"echo a{n}; echo b{n}").text, range(40)))
         assert texts == [f"a{n}\nb{n}" for n in range(40)]

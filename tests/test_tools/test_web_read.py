@@ -116,9 +116,7 @@ class TestPages:
             "[x](javascript:" * 50_000,
             "<p>\ud800",
         ):
-            url = site.page(
-                "/bad", body.encode("utf-8", "surrogatepass"), Content_Type="text/html"
-            )
+            url = site.page("/bad", body.encode("utf-8", "surrogatepass"), Content_Type="text/html")
             assert not reader.read(url).is_error
 
 
@@ -133,8 +131,7 @@ class TestCharsets:
             ("", b"<meta charset='koi8-r'>" + "слово".encode("koi8-r")),
             (
                 "",
-                b'<?xml version="1.0" encoding="shift_jis"?>'
-                + "言葉".encode("shift_jis"),
+                b'<?xml version="1.0" encoding="shift_jis"?>' + "言葉".encode("shift_jis"),
             ),
             ("; charset=utf-16", "naïve €".encode("utf-16")),
             ("; charset=koi8-r", codecs.BOM_UTF8 + "naïve €".encode()),
@@ -212,9 +209,7 @@ class TestAnswers:
 
         site.pages["/hang"] = hang
         results = []
-        thread = threading.Thread(
-            target=lambda: results.append(reader.read(f"{site.url}/hang"))
-        )
+        thread = threading.Thread(target=lambda: results.append(reader.read(f"{site.url}/hang")))
         thread.start()
         assert question_event.wait(20)
         reader.interrupt()
@@ -260,16 +255,10 @@ class TestTool:
         """Without the library it names the extra."""
         assert WebReadTool.is_usable()
         monkeypatch.setitem(sys.modules, "html_to_markdown", None)
-        monkeypatch.setattr(
-            "toolbench.tools.web_read.definition.find_spec", lambda name: None
-        )
+        monkeypatch.setattr("toolbench.tools.web_read.definition.find_spec", lambda name: None)
         assert "jupyter-toolbench[web]" in str(WebReadTool.is_usable())
 
     def test_costs_no_client_to_define(self):
         """Importing the definition does not import what fetches."""
-        code = (
-            "import sys, toolbench.tools.web_read; assert 'httpx2' not in sys.modules"
-        )
-        subprocess.run(
-            [sys.executable, "-c", code], check=True, cwd=Path(__file__).parent
-        )
+        code = "import sys, toolbench.tools.web_read; assert 'httpx2' not in sys.modules"
+        subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent)

@@ -22,9 +22,7 @@ def _site():
 
 def resolving(**names):
     """A resolver that knows *names* only; a list gives the answers of each time asked."""
-    answers = {
-        name.replace("_", "."): list(addresses) for name, addresses in names.items()
-    }
+    answers = {name.replace("_", "."): list(addresses) for name, addresses in names.items()}
 
     async def resolve(host, port):
         if host not in answers:
@@ -76,10 +74,12 @@ class TestIsPublic:
                 "64:ff9b:1:ffff::1",
                 "fec0::1",
             ),
-            *("192.0.0.8", "192.0.0.192"),  # Python 3.11.7 calls them global
+            # Python 3.11.7 calls them global
+            *("192.0.0.8", "192.0.0.192"),
             *("100::1", "5f00::1", "4000::1", "2606:4700::5efe:7f00:1", "240.0.0.1"),
             *("2606:4700::200:5efe:a00:1", "2002:a9fe:a9fe::1", "64:ff9b::a9fe:a9fe"),
-            "2002:808:808::1",  # Python 3.13 calls no such address global, 3.11.7 all
+            # Python 3.13 calls no such address global, 3.11.7 all
+            "2002:808:808::1",
         ],
     )
     def test_says_no_to_what_is_near(self, address):
@@ -133,9 +133,7 @@ class TestGuard:
             ["8.8.8.8", "127.0.0.1"],
             ["::ffff:127.0.0.1"],
         ):
-            result = read(
-                "http://nice.example/", resolver=resolving(nice_example=[addresses])
-            )
+            result = read("http://nice.example/", resolver=resolving(nice_example=[addresses]))
             assert result.is_error
             assert "'nice.example' leads to" in result.text
 
@@ -151,9 +149,7 @@ class TestGuard:
         count = len(site.requests)
         result = read(
             f"http://here.example:{port}/away",
-            resolver=resolving(
-                here_example=[["127.0.0.1"]], there_example=[["127.0.0.1"]]
-            ),
+            resolver=resolving(here_example=[["127.0.0.1"]], there_example=[["127.0.0.1"]]),
         )
         assert "'there.example' leads to 127.0.0.1" in result.text
         assert [path for path, _ in site.requests[count:]] == ["/away"]
@@ -167,9 +163,7 @@ class TestGuard:
         """A name that means something else the next time it is looked up gains nothing."""
         port = site.url.rpartition(":")[2]
         names = resolving(changing_example=[["127.0.0.1"], ["203.0.113.1"]])
-        result = read(
-            f"http://changing.example:{port}/", resolver=names, allow_private=True
-        )
+        result = read(f"http://changing.example:{port}/", resolver=names, allow_private=True)
         assert result.text.endswith("private matter")
         assert site.requests[-1][1]["Host"] == f"changing.example:{port}"
 

@@ -62,7 +62,8 @@ def serving():
             self.end_headers()
             try:
                 self.wfile.write(body)
-            except OSError:  # the reader has had enough
+            except OSError:
+                # The reader has had enough
                 self.close_connection = True
 
         def log_message(self, *arguments):

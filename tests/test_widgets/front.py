@@ -102,8 +102,7 @@ def named(root: w.Widget, description: str, kind: type = w.Widget) -> Any:
     matches = [
         widget
         for widget in walk(root)
-        if isinstance(widget, kind)
-        and getattr(widget, "description", None) == description
+        if isinstance(widget, kind) and getattr(widget, "description", None) == description
     ]
     assert len(matches) == 1, f"{len(matches)} widgets are called {description!r}"
     return matches[0]

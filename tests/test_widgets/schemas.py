@@ -54,9 +54,7 @@ OBJECTS = st.dictionaries(NAMES | TEXTS, VALUES, max_size=5)
 _FORMATS = st.sampled_from(
     ["date", "date-time", "uuid", "password", "byte", "binary", "email", "nonsense"]
 )
-_TYPES = st.sampled_from(
-    ["string", "integer", "number", "boolean", "array", "object", "null"]
-)
+_TYPES = st.sampled_from(["string", "integer", "number", "boolean", "array", "object", "null"])
 
 
 def _keyword(inner):
@@ -90,9 +88,7 @@ def _keyword(inner):
         st.fixed_dictionaries({"anyOf": st.lists(inner, min_size=1, max_size=3)}),
         st.fixed_dictionaries({"oneOf": st.lists(inner, min_size=1, max_size=3)}),
         st.fixed_dictionaries({"allOf": st.lists(inner, min_size=1, max_size=2)}),
-        st.fixed_dictionaries(
-            {"$ref": st.sampled_from(["#", "#/properties/a", "#/no"])}
-        ),
+        st.fixed_dictionaries({"$ref": st.sampled_from(["#", "#/properties/a", "#/no"])}),
     )
 
 

@@ -51,9 +51,7 @@ def ask() -> str:
 
 def many(count):
     return [
-        ToolDefinition(
-            name=f"tool_{n}", description=f"Does thing {n}.", action_type=Action
-        )
+        ToolDefinition(name=f"tool_{n}", description=f"Does thing {n}.", action_type=Action)
         for n in range(count)
     ]
 
@@ -185,9 +183,7 @@ class TestBench:
         with MCPClient(timeout=20) as client:
             client.connect("shop", light("shop", "buy"))
             client.connect("bank", light("bank", "pay"))
-            mixed = Bench(
-                [client.servers["shop"].tool("buy"), add, *client.servers["bank"].tools]
-            )
+            mixed = Bench([client.servers["shop"].tool("buy"), add, *client.servers["bank"].tools])
             headings = {item.name: item.group for item in mixed._items}
             assert headings == {"buy": "shop", "add": "this notebook", "pay": "bank"}
             assert {item.group for item in Bench([add, greet])._items} == {""}
@@ -222,8 +218,7 @@ class TestBench:
     def test_is_inert(self, payload):
         """Names and descriptions of tools cannot put anything on the page."""
         odd = [
-            t.model_copy(update={"description": payload, "name": payload or "x"})
-            for t in many(2)
+            t.model_copy(update={"description": payload, "name": payload or "x"}) for t in many(2)
         ]
         hostile = Bench(odd)
         type_into(search_field(hostile), "<b>no such tool")

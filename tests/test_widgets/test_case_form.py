@@ -73,7 +73,8 @@ def test_a_case_is_typed():
     [case] = form.cases
     call = {"name": "split_bill", "arguments": {"total": 84, "people": 4}}
     assert case == Case("Split 84 by 4", call, match={"total": {"approx": 0.01}})
-    assert buttons(form).keys() >= {"Add case"}  # the fields are empty again
+    # The fields are empty again
+    assert buttons(form).keys() >= {"Add case"}
     assert named(form, "What the person says").value == ""
 
 
@@ -150,9 +151,7 @@ class TestWhatIsWrong:
         press(form, "Add case")
         [case] = form.cases
         assert case.calls[0].arguments == {"total": 84}
-        assert case.match == {
-            "people": {"regex": "^[45]$"} if rule == "regex" else rule
-        }
+        assert case.match == {"people": {"regex": "^[45]$"} if rule == "regex" else rule}
 
     @pytest.mark.parametrize(
         ("rule", "field", "text", "words"),
@@ -189,9 +188,7 @@ def test_a_part_of_an_argument_has_a_rule():
     form = opened(CaseForm(TOOLS, [SPLIT]), 0)
     press(form, "Compare a part")
     press(form, "Compare a part")
-    paths = [
-        x for x in walk(form) if getattr(x, "description", "") == "Path of the part"
-    ]
+    paths = [x for x in walk(form) if getattr(x, "description", "") == "Path of the part"]
     type_into(paths[0], "people.more")
     press(form, "Save changes")
     assert form.cases[0].match == {**SPLIT.match, "people.more": "approx"}
@@ -235,9 +232,7 @@ def test_the_list_may_change_around_the_form():
 
 def test_hostile_texts_stay_texts():
     """A file of cases is anybody's."""
-    cases = [
-        Case(p, {"name": p, "arguments": {p: p}}, name=p, tags=[p]) for p in PAYLOADS
-    ]
+    cases = [Case(p, {"name": p, "arguments": {p: p}}, name=p, tags=[p]) for p in PAYLOADS]
     form = CaseForm(TOOLS, cases)
     assert problems(form.still) == []
     for place, payload in enumerate(PAYLOADS):

@@ -14,7 +14,8 @@ from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.conversation_panel import ConversationPanel
 
-PATIENCE = 20  # seconds
+# Seconds
+PATIENCE = 20
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,8 @@ from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.conversation_panel import ConversationPanel
 from toolbench.wording import time_taken
 
-PATIENCE = 20  # seconds
+# Seconds
+PATIENCE = 20
 
 
 @pytest.fixture(autouse=True)
@@ -268,9 +269,7 @@ def test_a_result_without_text_has_no_line_below_its_call(opened):
         """Say nothing."""
         return ""
 
-    c = talk(
-        [calls(call("silent"), call("add", {"a": 1}, id="c2")), "Done."], [silent, add]
-    )
+    c = talk([calls(call("silent"), call("add", {"a": 1}, id="c2")), "Done."], [silent, add])
     c.run()
     summaries = re.findall("<summary.*?</summary>", c.to_html(), re.DOTALL)
     assert [summary.count("border-top") for summary in summaries[:2]] == [0, 1]
@@ -293,9 +292,7 @@ def test_a_person_is_the_model(opened):
     c.send_message("What is 2 + 3?")
     panel = opened(c)
     labelled(panel, "Run to the end").click()
-    chooser = wait_for(
-        panel, lambda w: getattr(w, "description", "") == "Tool you call"
-    )
+    chooser = wait_for(panel, lambda w: getattr(w, "description", "") == "Tool you call")
     page_text = text(panel)
     assert "Be brief." in page_text and "What is 2 + 3?" in page_text
     assert "Add two numbers." in page_text
@@ -352,8 +349,5 @@ def test_a_long_conversation_shows_its_last_rows(opened):
         c.send_message(f"message {number}")
     panel = opened(c)
     assert len(list(everything(panel))) < 260
-    assert (
-        "message 299" in text(panel)
-        and "message 50" not in text(panel).split("sent next")[0]
-    )
+    assert "message 299" in text(panel) and "message 50" not in text(panel).split("sent next")[0]
     assert "events before these" in text(panel)

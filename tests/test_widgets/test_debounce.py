@@ -101,7 +101,8 @@ def test_a_click_does_not_wait_where_the_page_has_waited(settled):
     type_into(panel.form.slot.child("text").editor.widget, "ab")
     click(buttons(panel)["Run"], settled=settled)
     assert (panel.is_busy or panel.result is not None) is settled
-    ticker.reset()  # time stands still: an unsettled click would wait for ever
+    # Time stands still: an unsettled click would wait for ever
+    ticker.reset()
 
 
 @pytest.mark.parametrize("mark", [None, "true", 1, {}])

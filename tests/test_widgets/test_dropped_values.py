@@ -36,10 +36,7 @@ class TestReload:
         reloaded(panel, "n: int, fail: int = 0")
         assert panel.form.value == {"n": 1}
         head = shown(panel)
-        assert (
-            "The changed tool does not take &#x27;fail_at&#x27;, &#x27;text&#x27;"
-            in head
-        )
+        assert "The changed tool does not take &#x27;fail_at&#x27;, &#x27;text&#x27;" in head
         assert "fail_at = 5" in head
         assert "<b>" not in head.rpartition("</style>")[2].partition("text =")[2]
         assert "\u202e" not in head

@@ -81,7 +81,8 @@ class TestExplorer:
             before = wire.opened()
             Explorer({session.name: session})
             opened.append(wire.opened() - before)
-        assert opened[0] == opened[1] <= 116  # some 50 of them are the panel of a tool
+        # Some 50 of them are the panel of a tool
+        assert opened[0] == opened[1] <= 116
 
     def test_closing_leaves_nothing(self, wire, client, shop):
         """Whatever was opened; the servers stay connected."""
@@ -131,7 +132,8 @@ class TestExplorer:
         wait_for_ticker()
         assert open_panel(pane).tool.name == "pong"
         receive(search_field(pane), value="ot")
-        enter(search_field(pane))  # overtakes the last key
+        # Overtakes the last key
+        enter(search_field(pane))
         receive(search_field(pane), value="oth")
         until(lambda: open_panel(pane).tool.name == "other")
 

@@ -72,9 +72,7 @@ def explorer(client, tmp_path):
         ("Prompts", "ask", "ask"),
     ],
 )
-def test_an_item_has_its_icon_in_the_list_and_beside_its_name(
-    explorer, tab, start, icon
-):
+def test_an_item_has_its_icon_in_the_list_and_beside_its_name(explorer, tab, start, icon):
     """The icon that came along is shown; one on the web is not even in the page."""
     pane = go(explorer, tab)
     choose(pane, start)

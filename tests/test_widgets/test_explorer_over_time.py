@@ -101,9 +101,7 @@ class TestChanges:
     @pytest.mark.parametrize("source", ["snapshot", "recording", "server"])
     def test_are_shown_side_by_side_and_saved(self, client, opened, here, source):
         """Compared with any of these, the words that changed are marked; the page is a file."""
-        before = client.connect(
-            "before", offering("Buy <b>one</b> item."), record=here / "r.jsonl"
-        )
+        before = client.connect("before", offering("Buy <b>one</b> item."), record=here / "r.jsonl")
         before.snapshot().write(here / "before.snapshot.json")
         other = {"snapshot": "before.snapshot.json", "recording": "r.jsonl"}
         session = client.connect("shop", offering("Buy <b>two</b> items.", "unit"))

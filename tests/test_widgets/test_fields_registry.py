@@ -86,9 +86,7 @@ class TestRules:
 
     def test_the_highest_rank_wins_and_then_the_newest(self):
         """As with JSON Forms' testers; no rule has to know the others."""
-        own = _own(
-            100, _is_color, lambda slot: w.Text(value="first", description="one")
-        )
+        own = _own(100, _is_color, lambda slot: w.Text(value="first", description="one"))
         own.add(100, _is_color, lambda slot: w.Text(description="two"))
         own.add(99, _is_color, lambda slot: w.Text(description="three"))
         form = SchemaForm(_object(c=_COLOR), registry=own)
@@ -148,19 +146,13 @@ class TestPerField:
         class Model(BaseModel):
             last: str = ""
             first: str = Field("", json_schema_extra={"toolbench": {"order": -1}})
-            note: str = Field(
-                "", json_schema_extra={"toolbench": {"widget": "textarea"}}
-            )
+            note: str = Field("", json_schema_extra={"toolbench": {"widget": "textarea"}})
             last_one: str = Field(
                 "",
                 description="not this",
-                json_schema_extra={
-                    "toolbench": {"placeholder": "say it", "help": "but this"}
-                },
+                json_schema_extra={"toolbench": {"placeholder": "say it", "help": "but this"}},
             )
-            hidden_one: str = Field(
-                "x", json_schema_extra={"toolbench": {"hidden": True}}
-            )
+            hidden_one: str = Field("x", json_schema_extra={"toolbench": {"hidden": True}})
 
         form = SchemaForm(Model.model_json_schema())
         boxes = [x for x in walk(form.widget) if isinstance(x, w.Text | w.Textarea)]
@@ -179,9 +171,7 @@ class TestPerField:
         """Not shown, not lost."""
         form = SchemaForm(_object(a={"type": "string", "toolbench": {"hidden": True}}))
         form.value = {"a": "kept"}
-        assert not [
-            x for x in walk(form.widget) if getattr(x, "description", "") == "a"
-        ]
+        assert not [x for x in walk(form.widget) if getattr(x, "description", "") == "a"]
         assert form.value == {"a": "kept"}
 
     @pytest.mark.parametrize(
@@ -213,9 +203,7 @@ class TestPerField:
 
     def test_an_editor_that_does_not_fit_the_schema_gives_way(self):
         """Asking for a list of choices where there are none is a notice, not an error."""
-        form = SchemaForm(
-            _object(x={"type": "string", "toolbench": {"widget": "dropdown"}})
-        )
+        form = SchemaForm(_object(x={"type": "string", "toolbench": {"widget": "dropdown"}}))
         assert "has an editor that failed" in page(form.widget)
         form.value = {"x": "v"}
         assert form.value == {"x": "v"}

@@ -72,9 +72,7 @@ def test_what_does_not_fit_is_sent_on_request(panel, sent):
 
 def test_what_cannot_be_read_is_never_sent(panel, sent):
     """Half a number has no value that a server could judge."""
-    (box,) = [
-        x for x in walk(panel.form.widget) if getattr(x, "description", "") == "amount"
-    ]
+    (box,) = [x for x in walk(panel.form.widget) if getattr(x, "description", "") == "amount"]
     receive(box, value="1x")
     click(buttons(panel)["Run"])
     until(lambda: "Fix 1 field to run" in shown(panel))

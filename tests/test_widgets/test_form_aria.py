@@ -66,10 +66,7 @@ class TestHeard:
         box = named(form.widget, "n")
         type_into(box, "x")
         description = _descriptions(form)["n"]
-        assert (
-            description
-            == " required. Invalid: \\27 x\\27  is not an integer. How many."
-        )
+        assert description == " required. Invalid: \\27 x\\27  is not an integer. How many."
         type_into(box, "4")
         assert _descriptions(form) == {"n": " required. How many."}
 
@@ -100,9 +97,7 @@ class TestHeard:
         form = _form(type="string", description=text)
         (page,) = [x.value for x in walk(form.widget) if "tb-texts" in x._dom_classes]
         (rule,) = re.findall("<style[^>]*>(.*?)</style>", page, re.DOTALL)
-        inside = re.fullmatch(
-            r"[^{]*\{content:\" \*\";content:\" \*\" / \"(.*)\"\}", rule
-        )
+        inside = re.fullmatch(r"[^{]*\{content:\" \*\";content:\" \*\" / \"(.*)\"\}", rule)
         assert inside
         assert re.fullmatch(r"([\w .,:;!?()-]|\\[0-9a-f]+ )*", inside[1])
 

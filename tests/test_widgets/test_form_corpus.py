@@ -19,9 +19,7 @@ from toolbench.widgets.form import SchemaForm
 _CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 _TOOLS = _CORPUS / "tools_public.jsonl"
 
-pytestmark = pytest.mark.skipif(
-    not _TOOLS.exists(), reason=f"needs {_TOOLS}, which is not here"
-)
+pytestmark = pytest.mark.skipif(not _TOOLS.exists(), reason=f"needs {_TOOLS}, which is not here")
 
 
 def _by_source() -> dict[str, list[dict[str, Any]]]:
@@ -46,7 +44,8 @@ def samples():
     return sample_values
 
 
-@pytest.mark.filterwarnings("default")  # the sampler's hypothesis strategies
+# The sampler's hypothesis strategies
+@pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("source", list(_SOURCES))
 def test_every_value_is_held_exactly(source, samples, wire: Wire):
     """Three values per tool: set, read, validated, written as JSON, read again."""

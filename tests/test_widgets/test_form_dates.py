@@ -47,16 +47,15 @@ class TestDatesAndFiles:
             ("time", "09:30:00", "hh:mm:ss"),
         ],
     )
-    def test_the_shape_of_a_typed_date_is_seen_before_an_error(
-        self, kind, example, shape
-    ):
+    def test_the_shape_of_a_typed_date_is_seen_before_an_error(self, kind, example, shape):
         """On its own and as items of a list: an example in the box, and the shape below it."""
         item = {"type": "string", "format": kind}
         form = _form(x=item, many={"type": "array", "items": item})
         many = named(form.widget, "many", w.Textarea)
         assert many.placeholder == f"one per line, e.g. {example} · optional"
         assert page(form.widget).count(f"({shape})") == (1 if kind == "date" else 2)
-        if kind != "date":  # which has a calendar
+        # Which has a calendar
+        if kind != "date":
             assert named(form.widget, "x").placeholder == f"e.g. {example} · optional"
 
     def test_a_file_becomes_base64(self):

@@ -19,9 +19,7 @@ def _object(**properties: Any) -> dict[str, Any]:
 def _marked(form: SchemaForm) -> set[str]:
     """The names of the fields that are marked as wrong."""
     return {
-        widget.description
-        for widget in walk(form.widget)
-        if "tb-invalid" in widget._dom_classes
+        widget.description for widget in walk(form.widget) if "tb-invalid" in widget._dom_classes
     }
 
 
@@ -317,9 +315,7 @@ class TestSchemasThatCannotBeUsed:
     def test_a_schema_that_doubles_at_every_step_is_cheap(self, kind):
         """A dozen definitions, thousands of ways through them: each is read once."""
         parts = {
-            f"A{i}": {
-                kind: [{"$ref": f"#/$defs/A{i + 1}"}, {"$ref": f"#/$defs/A{i + 1}"}]
-            }
+            f"A{i}": {kind: [{"$ref": f"#/$defs/A{i + 1}"}, {"$ref": f"#/$defs/A{i + 1}"}]}
             for i in range(15)
         }
         schema = _object(x={"$ref": "#/$defs/A0"})

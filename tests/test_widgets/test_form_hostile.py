@@ -81,9 +81,7 @@ class TestInjection:
         """Text stays text, in every place a schema can put it and in every state."""
         form = SchemaForm(_schema(text))
         _everything(form)
-        form.show_problems(
-            [Problem(("choice",), text), Problem((), text), Problem((text,), text)]
-        )
+        form.show_problems([Problem(("choice",), text), Problem((), text), Problem((text,), text)])
         tags = _Tags()
         tags.feed(page(form.widget))
         assert {tag for tag, _ in tags.elements} <= _ALLOWED
@@ -108,7 +106,8 @@ class TestInjection:
             assert not getattr(widget, "description_allow_html", False)
             typeset = isinstance(widget, DescriptionWidget) and widget.description
             label = typeset or ""
-            plain = label.replace("\\$", "")  # which MathJax shows as a dollar
+            # Which MathJax shows as a dollar
+            plain = label.replace("\\$", "")
             assert plain.count("$") < 2
             assert "\\" not in plain
 
@@ -129,9 +128,7 @@ class TestInjection:
         form = SchemaForm(
             {
                 "type": "object",
-                "properties": {
-                    "x": {"type": "string", "description": words, "title": words}
-                },
+                "properties": {"x": {"type": "string", "description": words, "title": words}},
             }
         )
         assert "<details>" in page(form.widget)

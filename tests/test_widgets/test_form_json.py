@@ -29,7 +29,8 @@ class TestJsonText:
         receive(area, value='{"n": 1.0, "a": "b"}')
         assert named(form.widget, "a").value == "b"
         assert named(form.widget, "n").value == "1.0"
-        assert form.json == '{"n": 1.0, "a": "b"}'  # as typed
+        # As typed
+        assert form.json == '{"n": 1.0, "a": "b"}'
 
     @pytest.mark.parametrize(
         ("text", "sentence"),

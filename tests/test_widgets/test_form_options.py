@@ -71,15 +71,12 @@ class TestFieldOptions:
         form.widget  # noqa: B018
         before = wire.opened()
         click(named(form.widget, "Advanced input"))
-        assert (
-            wire.opened() == before + 5
-        )  # a sentence, two lists, their box, their style
+        # A sentence, two lists, their box, their style
+        assert wire.opened() == before + 5
 
 
 class TestManyFields:
-    _MANY: ClassVar[dict[str, Any]] = {
-        f"field_{i}": {"type": "string"} for i in range(55)
-    }
+    _MANY: ClassVar[dict[str, Any]] = {f"field_{i}": {"type": "string"} for i in range(55)}
 
     def test_a_dozen_is_shown_and_the_rest_is_searched(self, wire):
         """A form of 55 fields starts small; a field comes when it is named."""

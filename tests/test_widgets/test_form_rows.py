@@ -74,9 +74,7 @@ class TestRows:
     def test_a_missing_list_asks_for_an_item(self):
         """A list of groups has nothing to type into: its button adds the first."""
         properties = {"r": self._SCHEMA}
-        form = SchemaForm(
-            {"type": "object", "properties": properties, "required": ["r"]}
-        )
+        form = SchemaForm({"type": "object", "properties": properties, "required": ["r"]})
         form.widget  # noqa: B018
         form.reveal_errors()
         assert "Add at least one." in page(form.widget)
@@ -172,9 +170,7 @@ class TestMaps:
 
     def test_one_key_twice_blocks(self):
         """Two values for one key are one too many."""
-        form = _form(
-            {"m": {"a": 1, "b": 2}}, m={"additionalProperties": {"type": "integer"}}
-        )
+        form = _form({"m": {"a": 1, "b": 2}}, m={"additionalProperties": {"type": "integer"}})
         keys = [x for x in walk(form.widget) if getattr(x, "description", "") == "key"]
         receive(keys[1], value="a")
         assert form.errors == [(("m",), "The key a is there twice.")]
@@ -294,9 +290,11 @@ class TestUnions:
         pick(named(form.widget, "pay"), "card")
         assert form.value == {"pay": {"kind": "card"}}
         descriptions = [getattr(x, "description", "") for x in walk(form.widget)]
-        assert "kind" not in descriptions  # no second place for one choice
+        # No second place for one choice
+        assert "kind" not in descriptions
         form.value = {"pay": {"number": "4"}}
-        assert form.value == {"pay": {"number": "4"}}  # what others wrote stays
+        # What others wrote stays
+        assert form.value == {"pay": {"number": "4"}}
 
     def test_drafts_survive_a_change_of_mind(self):
         """Coming back to a branch, what was typed there is still there."""

@@ -19,9 +19,7 @@ def _object(**properties: Any) -> dict[str, Any]:
 
 _WITH_SECRETS = [
     pytest.param(_object(x=_PASSWORD), {"x": _SECRET}, id="format"),
-    pytest.param(
-        _object(x={"type": "string", "writeOnly": True}), {"x": _SECRET}, id="writeOnly"
-    ),
+    pytest.param(_object(x={"type": "string", "writeOnly": True}), {"x": _SECRET}, id="writeOnly"),
     pytest.param(_object(api_key={"type": "string"}), {"api_key": _SECRET}, id="name"),
     pytest.param(_object(o=_object(x=_PASSWORD)), {"o": {"x": _SECRET}}, id="nested"),
     pytest.param(
@@ -29,12 +27,8 @@ _WITH_SECRETS = [
         {"r": [{"x": _SECRET}]},
         id="rows",
     ),
-    pytest.param(
-        _object(r={"type": "array", "items": _PASSWORD}), {"r": [_SECRET]}, id="list"
-    ),
-    pytest.param(
-        _object(m={"additionalProperties": _PASSWORD}), {"m": {"k": _SECRET}}, id="map"
-    ),
+    pytest.param(_object(r={"type": "array", "items": _PASSWORD}), {"r": [_SECRET]}, id="list"),
+    pytest.param(_object(m={"additionalProperties": _PASSWORD}), {"m": {"k": _SECRET}}, id="map"),
     pytest.param(
         _object(u={"anyOf": [_object(x=_PASSWORD), {"type": "integer"}]}),
         {"u": {"x": _SECRET}},
@@ -59,9 +53,7 @@ _WITH_SECRETS = [
         {"x": _SECRET},
         id="wrong",
     ),
-    pytest.param(
-        _object(x={**_PASSWORD, "enum": ["a"]}), {"x": _SECRET * 9}, id="long and wrong"
-    ),
+    pytest.param(_object(x={**_PASSWORD, "enum": ["a"]}), {"x": _SECRET * 9}, id="long and wrong"),
 ]
 
 
@@ -109,16 +101,10 @@ class TestNothingShows:
 
 _AS_JSON = [
     pytest.param({"type": "array", "items": _PASSWORD}, [_SECRET], id="list"),
-    pytest.param(
-        {"type": "array", "items": _object(x=_PASSWORD)}, [{"x": _SECRET}], id="rows"
-    ),
-    pytest.param(
-        {"type": "array", "prefixItems": [_PASSWORD, {}]}, [_SECRET, 1], id="tuple"
-    ),
+    pytest.param({"type": "array", "items": _object(x=_PASSWORD)}, [{"x": _SECRET}], id="rows"),
+    pytest.param({"type": "array", "prefixItems": [_PASSWORD, {}]}, [_SECRET, 1], id="tuple"),
     pytest.param({"additionalProperties": _PASSWORD}, {"k": _SECRET}, id="map"),
-    pytest.param(
-        {"patternProperties": {"^k": _PASSWORD}}, {"k": _SECRET}, id="pattern"
-    ),
+    pytest.param({"patternProperties": {"^k": _PASSWORD}}, {"k": _SECRET}, id="pattern"),
     pytest.param(
         _object(x={"anyOf": [_PASSWORD, {"type": "null"}]}),
         {"x": _SECRET},
@@ -130,32 +116,24 @@ _AS_JSON = [
         id="union",
     ),
     pytest.param(_object(x={"$ref": "#/$defs/P"}), {"x": _SECRET}, id="reference"),
-    pytest.param(
-        _object(x={"allOf": [_PASSWORD, {"minLength": 2}]}), {"x": _SECRET}, id="allOf"
-    ),
+    pytest.param(_object(x={"allOf": [_PASSWORD, {"minLength": 2}]}), {"x": _SECRET}, id="allOf"),
 ]
 _UNFITTING = [
     pytest.param({"type": "array", "items": _PASSWORD}, _SECRET, id="no list"),
-    pytest.param(
-        {"type": "array", "items": _object(x=_PASSWORD)}, {"x": _SECRET}, id="one row"
-    ),
+    pytest.param({"type": "array", "items": _object(x=_PASSWORD)}, {"x": _SECRET}, id="one row"),
     pytest.param(_object(x=_PASSWORD), [{"x": _SECRET}], id="no object"),
     pytest.param(
         {"anyOf": [_object(x=_PASSWORD), {"type": "integer"}]},
         [_SECRET],
         id="no branch",
     ),
-    pytest.param(
-        {"type": "array", "prefixItems": [_PASSWORD]}, ["a", _SECRET], id="one too many"
-    ),
+    pytest.param({"type": "array", "prefixItems": [_PASSWORD]}, ["a", _SECRET], id="one too many"),
 ]
 
 
 class TestAsJson:
     @pytest.mark.parametrize(("schema", "value"), _AS_JSON)
-    def test_a_field_as_json_hides_what_the_schema_calls_secret(
-        self, schema, value, wire
-    ):
+    def test_a_field_as_json_hides_what_the_schema_calls_secret(self, schema, value, wire):
         """However deep it stands, and through references, unions, lists and maps."""
         whole = {**_object(o=schema), "$defs": {"P": _PASSWORD}}
         form = SchemaForm(whole, {"o": value})
@@ -234,9 +212,7 @@ class TestTyping:
     def test_a_default_that_is_secret_is_no_ghost(self):
         """The schema may hold one; the page does not."""
         form = SchemaForm(_object(x={**_PASSWORD, "default": _SECRET}))
-        placeholders = [
-            getattr(widget, "placeholder", "") for widget in walk(form.widget)
-        ]
+        placeholders = [getattr(widget, "placeholder", "") for widget in walk(form.widget)]
         assert _SECRET not in "".join(placeholders) + page(form.widget)
 
 

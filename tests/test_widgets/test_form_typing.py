@@ -47,9 +47,7 @@ class TestText:
         box = named(form.widget, "n")
         wire.messages.clear()
         type_into(box, "12x")
-        written = [
-            state for comm_id, state in wire.updates() if comm_id == box.model_id
-        ]
+        written = [state for comm_id, state in wire.updates() if comm_id == box.model_id]
         assert not any("value" in state for state in written)
         assert box.value == "12x"
         assert "is not an integer" in page(form.widget)
@@ -197,9 +195,7 @@ class TestChoices:
     def test_titles_name_the_options(self):
         """`oneOf` constants and MCP's `enumNames` show their titles and send their values."""
         form = _form(
-            a={
-                "oneOf": [{"const": "x", "title": "Ex"}, {"const": "y", "title": "Why"}]
-            },
+            a={"oneOf": [{"const": "x", "title": "Ex"}, {"const": "y", "title": "Why"}]},
             b={"type": "string", "enum": ["p"], "enumNames": ["Pee"]},
         )
         pick(named(form.widget, "a"), "Why")
@@ -292,9 +288,7 @@ class TestShortLists:
 
     def test_what_a_line_cannot_hold_becomes_rows(self):
         """Blank and multi-line texts get a field each."""
-        form = _form(
-            {"t": ["", "a\nb"]}, t={"type": "array", "items": {"type": "string"}}
-        )
+        form = _form({"t": ["", "a\nb"]}, t={"type": "array", "items": {"type": "string"}})
         assert [type(named(form.widget, f"t, item {n}")) for n in (1, 2)] == [
             w.Text,
             w.Textarea,

@@ -88,7 +88,8 @@ class TestThreeStates:
         form = SchemaForm(_required(x=schema))
         assert form.widget is not None
         assert form.value == {}
-        inside = tuple(schema.get("required", ()))  # what is missing of a group
+        # What is missing of a group
+        inside = tuple(schema.get("required", ()))
         assert form.errors == [(("x", *inside), "is required")]
         assert not form.blocked
 
@@ -128,9 +129,7 @@ class TestThreeStates:
 
 
 class TestExactness:
-    @pytest.mark.skipif(
-        not _MATRIX.exists(), reason=f"needs {_MATRIX}, which is not here"
-    )
+    @pytest.mark.skipif(not _MATRIX.exists(), reason=f"needs {_MATRIX}, which is not here")
     @pytest.mark.parametrize(("schema", "value"), list(_matrix()))
     def test_one_construct_at_a_time(self, schema, value):
         """Every construct of JSON Schema and pydantic holds its value, valid and exact."""
@@ -167,9 +166,7 @@ class TestExactness:
             form.value = dict.fromkeys(keys, 1)
             assert list(form.value) == list(keys)
 
-    @pytest.mark.parametrize(
-        "odd", [float("inf"), b"bytes", date(2026, 11, 21), {1, 2}]
-    )
+    @pytest.mark.parametrize("odd", [float("inf"), b"bytes", date(2026, 11, 21), {1, 2}])
     @pytest.mark.parametrize("schema", [{"type": "number"}, {"type": "string"}, {}])
     def test_values_nothing_can_send_are_held_and_reported(self, schema, odd):
         """Infinity and bytes are no JSON: the form holds them, and says so."""
@@ -207,9 +204,7 @@ class TestRecursion:
     def test_two_required_branches_end(self):
         """What requires itself twice has no end: its form opens to a few levels, and holds values."""
         twice = {"a": {"$ref": "#"}, "b": {"$ref": "#"}}
-        form = SchemaForm(
-            {"type": "object", "properties": twice, "required": ["a", "b"]}
-        )
+        form = SchemaForm({"type": "object", "properties": twice, "required": ["a", "b"]})
         deep: dict[str, object] = {}
         for _ in range(12):
             deep = {"a": deep}
@@ -251,9 +246,7 @@ class TestProperties:
 
     @_SLOW
     @given(NAMES, JUNK, OBJECTS)
-    def test_a_property_that_is_no_schema_still_gives_a_field(
-        self, name, schema, value
-    ):
+    def test_a_property_that_is_no_schema_still_gives_a_field(self, name, schema, value):
         """The same one level down, where each kind of editor meets its own junk."""
         form = SchemaForm(_object(**{name: schema}))
         assert form.widget is not None

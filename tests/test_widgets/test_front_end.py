@@ -5,7 +5,8 @@ from pathlib import Path
 
 import toolbench.widgets.frontend
 
-LARGEST = 400_000  # bytes, compressed
+# Bytes, compressed
+LARGEST = 400_000
 ROOT = Path(__file__).parents[2]
 
 

@@ -36,9 +36,7 @@ def test_a_server_that_is_away_is_not_one_that_offers_nothing(client, shop, tab)
     explorer = Explorer(client)
     pane = go(explorer, tab)
     assert "Not connected." in page(pane.widget)
-    assert f"Its {tab.lower()} can be read when the server is connected" in page(
-        pane.detail
-    )
+    assert f"Its {tab.lower()} can be read when the server is connected" in page(pane.detail)
     assert "offers no" not in page(pane.detail)
     click(buttons(explorer)["Connect"])
     assert listed(pane)

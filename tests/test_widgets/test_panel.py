@@ -148,8 +148,10 @@ class TestAsking:
         until(lambda: "Keep it" in buttons(panel))
         question = shown(panel).partition("Pretend to erase a file.")[2]
         assert "can delete or overwrite data" in question
-        assert "asks" not in question  # the workbench does, and says so by asking
-        assert "Run it?</strong>" in page(panel)  # the whole question, however narrow
+        # The workbench does, and says so by asking
+        assert "asks" not in question
+        # The whole question, however narrow
+        assert "Run it?</strong>" in page(panel)
         assert buttons(panel)["Erase x"].button_style == "danger"
         click(buttons(panel)["Keep it"])
         finish(panel)
@@ -222,9 +224,7 @@ class TestNews:
 def define(description):
     """Define a tool again, as a re-run cell does."""
     namespace = {"__name__": "__main__", "tool": tool}
-    code = (
-        f'@tool\ndef echo(text: str) -> str:\n    """{description}"""\n    return text'
-    )
+    code = f'@tool\ndef echo(text: str) -> str:\n    """{description}"""\n    return text'
     exec(code, namespace)
     return namespace["echo"]
 

@@ -69,9 +69,7 @@ class TestLogView:
         view.show(output, over=True)
         pieces = view.widget.children[0].children
         assert len(pieces) > 2
-        assert [piece.tabbable for piece in pieces] == [True] + [None] * (
-            len(pieces) - 1
-        )
+        assert [piece.tabbable for piece in pieces] == [True] + [None] * (len(pieces) - 1)
 
     def test_is_empty_after_clear(self, wire):
         """The next run starts with nothing, and the widgets of the last are closed."""
@@ -82,13 +80,15 @@ class TestLogView:
             view.clear()
             assert view.widget.children[0].children == ()
             counts.append(len(wire.live))
-        assert counts[0] == counts[1] <= 4  # the boxes, and what all its texts share
+        # The boxes, and what all its texts share
+        assert counts[0] == counts[1] <= 4
 
     @pytest.mark.parametrize(
         ("became", "text"),
         [
             ({"text/html": "<b>two</b>"}, "before\ntwoafter\n"),
-            ({"text/plain": "two"}, "before\ntwo\nafter\n"),  # no piece of its own
+            # No piece of its own
+            ({"text/plain": "two"}, "before\ntwo\nafter\n"),
         ],
     )
     def test_shows_what_was_displayed_where_it_stood(self, became, text):
@@ -108,7 +108,8 @@ class TestLogView:
         now = [0.0]
         monkeypatch.setattr(output_module, "monotonic", lambda: now[0])
         view, output, drawn = LogView(Parts()), Output(), []
-        for tick in range(100):  # ten seconds
+        # Ten seconds
+        for tick in range(100):
             now[0] = tick / 10
             output.write("stdout", f"{tick}\n")
             view.show(output, over=False)

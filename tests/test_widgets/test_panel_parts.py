@@ -26,17 +26,13 @@ def speak(text: str = "") -> str:
 def models(wire):
     """How many widgets of each class were sent to the page so far."""
     return Counter(
-        data["state"].get("_model_name")
-        for _, kind, data in wire.messages
-        if kind == "comm_open"
+        data["state"].get("_model_name") for _, kind, data in wire.messages if kind == "comm_open"
     )
 
 
 def test_is_made_of_what_stands_for_one_tool():
     """A name as in `run_tool`; anything else says in one sentence what it is and what to give."""
-    with pytest.raises(
-        TypeError, match=r"not a tool but a list: .* \[0\] takes out the first"
-    ):
+    with pytest.raises(TypeError, match=r"not a tool but a list: .* \[0\] takes out the first"):
         ToolPanel([speak])
     with pytest.raises(
         TypeError, match=r"the class TaskTrackerTool: .*TaskTrackerTool\.create\(\)"

@@ -83,7 +83,8 @@ class TestQuestionBox:
         }
         question = PendingQuestion(Question.about("Who?", schema, "greet"))
         question.wait_for("Accept")
-        click(buttons(question.box.widget)["Accept"])  # not yet: the name is missing
+        # Not yet: the name is missing
+        click(buttons(question.box.widget)["Accept"])
         assert question.answers == []
         type_into(named(question.box.widget, "name"), "Ada")
         click(buttons(question.box.widget)["Accept"])
@@ -121,9 +122,7 @@ class TestQuestionBox:
     )
     def test_leads_to_a_page(self, url, host):
         """A link that tells the host as the network knows it, in a tab without a way back."""
-        question = PendingQuestion(
-            replace(Question.about("Sign in.", None, ""), url=url)
-        )
+        question = PendingQuestion(replace(Question.about("Sign in.", None, ""), url=url))
         question.wait_for("Yes")
         markup = shown(question.box.widget)
         click(buttons(question.box.widget)["No"])
@@ -144,9 +143,7 @@ class TestQuestionBox:
     )
     def test_leads_nowhere_that_is_not_plainly_safe(self, url):
         """The address is read, not followed."""
-        question = PendingQuestion(
-            replace(Question.about("Sign in.", None, ""), url=url)
-        )
+        question = PendingQuestion(replace(Question.about("Sign in.", None, ""), url=url))
         question.wait_for("Yes")
         markup = shown(question.box.widget)
         click(buttons(question.box.widget)["No"])
@@ -177,9 +174,7 @@ class TestQuestionBox:
     def test_puts_one_question_after_the_other(self):
         """Threads of a run that ask at once are answered in turn."""
         box = QuestionBox(Parts())
-        questions = [
-            PendingQuestion(Question.about(f"{n}?", None, ""), box) for n in range(3)
-        ]
+        questions = [PendingQuestion(Question.about(f"{n}?", None, ""), box) for n in range(3)]
         markups = set()
         while len(markups) < 3:
             until(lambda: "Yes" in buttons(box.widget))

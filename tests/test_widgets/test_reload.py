@@ -43,7 +43,8 @@ def test_a_tool_is_not_marked_after_reload(shop):
     opened.compare(steps.model_copy(update={"description": "Newer."}))
     reload = Thread(target=click, args=(buttons(opened.widget)["Reload"],))
     reload.start()
-    is_empty.wait(0.2)  # only while the tick does not keep it back
+    # Only while the tick does not keep it back
+    is_empty.wait(0.2)
     go_on.set()
     reload.join(SECONDS)
     opened.close()

@@ -241,7 +241,8 @@ def seen_bars(value, total):
         """Work."""
         current_run().progress(value, total, "far")
         assert is_drawn.wait(20)
-        print("output")  # which a panel draws after the bar
+        # Which a panel draws after the bar
+        print("output")
         assert go_on.wait(20)
         return "done"
 

@@ -26,9 +26,7 @@ def login(user: str, password: str) -> str:
     return f"{user} is in"
 
 
-SPLIT = Case(
-    "Split 84 by 4", {"name": "split_bill", "arguments": {"total": 84, "people": 4}}
-)
+SPLIT = Case("Split 84 by 4", {"name": "split_bill", "arguments": {"total": 84, "people": 4}})
 
 
 def report_of(*answers, case=SPLIT, tools=(split_bill, login)):
@@ -104,24 +102,16 @@ def test_a_secret_is_not_filled_in():
 def test_failures_are_searched():
     """By the case, what is wrong, what was called and the model; those of a model stand together."""
     small = ScriptedModel([message(bill(people=5)), "No."])
-    large = ScriptedModel(
-        [message(("login", {"user": "a", "password": "b"})), message(bill())]
-    )
+    large = ScriptedModel([message(("login", {"user": "a", "password": "b"})), message(bill())])
     cases = [
         SPLIT,
         Case("Hello", {"name": "split_bill", "arguments": {"total": 1, "people": 1}}),
     ]
-    report = evaluate(
-        {"small": small, "large": large}, [split_bill, login], cases, workers=1
-    )
+    report = evaluate({"small": small, "large": large}, [split_bill, login], cases, workers=1)
     panel = ReportPanel(report)
     type_into(named(panel, "Search"), "login")
-    [lines] = [
-        x for x in walk(panel) if isinstance(x, Select) and HIDDEN not in x._dom_classes
-    ]
-    assert lines.options == (
-        "Split 84 by 4 — login was called, and split_bill was expected",
-    )
+    [lines] = [x for x in walk(panel) if isinstance(x, Select) and HIDDEN not in x._dom_classes]
+    assert lines.options == ("Split 84 by 4 — login was called, and split_bill was expected",)
 
 
 def test_without_failures_there_is_only_the_summary():

@@ -75,9 +75,8 @@ class TestKeepsake:
         _, _, still = copy["text/html"].partition(STILL)
         assert still.startswith(panel["text/html"])
         assert still.endswith(f"{HINT}</div></div></div>")
-        assert (
-            HINT not in panel["text/html"]
-        )  # which nbconvert shows, where no cell runs
+        # Which nbconvert shows, where no cell runs
+        assert HINT not in panel["text/html"]
 
     def test_is_the_same_each_time(self, kernel):
         """A notebook that is run again can be compared with what was saved."""
@@ -98,9 +97,7 @@ class TestKeepsake:
         [update] = updates(kernel, request)
         before, _, after = update["text/html"].partition(STILL)
         assert copy["text/html"].startswith(before)
-        assert (
-            "A person and the model read the same" in after.partition("</div></div>")[2]
-        )
+        assert "A person and the model read the same" in after.partition("</div></div>")[2]
         assert update["text/plain"].startswith("arguments: {}")
 
     def test_holds_the_last_run_of_each_tool_of_an_explorer(self, kernel):
@@ -161,7 +158,4 @@ class TestKeepsake:
         assert view["text/html"] in copy["text/html"]
         kernel.click("Run")
         kernel.listen_until(lambda: updates(kernel, request), "the run is kept")
-        assert (
-            "A person and the model read the same"
-            in updates(kernel, request)[0]["text/html"]
-        )
+        assert "A person and the model read the same" in updates(kernel, request)[0]["text/html"]

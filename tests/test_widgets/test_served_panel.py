@@ -32,9 +32,7 @@ from toolbench.widgets.kit.notebook_variables import Variables
 def served(no_records):
     begun.clear()
     go_on.clear()
-    with serve(
-        [look, erase, bake, weigh, slow, chatty, verbose], name="panel"
-    ) as served:
+    with serve([look, erase, bake, weigh, slow, chatty, verbose], name="panel") as served:
         yield served
     go_on.set()
 
@@ -61,9 +59,7 @@ def inert_page(panel):
 
 
 def button(panel, label):
-    eventually(
-        lambda: any(getattr(w, "description", None) == label for w in walk(panel))
-    )
+    eventually(lambda: any(getattr(w, "description", None) == label for w in walk(panel)))
     return named(panel, label)
 
 

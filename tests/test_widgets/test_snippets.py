@@ -170,7 +170,8 @@ class TestInTheNotebook:
         [editor] = FileEditorTool.create()
         arguments = {"command": "view", "path": str(tmp_path / "x.txt")}
         code = as_python(editor, arguments)
-        assert " import FileEditorTool\n" in code  # of the package or of its folder
+        # Of the package or of its folder
+        assert " import FileEditorTool\n" in code
         assert "hello" in run(notebook, code).observation.text
         editor.executor.close()
 
@@ -274,9 +275,7 @@ class TestInAFile:
     def test_defines_the_server(self, notebook, tmp_path):
         """A server that is an object of the notebook is defined by its cells."""
         notebook.run_cell(SERVER, store_history=True).raise_error()
-        client = create_mcp_tools(
-            {"mcpServers": {"books": notebook.user_ns["library"]}}
-        )
+        client = create_mcp_tools({"mcpServers": {"books": notebook.user_ns["library"]}})
         with client:
             code = as_pytest(client["find"], {"title": "emma"})
         assert passes(tmp_path, code)

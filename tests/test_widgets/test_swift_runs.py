@@ -15,7 +15,8 @@ from toolbench.widgets.panel import ToolPanel
 
 pytestmark = pytest.mark.usefixtures("no_records")
 SWIFT = "toolbench.widgets.panel.panel_runs.SWIFT"
-ENOUGH = 30  # seconds in which a run of these tests ends, also on a slow machine
+# Seconds in which a run of these tests ends, also on a slow machine
+ENOUGH = 30
 
 
 @pytest.fixture
@@ -55,7 +56,8 @@ class TestSwiftRun:
         assert set(counts.values()) == {1}
         assert "running" not in wire.text()
         ids = {button.comm.comm_id for button in buttons(panel).values()}
-        assert not ids & set(counts)  # Run keeps the focus: it was never disabled
+        # Run keeps the focus: it was never disabled
+        assert not ids & set(counts)
 
     def test_says_again_that_it_ended(self, patient, wire):
         """The same end of another run is a change too, which a screen reader reads."""

@@ -42,7 +42,8 @@ class TestTicker:
             ticker.watch(lambda: False)
             assert ticker.wait_idle(20)
         names = [t.name for t in threading.enumerate()]
-        assert names.count("toolbench-ticker") <= 1  # ours may be on its way out
+        # Ours may be on its way out
+        assert names.count("toolbench-ticker") <= 1
 
     def test_survives_a_watcher_that_fails(self, caplog):
         """One view that fails is dropped and logged; the others go on."""

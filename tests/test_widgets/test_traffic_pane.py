@@ -105,9 +105,8 @@ class TestLines:
         """By who sent the first message, by kind, and by any text of either message."""
         explorer.page.session.call("basket", {"item": "pear"})
         until(lambda: any("tools/call basket" in line for line in lines(traffic)))
-        receive(
-            named(traffic.widget, "Containing"), value="In The Basket"
-        )  # words of the answer
+        # Words of the answer
+        receive(named(traffic.widget, "Containing"), value="In The Basket")
         assert [line[3] for line in lines(traffic)] == ["tools/call basket"]
         receive(named(traffic.widget, "Show"), index=2)
         assert lines(traffic) == []
@@ -142,15 +141,11 @@ class TestLines:
         messages = explorer.page.session.traffic
         for number in range(9_900):
             text = json.dumps({"method": f"notifications/{number}"})
-            messages.note(
-                "received", text, kind="notification", method=f"notifications/{number}"
-            )
+            messages.note("received", text, kind="notification", method=f"notifications/{number}")
         traffic.refresh()
         assert len(lines(traffic)) >= 9_900
         before = [widget.value for widget in pieces(traffic)]
-        messages.note(
-            "received", "{}", kind="notification", method="notifications/last"
-        )
+        messages.note("received", "{}", kind="notification", method="notifications/last")
         traffic.refresh()
         after = [widget.value for widget in pieces(traffic)]
         changed = [value for value in after if value not in before]
@@ -165,9 +160,7 @@ class TestLines:
             messages = explorer.page.session.traffic
             messages.note("received", payload, kind="noise", method=payload)
         traffic.refresh()
-        assert len(
-            [line for line in lines(traffic) if "no message" in str(line)]
-        ) == len(some)
+        assert len([line for line in lines(traffic) if "no message" in str(line)]) == len(some)
         for widget in pieces(traffic):
             assert problems(widget.value) == []
         receive(
@@ -181,18 +174,14 @@ class TestOpenMessage:
     def test_stays_open_when_others_come(self, explorer, traffic):
         """Both its parts are read on; its answer is added when that comes."""
         session = explorer.page.session
-        session.traffic.note(
-            "sent", '{"id": "77"}', kind="request", method="ping", request_id="77"
-        )
+        session.traffic.note("sent", '{"id": "77"}', kind="request", method="ping", request_id="77")
         traffic.refresh()
         open_line(traffic, "ping")
         assert "Sent: request" in page(traffic.widget)
         assert "Received: response" not in page(traffic.widget)
         for _ in range(300):
             session.traffic.note("received", "{}", kind="notification", method="n")
-        session.traffic.note(
-            "received", '{"id": "77"}', kind="response", request_id="77"
-        )
+        session.traffic.note("received", '{"id": "77"}', kind="response", request_id="77")
         traffic.refresh()
         assert "Sent: request" in page(traffic.widget)
         assert "Received: response" in page(traffic.widget)
@@ -228,7 +217,8 @@ class TestOpenMessage:
         click(send)
         until(lambda: "are an object" in page(traffic.widget))
         receive(area, value='{"uri": "shop://stock/pe')
-        click(send)  # it overtakes the last keys
+        # It overtakes the last keys
+        click(send)
         receive(area, value='{"uri": "shop://stock/pear"}')
         until(lambda: "Answered" in page(traffic.widget))
         assert session.traffic.find("shop://stock/pear", direction="sent")
@@ -246,7 +236,8 @@ class TestOpenMessage:
         assert panel.form.value == {"item": "pear"}
         assert "The form of basket now holds these arguments" in page(traffic.widget)
         item = named(panel.form.widget, "item")
-        content = {"do": "focus"}  # so that a person sees where to go on
+        # So that a person sees where to go on
+        content = {"do": "focus"}
         assert (item.comm.comm_id, content) in customs(wire)
         assert len(calls(session)) == 1
         click(buttons(traffic.widget)["Repeat"])

@@ -34,8 +34,7 @@ def walk_the_pet(pet: Cat | Dog) -> str:
 def test_a_constant_tells_kinds_apart_also_without_a_discriminator(declared):
     """The word `discriminator` may be missing, or say anything; nor must the constant be required."""
     kinds = [
-        {"type": "object", "properties": {"kind": {"const": kind}}}
-        for kind in ("card", "transfer")
+        {"type": "object", "properties": {"kind": {"const": kind}}} for kind in ("card", "transfer")
     ]
     form = _form(pay={"oneOf": kinds, "discriminator": declared})
     pick(named(form.widget, "pay"), "card")

@@ -57,7 +57,8 @@ class TestSchemaView:
         pick(named(view, "Format"), label)
         assert "Add two numbers." in shown(view)
         assert "tokens" in shown(view)
-        assert "data-toolbench-card" in shown(view)  # the page adds Copy and Save
+        # The page adds Copy and Save
+        assert "data-toolbench-card" in shown(view)
 
     def test_says_what_had_to_change(self):
         """What a provider cannot take is named."""
@@ -215,7 +216,8 @@ class TestHistoryView:
         """A field can show and change it; of an object it could show only that there is one."""
         take, _ = tool_of(kind)
         panel = ToolPanel(take, {"value": value})
-        as_it_is = kind is Any  # the tool would get another value
+        # The tool would get another value
+        as_it_is = kind is Any
         assert panel.form.value == {"value": value if as_it_is else form}
         assert not panel.form.errors
 
@@ -236,7 +238,8 @@ class TestHistoryView:
         view = opened(panel, "History")
         panel.form.value = {"a": 7}
         click(buttons(view)["Load into form"])
-        panel.form.value = {"a": 78}  # the end of what was typed
+        # The end of what was typed
+        panel.form.value = {"a": 78}
         until(lambda: panel.form.value == {"a": 5, "b": 6})
 
     def test_follows_runs_while_it_is_open(self):
@@ -315,9 +318,7 @@ class TestHistoryView:
         panel = ToolPanel(add, {"a": 1})
         run_tool(add, a=5, b=6)
         run_tool(add, a="<b>none</b>")
-        table, *_ = re.findall(
-            "<table.*?</table>", page(opened(panel, "History")), re.S
-        )
+        table, *_ = re.findall("<table.*?</table>", page(opened(panel, "History")), re.S)
         assert problems(table) == []
         for words in ("Duration", "succeeded", "failed", "a = 5, b = 6", "python"):
             assert words in text_of(table)

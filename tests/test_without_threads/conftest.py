@@ -20,11 +20,13 @@ def page(monkeypatch, no_records):
         msg = "can't start new thread"
         raise RuntimeError(msg)
 
-    portal.close()  # that of an earlier test: in a page there never is one
+    # That of an earlier test: in a page there never is one
+    portal.close()
     emscripten = SimpleNamespace(pthreads=False)
     monkeypatch.setattr(sys, "_emscripten_info", emscripten, raising=False)
     monkeypatch.setattr(threading.Thread, "start", refuse)
     for name in MISSING:
         monkeypatch.setitem(sys.modules, name, None)
     yield
-    ticker.reset()  # its loop has ended with the test
+    # Its loop has ended with the test
+    ticker.reset()

@@ -84,7 +84,8 @@ class Agent:
                 f"{max_steps=}, {max_parallel=}, {retry=}."
             )
             raise ValueError(msg)
-        if max_cost is not None and not max_cost > 0:  # NaN is not
+        # NaN is not
+        if max_cost is not None and not max_cost > 0:
             msg = f"max_cost must be more than 0 dollars, not {max_cost!r}."
             raise ValueError(msg)
         self.llm: Model = as_model(llm)

@@ -54,9 +54,7 @@ def check_tools(tools: Any, model: Any) -> list[ToolProblem]:
         making.close()
 
 
-def _problems(
-    tool_list: list[ToolDefinition[Any, Any]], provider: Provider
-) -> list[ToolProblem]:
+def _problems(tool_list: list[ToolDefinition[Any, Any]], provider: Provider) -> list[ToolProblem]:
     problems = [
         ToolProblem(tool.name, change.where, change.message, refused=False)
         for tool in tool_list

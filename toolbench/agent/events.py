@@ -29,9 +29,7 @@ from toolbench.wording import CROSS, counted
 Speaker = Literal["user", "agent", "environment"]
 """The sender of a message; "environment" is the workbench itself."""
 
-StopReason = Literal[
-    "answered", "finished", "max_steps", "repeated", "max_cost", "paused", "error"
-]
+StopReason = Literal["answered", "finished", "max_steps", "repeated", "max_cost", "paused", "error"]
 """Why `run` stopped."""
 
 _STOPS: Mapping[StopReason, str] = {
@@ -43,7 +41,8 @@ _STOPS: Mapping[StopReason, str] = {
     "paused": "Paused",
     "error": "Stopped by an error",
 }
-_MAX_ARGUMENTS_TEXT = 500  # characters of a call's arguments in a line
+# Characters of a call's arguments in a line
+_MAX_ARGUMENTS_TEXT = 500
 _SPEAKERS: Mapping[Speaker, str] = {
     "user": "User: ",
     "agent": "Model: ",
@@ -116,9 +115,7 @@ class MessageEvent(Event):
         """The sender and the text."""
         images = sum(len(c.image_urls) for c in self.content if c.type == "image")
         text = Text.assemble((_SPEAKERS[self.source], "bold"), _safe_text(self.text))
-        return text.append(
-            f" [{counted(images, 'image')}]" if images else "", style="dim"
-        )
+        return text.append(f" [{counted(images, 'image')}]" if images else "", style="dim")
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,9 +146,7 @@ class ActionEvent(Event):
     def visualize(self) -> RenderableType:
         """The thought and the call."""
         text = Text.assemble(_safe_text(self.thought), "\n") if self.thought else Text()
-        if self.action is not None and not isinstance(
-            renderable := visualized(self.action), str
-        ):
+        if self.action is not None and not isinstance(renderable := visualized(self.action), str):
             head = Text.assemble((f"{self.tool_name}: ", "bold magenta"))
             if isinstance(renderable, Text):
                 return text.append_text(head).append_text(renderable)
@@ -273,9 +268,7 @@ class UserRejectObservation(AnswerEvent):
     @property
     def visualize(self) -> RenderableType:
         """The reason."""
-        return Text.assemble(
-            (f"{self.state_words}: ", "bold yellow"), _safe_text(self.reason)
-        )
+        return Text.assemble((f"{self.state_words}: ", "bold yellow"), _safe_text(self.reason))
 
     @property
     def state_words(self) -> str:
@@ -368,6 +361,7 @@ def secrets_in(events: Sequence[Event]) -> set[str]:
             tool = event.tool_call.tool
             secrecy = tool.secrecy if tool else Secrecy({})
             secrets.update(secrecy.secrets_in(event.tool_call.arguments))
-        elif isinstance(event, ObservationEvent):  # also the secrets of delegated tasks
+        elif isinstance(event, ObservationEvent):
+            # Also the secrets of delegated tasks
             secrets.update(results.redactor_of(event.observation).secrets)
     return secrets

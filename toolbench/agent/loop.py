@@ -70,9 +70,7 @@ class Loop:
         self.log = EventLog(listeners, self.redactor)
         self.toolset = agent.toolset(conversation)
         self.masking = Masking(self.redactor)
-        self.context = Context(
-            agent.llm.provider, agent.system_prompt, self.masking.message
-        )
+        self.context = Context(agent.llm.provider, agent.system_prompt, self.masking.message)
         self.requests = Requests(
             agent, self.toolset, self.context, self.log, self.redactor, self._pass_on
         )
@@ -365,7 +363,8 @@ class Loop:
     def _ask(self) -> None:
         while self._inbox and self._over is None:
             self._read(self._inbox[0])
-            self._inbox.popleft()  # only after it was read, so that no message is lost
+            # Only after it was read, so that no message is lost
+            self._inbox.popleft()
         if self._over is None:
             outcome = self.requests.send(self._stopping)
             self.round = outcome.calls

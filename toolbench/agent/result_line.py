@@ -10,9 +10,12 @@ from toolbench.display.tables import returned_frame, shape_text
 from toolbench.plain import clip
 from toolbench.wording import counted
 
-_LONGEST = 40  # characters of a list or object inside of a result
-_ROOM = 1_600  # characters of a text that are read for its line
-_MOST = 40  # parts of a JSON value that are written
+# Characters of a list or object inside of a result
+_LONGEST = 40
+# Characters of a text that are read for its line
+_ROOM = 1_600
+# Parts of a JSON value that are written
+_MOST = 40
 
 
 def result_line(observation: Observation) -> str:

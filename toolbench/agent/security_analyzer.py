@@ -38,9 +38,7 @@ class SecurityAnalyzer(Protocol):
 class RuleSecurityAnalyzer:
     """An analyzer that rates calls by rules; the worst rating counts."""
 
-    def __init__(
-        self, *rules: Rule, patterns: Mapping[str, SecurityRisk] | None = None
-    ) -> None:
+    def __init__(self, *rules: Rule, patterns: Mapping[str, SecurityRisk] | None = None) -> None:
         r"""Rate calls by *rules* and *patterns*.
 
         Args:

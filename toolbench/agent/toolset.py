@@ -130,7 +130,8 @@ class Toolset:
                     if is_wanted and tool.is_for_models and not skips(tool):
                         self._add(tool)
             self._search = self._search_of([*self._tools.values()])
-        except BaseException:  # also after an interrupt, no server may stay open
+        except BaseException:
+            # Also after an interrupt, no server may stay open
             self.close()
             raise
 
@@ -161,11 +162,7 @@ class Toolset:
     def tools(self) -> dict[str, AnyTool]:
         """All tools by name, in their latest definitions."""
         current = {name: tool.latest() for name, tool in self._tools.items()}
-        return (
-            current
-            if self._search is None
-            else {self._search.name: self._search} | current
-        )
+        return current if self._search is None else {self._search.name: self._search} | current
 
     def offered(self, provider: Provider, *, security_risk: bool = False) -> list[Json]:
         """Return the offered tools in the format of *provider*.
@@ -185,15 +182,14 @@ class Toolset:
             return True
         return isinstance(tool, FinishTool | ThinkTool)
 
-    def _format(
-        self, tool: AnyTool, provider: Provider, *, security_risk: bool
-    ) -> Json:
+    def _format(self, tool: AnyTool, provider: Provider, *, security_risk: bool) -> Json:
         key = (id(tool), security_risk)
         known = self._formatted.get(key)
         if known is None or known[0] is not tool:
             exported = FORMATS[provider](tool, security_risk=security_risk)
             known = self._formatted[key] = (tool, exported)
-        own: Json = copied(known[1])  # a model may change what it gets
+        # A model may change what it gets
+        own: Json = copied(known[1])
         return own
 
     def reveal(self, names: Iterable[str]) -> None:

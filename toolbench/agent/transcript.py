@@ -45,11 +45,15 @@ from toolbench.wording import counted, time_taken
 if TYPE_CHECKING:
     from toolbench.agent.loop import Loop
 
-_IN_A_CELL = 200  # events; the output of a cell is saved with the notebook
-_LIMIT = 20_000  # characters of a message, and of a result in each of its views
-_BRIEF = 160  # characters of a call, and of its result, in a row
+# Events; the output of a cell is saved with the notebook
+_IN_A_CELL = 200
+# Characters of a message, and of a result in each of its views
+_LIMIT = 20_000
+# Characters of a call, and of its result, in a row
+_BRIEF = 160
 _ASKS = "waits for your answer"
-_DEEPEST = 3  # how deep a conversation can be inside of others
+# How deep a conversation can be inside of others
+_DEEPEST = 3
 _BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
 
 

@@ -12,9 +12,7 @@ def main() -> int:
     except ModuleNotFoundError as error:
         if error.name != "cyclopts":
             raise
-        sys.stderr.write(
-            f"The command line needs cyclopts: {how_to_install_extra('cli')}\n"
-        )
+        sys.stderr.write(f"The command line needs cyclopts: {how_to_install_extra('cli')}\n")
         return 1
     code = app(result_action="return_value")
     return code if isinstance(code, int) else 0

@@ -21,14 +21,13 @@ app = App(
     help="A workbench for agent tools in Jupyter notebooks.",
     version=__version__,
 )
-_LONGEST = 5_000  # characters of a reason
+# Characters of a reason
+_LONGEST = 5_000
 console = Console(highlight=False, soft_wrap=True)
 
 
 @app.command
-def new(
-    name: str, *, into: Annotated[Path, Parameter(name=["--into", "-d"])] = Path()
-) -> int:
+def new(name: str, *, into: Annotated[Path, Parameter(name=["--into", "-d"])] = Path()) -> int:
     """Write a new tool package with a tool, a test and a notebook.
 
     Args:
@@ -184,7 +183,8 @@ def connect(name: str) -> int:
         bridge.connect(name)
     except ToolbenchError as error:
         return _refuse(error)
-    except KeyboardInterrupt:  # the usual way to end it by hand
+    except KeyboardInterrupt:
+        # The usual way to end it by hand
         pass
     return 0
 

@@ -123,9 +123,7 @@ def _front_ends() -> Iterator[Check]:
     if not _installed("jupyterlab") and not _installed("notebook"):
         return
     if extension.is_dir():
-        yield Check(
-            "widgets in JupyterLab", "ok", _installed("jupyterlab-widgets") or ""
-        )
+        yield Check("widgets in JupyterLab", "ok", _installed("jupyterlab-widgets") or "")
     else:
         again = how_to_install("--force-reinstall jupyterlab-widgets")
         hint = f"forms will be text only: {again}"
@@ -160,7 +158,8 @@ def _same(one: str, other: str) -> bool:
 
 def _tools() -> Iterator[Check]:
     classes = (getattr(tools, name) for name in tools.__all__ if name.endswith("Tool"))
-    for tool in dict.fromkeys(classes):  # some also have an older name
+    # Some also have an older name
+    for tool in dict.fromkeys(classes):
         usable = tool.is_usable()
         detail = "" if usable is True else str(usable)
         yield Check(f"tool {tool.name}", "ok" if usable else "missing", detail)

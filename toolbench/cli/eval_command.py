@@ -41,10 +41,7 @@ def run_cases(
     definitions = [tool for spec in tools for tool in tools_of(spec)]
     by_name = {spec: model_of(spec, api_key_env) for spec in models}
     return evaluate(
-        {
-            model.name if len(by_name) == 1 else spec: model
-            for spec, model in by_name.items()
-        },
+        {model.name if len(by_name) == 1 else spec: model for spec, model in by_name.items()},
         definitions,
         cases,
         repeats=repeats,
@@ -72,7 +69,8 @@ class _Progress:
         elif sys.stderr.isatty():
             sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
-        elif not self._has_begun:  # the estimate
+        elif not self._has_begun:
+            # The estimate
             sys.stderr.write(f"{text}\n")
         self._has_begun = self._has_begun or not is_note
 

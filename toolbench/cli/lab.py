@@ -85,7 +85,9 @@ def _make_new(path: Path) -> None:
         LabError: If its folder does not exist, or the file cannot be written.
     """
     if not path.parent.is_dir():
-        msg = f"There is no notebook {str(path)!r}, and no folder {str(path.parent)!r} to make it in."
+        msg = (
+            f"There is no notebook {str(path)!r}, and no folder {str(path.parent)!r} to make it in."
+        )
         raise LabError(msg)
     others = [other.stem for other in path.parent.glob("*.ipynb")]
     _write_starter(path)

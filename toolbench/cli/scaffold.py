@@ -52,17 +52,13 @@ def scaffold(name: str, into: Path) -> Scaffold:
     for parts, template in _templates(files("toolbench.cli") / "template"):
         path = folder.joinpath(*(_named(part, name) for part in parts))
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(
-            _named(template.read_text(encoding="utf-8"), name), encoding="utf-8"
-        )
+        path.write_text(_named(template.read_text(encoding="utf-8"), name), encoding="utf-8")
         written.append(path)
     return Scaffold(folder, tuple(sorted(written)))
 
 
 def _check_name(name: str) -> None:
-    if not (name.isidentifier() and name.isascii() and name[0].isalpha()) or iskeyword(
-        name
-    ):
+    if not (name.isidentifier() and name.isascii() and name[0].isalpha()) or iskeyword(name):
         msg = f"{name!r} cannot be the name of a Python module: use letters, digits and _, as in 'word_count'."
         raise ScaffoldError(msg)
     if name == "tests" or name.startswith("test_"):

@@ -24,9 +24,7 @@ def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
     place, _, names = spec.partition(":")
     module = module_of(place)
     known = {
-        name: value
-        for name, value in vars(module).items()
-        if isinstance(value, ToolDefinition)
+        name: value for name, value in vars(module).items() if isinstance(value, ToolDefinition)
     }
     chosen = [name.strip() for name in names.split(",")] if names else [*known]
     missing = [name for name in chosen if name not in known]
@@ -50,9 +48,11 @@ def module_of(place: str) -> ModuleType:
         if spec is None or spec.loader is None:
             raise ImportError(place)
         module = module_from_spec(spec)
-        sys.modules[spec.name] = module  # its classes are looked up there
+        # Its classes are looked up there
+        sys.modules[spec.name] = module
         spec.loader.exec_module(module)
-    except Exception as error:  # the file of a user may raise anything
+    except Exception as error:
+        # The file of a user may raise anything
         msg = f"{place} cannot be imported: {type(error).__name__}: {error}"
         raise UserModuleError(msg) from error
     return module

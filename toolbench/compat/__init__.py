@@ -56,7 +56,8 @@ class ActionBase(Action):
         declared = read(schema).declared
         properties = dict(declared.raw)
         rating = properties.pop("security_risk", None)
-        if rating is None:  # a foreign schema
+        # A foreign schema
+        if rating is None:
             own = read(argument_schema(ActionBase)).declared
             rating = own["security_risk"].raw
         return {**schema, "properties": {**properties, "security_risk": rating}}
@@ -105,7 +106,8 @@ class Tool(ToolDefinition[ActionT, ObservationT]):
             schema: Any = getattr(self, attribute)
             if isinstance(schema, Mapping):
                 model = base.from_mcp_schema(f"{self.name}_{attribute}", schema)
-                object.__setattr__(self, attribute, model)  # the dataclass is frozen
+                # The dataclass is frozen
+                object.__setattr__(self, attribute, model)
         super().__post_init__()
 
     def call(self, action: Any, conversation: Any = None) -> ObservationT:

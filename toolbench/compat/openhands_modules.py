@@ -72,9 +72,7 @@ def _go_on_importing(names: dict[str, Any]) -> None:
 
     *names* are the globals of the module. A notebook and toolbench's own modules are not changed.
     """
-    if names.get("__name__") == "__main__" or _is_below(
-        names.get("__name__", ""), "toolbench"
-    ):
+    if names.get("__name__") == "__main__" or _is_below(names.get("__name__", ""), "toolbench"):
         return
     own = names.get("__builtins__", builtins)
     own = dict(vars(own) if isinstance(own, ModuleType) else own)
@@ -151,9 +149,7 @@ class _Finder(MetaPathFinder):
             return None
         if fullname in MODULES or _tool_module(fullname):
             return ModuleSpec(fullname, _Loader(), is_package=True)
-        msg = (
-            f"toolbench has no module for {fullname}.{did_you_mean(fullname, MODULES)}"
-        )
+        msg = f"toolbench has no module for {fullname}.{did_you_mean(fullname, MODULES)}"
         raise ModuleNotFoundError(msg, name=fullname)
 
 
@@ -192,7 +188,8 @@ def _tool_module(name: str) -> str:
     ours = f"toolbench.tools.{rest}"
     try:
         return ours if is_tool and find_spec(ours) is not None else ""
-    except ModuleNotFoundError:  # the parent of the module does not exist
+    except ModuleNotFoundError:
+        # The parent of the module does not exist
         return ""
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Close = Callable[[], Awaitable[object]]
 _CLOSING_SECONDS = 5.0
-_EVERY = 0.25  # seconds from one drawing to the next
+# Seconds from one drawing to the next
+_EVERY = 0.25
 _draw: ContextVar[Callable[[], object] | None] = ContextVar("draw", default=None)
 
 
@@ -90,7 +91,8 @@ class Portal:
             # it says all: with a group of exceptions behind it, IPython shows a long traceback
             error.__context__ = None
             raise
-        except BaseException:  # also at KeyboardInterrupt: cancel the task
+        except BaseException:
+            # Also at KeyboardInterrupt: cancel the task
             future.cancel()
             raise
 
@@ -143,7 +145,8 @@ class Portal:
             to_close, self._to_close = self._to_close, set()
             self.is_closing = True
             if self._portal is not None:
-                with suppress(RuntimeError):  # it is stopping already
+                # It is stopping already
+                with suppress(RuntimeError):
                     self._portal.call(_close_all, to_close)
                     self._portal.call(self._portal.stop, True)  # noqa: FBT003 - anyio's
             self._stack.close()
@@ -153,9 +156,8 @@ class Portal:
     def leave_behind(self) -> None:
         """Forget the loop in a forked process, without stopping it: the fork did not copy its thread."""
         if self._portal is not None:
-            with suppress(
-                StopIteration
-            ):  # it must not wait: nothing would wake it here
+            # It must not wait: nothing would wake it here
+            with suppress(StopIteration):
                 self._portal.stop().send(None)
         self._begin()
 
@@ -201,11 +203,13 @@ async def _close_all(to_close: set[Close]) -> None:
 
     with move_on_after(_CLOSING_SECONDS):
         for close in to_close:
-            with suppress(Exception):  # if one fails, the others are still closed
+            # If one fails, the others are still closed
+            with suppress(Exception):
                 await close()
 
 
 portal = Portal()
 """The portal of this process; `portal.close()` resets it."""
-if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+# Not on Windows, where nothing forks
+if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=portal.leave_behind)

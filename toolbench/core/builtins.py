@@ -20,9 +20,7 @@ _HARMLESS = ToolAnnotations(
 class FinishAction(Action):
     """The end of a task."""
 
-    message: str = Field(
-        description="The message to the user: the result, and what is left to do."
-    )
+    message: str = Field(description="The message to the user: the result, and what is left to do.")
 
     @property
     def visualize(self) -> RenderableType:
@@ -52,9 +50,7 @@ class ThinkObservation(Observation):
 class FinishExecutor(ToolExecutor[FinishAction, FinishObservation]):
     """The executor of `FinishTool`: it returns the message."""
 
-    def __call__(
-        self, action: FinishAction, conversation: Any = None
-    ) -> FinishObservation:
+    def __call__(self, action: FinishAction, conversation: Any = None) -> FinishObservation:
         """Return the message of *action* as the observation."""
         return FinishObservation.from_text(action.message)
 
@@ -62,9 +58,7 @@ class FinishExecutor(ToolExecutor[FinishAction, FinishObservation]):
 class ThinkExecutor(ToolExecutor[ThinkAction, ThinkObservation]):
     """The executor of `ThinkTool`: it does nothing."""
 
-    def __call__(
-        self, action: ThinkAction, conversation: Any = None
-    ) -> ThinkObservation:
+    def __call__(self, action: ThinkAction, conversation: Any = None) -> ThinkObservation:
         """Return the sentence that the reference SDK (OpenHands) returns: the thought was logged."""
         return ThinkObservation.from_text("Your thought has been logged.")
 

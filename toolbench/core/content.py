@@ -36,9 +36,7 @@ class ImageContent(BaseModel):
 
     def to_llm_dict(self) -> list[dict[str, Any]]:
         """Return one content part for each image, in the format of OpenAI's chat completions."""
-        return [
-            {"type": "image_url", "image_url": {"url": url}} for url in self.image_urls
-        ]
+        return [{"type": "image_url", "image_url": {"url": url}} for url in self.image_urls]
 
     def to_mcp_blocks(self) -> list[dict[str, Any]]:
         """Return one MCP content block for each image; an image on the web becomes a link."""

@@ -50,7 +50,8 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
             setattr(cls, "__init__", _making(cls.__init__))  # noqa: B010 - as below
         home = next(c for c in cls.__mro__ if "close" in c.__dict__)
         cls._to_be_closed = home is not ToolExecutor
-        if home is cls or not issubclass(home, ToolExecutor):  # or a mixin
+        # Or a mixin
+        if home is cls or not issubclass(home, ToolExecutor):
             setattr(cls, "close", _closing(cls.close))  # noqa: B010 - mypy would see a method
 
     @abstractmethod
@@ -104,7 +105,8 @@ def _making(init: Callable[..., None]) -> Callable[..., None]:
     def making(self: Any, *args: Any, **kwargs: Any) -> None:
         vars(self)["_to_be_closed"] = False
         init(self, *args, **kwargs)
-        vars(self).pop("_to_be_closed", None)  # from here on its class decides
+        # From here on its class decides
+        vars(self).pop("_to_be_closed", None)
 
     return making
 
@@ -114,7 +116,8 @@ def _closing(close: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(close)
     def closing(self: Any, *args: Any, **kwargs: Any) -> Any:
-        vars(self)["_to_be_closed"] = False  # also if the object is frozen
+        # Also if the object is frozen
+        vars(self)["_to_be_closed"] = False
         vars(self).setdefault("_closed", True)
         return close(self, *args, **kwargs)
 
@@ -131,14 +134,16 @@ class FunctionExecutor(ToolExecutor[Action, Observation]):
 
     def __call__(self, action: Action, conversation: Any = None) -> Any:
         """Call the function."""
-        __tracebackhide__ = True  # IPython leaves out such frames
+        # IPython leaves out such frames
+        __tracebackhide__ = True
         return self._call(action, conversation)
 
     def interrupt(self) -> None:
         """Call the method `interrupt` of the function object, if it has one."""
         getattr(self.function, "interrupt", lambda: None)()
 
-    def __reduce__(self) -> Any:  # for executors that work in other processes
+    # For executors that work in other processes
+    def __reduce__(self) -> Any:
         return FunctionExecutor, (self.function,)
 
     def __repr__(self) -> str:
@@ -194,16 +199,19 @@ def _place_of_conversation(
 ) -> Literal["second", "named"] | None:
     try:
         parameters = list(signature(function).parameters.values())
-    except (TypeError, ValueError):  # a builtin without a signature
+    except (TypeError, ValueError):
+        # A builtin without a signature
         return None
-    if isbuiltin(function):  # `print(*args)` does not expect a conversation
+    # `print(*args)` does not expect a conversation
+    if isbuiltin(function):
         return None
     ordered = [p for p in parameters if p.kind in _POSITIONAL]
     kinds = {p.kind for p in parameters}
     if len(ordered) > 1 and _is_conversation(ordered[1]):
         return "second"
     if any(p.name == "conversation" for p in parameters):
-        bound = getattr(function, "keywords", {})  # of a functools.partial
+        # Of a functools.partial
+        bound = getattr(function, "keywords", {})
         return None if "conversation" in bound else "named"
     if len(ordered) < 2 and Parameter.VAR_POSITIONAL in kinds:
         return "second"
@@ -229,9 +237,7 @@ def blocking(call: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any, Any],
     return lambda action, conversation: portal.call(_waited, call, action, conversation)
 
 
-async def _waited(
-    call: Callable[[Any, Any], Any], action: Any, conversation: Any
-) -> Any:
+async def _waited(call: Callable[[Any, Any], Any], action: Any, conversation: Any) -> Any:
     __tracebackhide__ = True
     return await _awaited(call(action, conversation))
 
@@ -254,7 +260,8 @@ async def _awaited(result: Any) -> Any:
 async def execute_async(executor: Any, action: Any, conversation: Any) -> Any:
     """Call *executor* without blocking the running loop; a plain function runs in a thread."""
     __tracebackhide__ = True
-    if hasattr(executor, "acall"):  # it switches to its own loop and back
+    # It switches to its own loop and back
+    if hasattr(executor, "acall"):
         return await executor.acall(action, conversation)
     call = with_conversation(executor)
     if is_async(executor):

@@ -45,9 +45,7 @@ class ToolRegistry:
         self._aliases: dict[str, str] = {}
         self._lock = RLock()
 
-    def register(
-        self, name: str, recipe: Registered, *, aliases: Sequence[str] = ()
-    ) -> None:
+    def register(self, name: str, recipe: Registered, *, aliases: Sequence[str] = ()) -> None:
         """Register *recipe* as *name*; warn if this replaces a recipe from another place in the code.
 
         Args:
@@ -77,7 +75,8 @@ class ToolRegistry:
             pairs = zip(entry.places, old.places, strict=True)
             new, previous = next(pair for pair in pairs if pair[0] != pair[1])
             msg = f"Tool {name!r}: {new} replaces {previous}."
-            warn(msg, stacklevel=3)  # where `register` or `register_tool` was called
+            # Where `register` or `register_tool` was called
+            warn(msg, stacklevel=3)
 
     def unregister(self, name: str) -> None:
         """Remove the recipe with this *name*, and its aliases; do nothing if there is none."""
@@ -86,9 +85,7 @@ class ToolRegistry:
             self._aliases = {a: n for a, n in self._aliases.items() if n != name}
         definitions.changed()
 
-    def resolve(
-        self, spec: Tool | str, conv_state: Any = None
-    ) -> list[ToolDefinition[Any, Any]]:
+    def resolve(self, spec: Tool | str, conv_state: Any = None) -> list[ToolDefinition[Any, Any]]:
         """Return the tools that *spec*, a name or a `Tool`, describes, made for *conv_state*.
 
         Without *conv_state*, `create` gets a state of the current directory.
@@ -118,9 +115,7 @@ class ToolRegistry:
         if not isinstance(tools, Sequence) or not all(
             isinstance(tool, ToolDefinition) for tool in tools
         ):
-            msg = (
-                f"create() of {name!r} must return a sequence of tools, not {tools!r}."
-            )
+            msg = f"create() of {name!r} must return a sequence of tools, not {tools!r}."
             raise RegistrationError(msg)
         return list(tools)
 
@@ -177,9 +172,7 @@ class ToolRegistry:
             own_name = name if name in self._recipes else self._aliases.get(name, name)
             entry = self._recipes.get(own_name)
         if entry is None:
-            hint = (
-                did_you_mean(name, self) or f" Registered: {', '.join(self) or 'none'}."
-            )
+            hint = did_you_mean(name, self) or f" Registered: {', '.join(self) or 'none'}."
             msg = f"No tool is registered as {name!r}.{hint}"
             raise ToolNotFoundError(msg)
         return entry.make
@@ -188,9 +181,7 @@ class ToolRegistry:
 def _check(name: str, recipe: Any) -> None:
     if isinstance(recipe, ToolDefinition):
         if recipe.executor is None:
-            msg = (
-                f"Tool {name!r} has no executor: set_executor() before registering it."
-            )
+            msg = f"Tool {name!r} has no executor: set_executor() before registering it."
             raise RegistrationError(msg)
     elif isinstance(recipe, type):
         _check_class(recipe)
@@ -216,7 +207,8 @@ def _check_class(recipe: type) -> None:
 def _check_parameters(name: str, create: Any, params: Mapping[str, Any]) -> None:
     try:
         takes = signature(create)
-    except (TypeError, ValueError):  # a builtin without a signature
+    except (TypeError, ValueError):
+        # A builtin without a signature
         return
     try:
         takes.bind(conv_state=None, **params)
@@ -245,9 +237,7 @@ def register_tool(name: str, recipe: Registered) -> None:
     default_registry._enter(name, recipe, ())
 
 
-def resolve_tool(
-    spec: Tool | str, conv_state: Any = None
-) -> list[ToolDefinition[Any, Any]]:
+def resolve_tool(spec: Tool | str, conv_state: Any = None) -> list[ToolDefinition[Any, Any]]:
     """Return the tools that *spec* describes; see `ToolRegistry.resolve`."""
     return default_registry.resolve(spec, conv_state)
 
@@ -298,11 +288,7 @@ def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
         hint = "it holds tools, and [0] takes out the first"
     else:
         hint = "give the tool itself or its name"
-    what = (
-        f"the class {tool.__name__}"
-        if isclass(tool)
-        else indefinite(type(tool).__name__)
-    )
+    what = f"the class {tool.__name__}" if isclass(tool) else indefinite(type(tool).__name__)
     msg = f"This is not a tool but {what}: {hint}."
     raise TypeError(msg)
 
@@ -318,9 +304,7 @@ def resolve_one(name: str | Tool) -> ToolDefinition[Any, Any]:
     if len(tools) != 1:
         names = ", ".join(tool.name for tool in tools)
         registered = name.name if isinstance(name, Tool) else name
-        msg = (
-            f"{registered!r} makes {len(tools)} tools ({names}): pass the one you mean."
-        )
+        msg = f"{registered!r} makes {len(tools)} tools ({names}): pass the one you mean."
         raise ToolbenchError(msg)
     return tools[0]
 

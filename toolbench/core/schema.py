@@ -29,10 +29,10 @@ from toolbench.redaction.result_views import KIND_OF_REPR, hiding_repr
 from toolbench.wording import CROSS
 
 _kinds: Kinds[type["Schema"]] = Kinds("schema")
-_OWN = "mcp_arg_"  # prefix of a field called `kind`: saved objects use `kind` for their class
-_KINDS = re.compile(
-    f"({_OWN})*kind"
-)  # a name that has the prefix gets another one, so that no two names become equal
+# Prefix of a field called `kind`: saved objects use `kind` for their class
+_OWN = "mcp_arg_"
+# A name that has the prefix gets another one, so that no two names become equal
+_KINDS = re.compile(f"({_OWN})*kind")
 
 
 class Schema(Displayed, BaseModel):
@@ -49,17 +49,17 @@ class Schema(Displayed, BaseModel):
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
-        for view in ("visualize", "to_llm_content"):  # a reader would get the method
+        # A reader would get the method
+        for view in ("visualize", "to_llm_content"):
             if callable(getattr_static(cls, view, None)):
                 msg = f"{cls.__name__}.{view} must be a property: put @property above `def {view}`."
                 raise RegistrationError(msg)
         _kinds.add(cls)
 
     @classmethod
-    def __get_pydantic_core_schema__(
-        cls, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        own = handler(source)  # enough for most classes, and fast
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        # Enough for most classes, and fast
+        own = handler(source)
         return by_kind(cls, own) if cls.__module__ == __name__ else own
 
     @classmethod
@@ -92,9 +92,7 @@ class Schema(Displayed, BaseModel):
     def to_arguments(self) -> dict[str, Any]:
         """Return the fields that were set, JSON-ready."""
         try:
-            return self.model_dump(
-                mode="json", by_alias=True, exclude_unset=True, fallback=str
-            )
+            return self.model_dump(mode="json", by_alias=True, exclude_unset=True, fallback=str)
         except Exception:  # noqa: BLE001 - values may be anything: keys too, and their str()
             names = sorted(self.model_fields_set, key=list(vars(self)).index)
             values = {argument_name(self, n): getattr(self, n) for n in names}
@@ -131,15 +129,12 @@ class Schema(Displayed, BaseModel):
         """Validate *obj* as pydantic does; a dict may have the key `kind`, as `to_dict` writes it."""
         if options or not isinstance(obj, dict) or "kind" in obj:
             return super().model_validate(untagged(cls, obj), **options)
-        model: Self = cls.__pydantic_validator__.validate_python(
-            obj
-        )  # quick: every call
+        # Quick: every call
+        model: Self = cls.__pydantic_validator__.validate_python(obj)
         return model
 
     @classmethod
-    def model_validate_json(
-        cls, json_data: str | bytes | bytearray, **options: Any
-    ) -> Self:
+    def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
         """Validate JSON as pydantic does; the object may have the key `kind`, as `to_dict` writes it."""
         try:
             return super().model_validate_json(json_data, **options)
@@ -236,9 +231,8 @@ def _secrecy_of(action_type: type[Action]) -> Secrecy:
     if secrecy is None:
         try:
             schema = action_type.to_mcp_schema()
-        except (
-            PydanticInvalidForJsonSchema
-        ):  # then only the names show which fields are secret
+        except PydanticInvalidForJsonSchema:
+            # Then only the names show which fields are secret
             schema = {}
         secrecy = _secrecies[action_type] = Secrecy(schema)
     return secrecy
@@ -276,9 +270,7 @@ class Observation(Schema):
         """Return a deep copy that hides the same secrets."""
         return self._hiding_the_same(super().__deepcopy__(memo))
 
-    def model_copy(
-        self, *, update: Mapping[str, Any] | None = None, deep: bool = False
-    ) -> Self:
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with the fields in *update* replaced; the copy hides the same secrets."""
         copy = super().model_copy(update=update, deep=deep)
         return self._hiding_the_same(copy)
@@ -319,11 +311,7 @@ class Observation(Schema):
         blocks = [block for item in self.content for block in item.to_mcp_blocks()]
         result = {"content": blocks, "isError": self.is_error}
         structured = None if self.is_error else self._structured()
-        return (
-            result
-            if structured is None
-            else {**result, "structuredContent": structured}
-        )
+        return result if structured is None else {**result, "structuredContent": structured}
 
     def _structured(self) -> dict[str, Any] | None:
         """Return the fields as a JSON object; None if the class has only the fields of Observation."""
@@ -361,9 +349,7 @@ class Observation(Schema):
         return ()
 
 
-_read_now: ContextVar[tuple[Observation, ...]] = ContextVar(
-    "toolbench_read", default=()
-)
+_read_now: ContextVar[tuple[Observation, ...]] = ContextVar("toolbench_read", default=())
 """The observations whose `to_llm_content` is running: it may read `text` itself."""
 
 

@@ -217,9 +217,7 @@ class Conversation:
         with self.loop.changing() as pending:
             pending.answer(call, result)
 
-    def reject_pending(
-        self, reason: str = "The person said no.", call: Any = None
-    ) -> None:
+    def reject_pending(self, reason: str = "The person said no.", call: Any = None) -> None:
         """Answer the waiting calls with *reason*; their tools do not run.
 
         Args:
@@ -239,7 +237,8 @@ class Conversation:
         other = type(self)(self.state, agent=self.agent)
         try:
             other.loop.begin_like(self.loop, event)
-        except BaseException:  # also at an interrupt: close its tools
+        except BaseException:
+            # Also at an interrupt: close its tools
             other.close()
             raise
         return other
@@ -305,7 +304,8 @@ class Conversation:
         conversation = cls(state, agent=agent, **options)
         try:
             conversation.loop.read(path)
-        except BaseException:  # also at an interrupt: close its tools
+        except BaseException:
+            # Also at an interrupt: close its tools
             conversation.close()
             raise
         return conversation

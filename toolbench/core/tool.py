@@ -90,9 +90,7 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ToolDefinition(
-    Documented, CallForms, Exports, Serializable, ToolBase[ActionT, ObservationT]
-):
+class ToolDefinition(Documented, CallForms, Exports, Serializable, ToolBase[ActionT, ObservationT]):
     """A tool. Make one directly, or subclass it and define `create`.
 
     Source: OpenHands SDK, `ToolDefinition`; both patterns of its documentation.
@@ -124,8 +122,10 @@ class ToolDefinition(
         super().__init_subclass__(**kwargs)
 
     def __post_init__(self) -> None:
-        set_field = object.__setattr__  # the dataclass is frozen
-        for each in fields(self):  # a field that is left out has the value of the class
+        # The dataclass is frozen
+        set_field = object.__setattr__
+        # A field that is left out has the value of the class
+        for each in fields(self):
             if each.init and getattr(self, each.name) is each.default:
                 set_field(self, each.name, getattr(type(self), each.name))
         if self.name == "":
@@ -173,9 +173,7 @@ class ToolDefinition(
         Raises:
             NotImplementedError: If the class does not override this method.
         """
-        msg = (
-            f"{cls.__name__} does not say how it is created: define create(conv_state)."
-        )
+        msg = f"{cls.__name__} does not say how it is created: define create(conv_state)."
         raise NotImplementedError(msg)
 
     @classmethod
@@ -255,7 +253,8 @@ class ToolDefinition(
         """Return a copy with the fields in *update* replaced; these may include `title` and `schema`."""
         return replace(self, **field_changes(self, update or {}))
 
-    def __reduce__(self) -> Any:  # for executors that work in other processes
+    # For executors that work in other processes
+    def __reduce__(self) -> Any:
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
         return partial(type(self), **values), ()
 
@@ -303,7 +302,8 @@ class ToolDefinition(
         arguments. An argument that is itself called `conversation` goes in a dict. After `%load_ext toolbench` the run is
         recorded. Without it, a call is the same as `execute`.
         """
-        __tracebackhide__ = True  # IPython leaves out such frames
+        # IPython leaves out such frames
+        __tracebackhide__ = True
         if arguments or action is ...:
             action = self._call_of(action, arguments)
         if calls.around is None:
@@ -354,13 +354,16 @@ class ToolDefinition(
                 action = self.action_of(action)
             result: ObservationT = self._invoke(action, conversation)
             if conversation is None and type(result) is self.observation_type:
-                return result  # the usual case, made quick
+                # The usual case, made quick
+                return result
             return self._observed(result, conversation)
-        except Exception as error:  # its message may hold a secret
+        except Exception as error:
+            # Its message may hold a secret
             masked = masked_error(error, conversation)
             if masked is error:
                 raise
-        raise masked  # outside `except`, so that *error* is not its context
+        # Outside `except`, so that *error* is not its context
+        raise masked
 
     async def acall(
         self, action: Any = ..., /, conversation: Any = None, **arguments: Any
@@ -374,9 +377,7 @@ class ToolDefinition(
         observation = await calls.around_async(self, action, conversation)
         return cast("ObservationT", observation)
 
-    async def execute_async(
-        self, action: Any, conversation: Any = None
-    ) -> ObservationT:
+    async def execute_async(self, action: Any, conversation: Any = None) -> ObservationT:
         """Do the same as `execute`, without blocking the running event loop."""
         __tracebackhide__ = True
         try:
@@ -385,7 +386,8 @@ class ToolDefinition(
             executor = self.as_executable().executor
             result = await execute_async(executor, action, conversation)
             return self._observed(result, conversation)
-        except Exception as error:  # its message may hold a secret
+        except Exception as error:
+            # Its message may hold a secret
             masked = masked_error(error, conversation)
             if masked is error:
                 raise

@@ -17,13 +17,13 @@ from toolbench.display.sizes import estimate_tokens
 from toolbench.display.tables import as_frame, shape_text, table_html, table_text
 from toolbench.wording import counted
 
-_MOST = 50  # the most blocks, and images in a block
-_LEAST = 2_000  # characters that every block may have
+# The most blocks, and images in a block
+_MOST = 50
+# Characters that every block may have
+_LEAST = 2_000
 
 
-def blocks_html(
-    blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT
-) -> Html:
+def blocks_html(blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT) -> Html:
     """Return *blocks* as HTML, each in a section with a title that names its kind and size.
 
     Terminal colours, JSON trees and tables are for people. *verbatim* shows text as the model reads
@@ -38,9 +38,7 @@ def blocks_html(
     return Html("".join(section(view.title, view.html()) for view in views))
 
 
-def blocks_text(
-    blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT
-) -> str:
+def blocks_text(blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT) -> str:
     """Return *blocks* as text with lines of 100 columns. The arguments are those of `blocks_html`."""
     views = block_views(blocks, verbatim=verbatim, limit=limit)
     return "\n\n".join(f"── {view.title}\n{view.text()}".rstrip() for view in views)

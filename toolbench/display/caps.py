@@ -14,11 +14,15 @@ from toolbench.display.escape import visible
 from toolbench.wording import counted
 
 _NOTICE_ROOM = 64
-_ROOM = 2  # times the limit: so much of a very long text is read at each end
-_LONGEST_SEQUENCE = 2_000_000  # characters: shorter sequences are never cut
-_NEAR = 200  # characters that a cut may move to the end of a line
+# Times the limit: so much of a very long text is read at each end
+_ROOM = 2
+# Characters: shorter sequences are never cut
+_LONGEST_SEQUENCE = 2_000_000
+# Characters that a cut may move to the end of a line
+_NEAR = 200
 _LONGEST_CLUSTER = 32
-_LONGEST_LINE = 500  # characters
+# Characters
+_LONGEST_LINE = 500
 _OMITTED = "toolbench.omitted"
 _JOINERS = "\u200c\u200d\ufe0e\ufe0f"
 
@@ -110,7 +114,8 @@ def shorten(text: str, limit: int) -> str:
     """Return *text*, cut to at most *limit* characters, for names, titles and cells."""
     if len(text) <= limit:
         return text
-    return f"{text[: _before(text, limit - 1)].rstrip('…')}…"  # it may end in a cut already
+    # It may end in a cut already
+    return f"{text[: _before(text, limit - 1)].rstrip('…')}…"
 
 
 def cap_text(text: Text, limit: int, omitted: int = 0) -> Text:
@@ -133,9 +138,7 @@ def joined(head: Text, omitted: int, tail: Text) -> Text:
     """Return the Rich texts *head* and *tail* with the notice on a line between them."""
     gap = "\n" if head and not head.plain.endswith("\n") else ""
     notice = f"{gap}{left_out(omitted, 'character')}\n"
-    return Text.assemble(
-        head, (notice, Style(dim=True, meta={_OMITTED: omitted})), tail
-    )
+    return Text.assemble(head, (notice, Style(dim=True, meta={_OMITTED: omitted})), tail)
 
 
 def characters(segment: Segment) -> int:

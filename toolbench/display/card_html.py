@@ -40,7 +40,8 @@ def cards_html(cards: Iterable[Card]) -> Html:
 
 def _box(card: Card) -> str:
     title, remark = short(card.title), short(card.remark)
-    whole = f"{REMARK};flex:1 1 auto;min-width:0;overflow-wrap:anywhere"  # never cut: it wraps
+    # Never cut: it wraps
+    whole = f"{REMARK};flex:1 1 auto;min-width:0;overflow-wrap:anywhere"
     note = f'<span style="{whole}">{remark}</span>' if remark else ""
     # an element that scrolls needs `tabindex`, so that the keyboard reaches it
     return (

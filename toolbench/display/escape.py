@@ -14,10 +14,12 @@ NO_MATHS = 'class="tex2jax_ignore mathjax_ignore"'
 
 _LONGEST_ADDRESS = 2_048
 _RANGES = (
-    (0x00, 0x08),  # control characters but tab and newline
+    # Control characters but tab and newline
+    (0x00, 0x08),
     (0x0B, 0x1F),
     (0x7F, 0x9F),
-    (0xAD, 0xAD),  # invisible
+    # Invisible
+    (0xAD, 0xAD),
     (0x034F, 0x034F),
     (0x115F, 0x1160),
     (0x17B4, 0x17B5),
@@ -27,21 +29,24 @@ _RANGES = (
     (0x3164, 0x3164),
     (0xFEFF, 0xFEFF),
     (0xFFA0, 0xFFA0),
-    (0x061C, 0x061C),  # reverse the order of the text
+    # Reverse the order of the text
+    (0x061C, 0x061C),
     (0x200E, 0x200F),
     (0x202A, 0x202E),
     (0x2066, 0x206F),
-    (0x2028, 0x2029),  # end a line only in some programs
-    (0xFE00, 0xFE0D),  # can hide whole sentences for a model
+    # End a line only in some programs
+    (0x2028, 0x2029),
+    # Can hide whole sentences for a model
+    (0xFE00, 0xFE0D),
     (0xE0000, 0xE0FFF),
-    (0xD800, 0xDFFF),  # UTF-8 cannot hold them
+    # UTF-8 cannot hold them
+    (0xD800, 0xDFFF),
     (0xFFF0, 0xFFFB),
     (0xFFFE, 0xFFFF),
 )
 _HIDDEN = re.compile(f"[{''.join(f'{chr(a)}-{chr(b)}' for a, b in _RANGES)}]")
-_PAIR = re.compile(
-    "[\ud800-\udbff][\udc00-\udfff]"
-)  # a pair that some decoder did not join
+# A pair that some decoder did not join
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _SPLIT = re.compile("[\ud800-\udbff]")
 _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\"<>\\^`]+", re.IGNORECASE)
 
@@ -57,9 +62,8 @@ def visible(text: str) -> str:
         return text
     if _SPLIT.search(text):
         text = _PAIR.sub(_join, text)
-    return _HIDDEN.sub(
-        _spell, text
-    )  # faster than str.translate: most texts have few such characters
+    # Faster than str.translate: most texts have few such characters
+    return _HIDDEN.sub(_spell, text)
 
 
 def _join(pair: re.Match[str]) -> str:

@@ -13,12 +13,17 @@ from toolbench.plain import each_once, json_default, key_text, plain
 LIMIT = 100_000
 """The number of characters of keys and values to show, by default."""
 
-_LARGEST = 2_000_000  # characters of JSON to read at most
-_OPEN = 2  # levels that are open at first, by default
+# Characters of JSON to read at most
+_LARGEST = 2_000_000
+# Levels that are open at first, by default
+_OPEN = 2
 _DEEPEST = 40
-_LEAST = 20  # characters of JSON that a value needs with its indent
-_LONGEST = 2_000  # characters of one value
-_NODE = 110  # characters of markup that a node needs in addition to its text
+# Characters of JSON that a value needs with its indent
+_LEAST = 20
+# Characters of one value
+_LONGEST = 2_000
+# Characters of markup that a node needs in addition to its text
+_NODE = 110
 _KEY = f"color:{on_page((35, 110, 200))}"
 _CHILDREN = "padding-left:1.3em;border-left:1px dotted currentColor;margin-left:.3em"
 
@@ -32,9 +37,7 @@ def parse_json(text: str) -> dict[str, Any] | list[Any] | None:
     if len(text) > _LARGEST or not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        value: dict[str, Any] | list[Any] = json.loads(
-            text, object_pairs_hook=each_once
-        )
+        value: dict[str, Any] | list[Any] = json.loads(text, object_pairs_hook=each_once)
     except (ValueError, RecursionError):
         return None
     return value
@@ -56,9 +59,7 @@ def json_html(value: Any, *, limit: int = LIMIT, open_levels: int = _OPEN) -> Ht
     style = f"{CODE_FONT};{TEXT_COLOR};line-height:1.4"
     flow = "white-space:pre-wrap;overflow-wrap:anywhere"
     tree = _Tree(limit, open_levels).node(value, "", 0)
-    return Html(
-        f'<div {NO_MATHS} data-toolbench-json style="{style};{flow}">{tree}</div>'
-    )
+    return Html(f'<div {NO_MATHS} data-toolbench-json style="{style};{flow}">{tree}</div>')
 
 
 class _Tree:

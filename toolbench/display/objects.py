@@ -30,12 +30,16 @@ from toolbench.jsonschema.describe import about
 from toolbench.redaction.redactor import Redactor
 from toolbench.wording import counted
 
-_ABOUT = 2_000  # characters to show about one parameter
-_MOST = 100  # parameters
+# Characters to show about one parameter
+_ABOUT = 2_000
+# Parameters
+_MOST = 100
 
 _HEAD = "display:flex;flex-wrap:wrap;align-items:baseline;gap:0 8px;margin-bottom:2px"
 _TAGS = "display:flex;flex:1 1 auto;flex-wrap:wrap;align-items:baseline;gap:0 8px"
-_CARD = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:10px 14px;margin:0 0 10px"
+_CARD = (
+    f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:10px 14px;margin:0 0 10px"
+)
 _NAME = "font-size:12px;background:transparent;padding:0"
 _COST = "What a model reads of it, in each request that offers it"
 _RATED: dict[SecurityRisk, Tone] = {
@@ -72,11 +76,7 @@ def tool_html(
     """
     icon = icon_html(getattr(tool, "icons", ()))
     title = f'<strong style="font-size:1.15em">{icon}{short(tool.title)}</strong>'
-    name = (
-        f' <code style="{_NAME}">{short(tool.name)}</code> '
-        if tool.title != tool.name
-        else " "
-    )
+    name = f' <code style="{_NAME}">{short(tool.name)}</code> ' if tool.title != tool.name else " "
     hints = (badge(word, tone, tip=_MEANING[word]) for word, tone in _hints(tool))
     is_own = tool.source == ToolDefinition.source
     origin = "Python of this notebook" if is_own else "An MCP server"
@@ -85,12 +85,11 @@ def tool_html(
         marks += badge(f"rated {risk}", _RATED.get(risk, "neutral"))
     text = markdown_html(tool.description) if tool.description.strip() else ""
     tags = f"<span>{marks}</span>"
-    if cost:  # they go into a second line together
+    # They go into a second line together
+    if cost:
         price = f'<span style="margin-left:auto">{badge(cost, tip=_COST)}</span>'
         tags = f'<span style="{_TAGS}">{tags}{price}</span>'
-    return Html(
-        f'<div {NO_MATHS}><div style="{_HEAD}">{title}{name}{tags}</div>{text}</div>'
-    )
+    return Html(f'<div {NO_MATHS}><div style="{_HEAD}">{title}{name}{tags}</div>{text}</div>')
 
 
 def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Tone]]:
@@ -106,9 +105,7 @@ def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Tone]]:
     if hints.idempotentHint:
         words.append(("idempotent", "neutral"))
     if "openWorldHint" in declared:
-        words.append(
-            ("open world" if hints.openWorldHint else "closed world", "neutral")
-        )
+        words.append(("open world" if hints.openWorldHint else "closed world", "neutral"))
     return words
 
 
@@ -197,9 +194,7 @@ def call_html(
         limit: The number of characters of the result to show in each card.
     """
     name = tool if isinstance(tool, str) else tool.title
-    head = (
-        f'<strong>{short(name)}</strong> <span style="{REMARK}">{escape(remark)}</span>'
-    )
+    head = f'<strong>{short(name)}</strong> <span style="{REMARK}">{escape(remark)}</span>'
     table = _arguments_html(tool, arguments)
     return Html(
         f'<div {NO_MATHS} style="{TEXT_FONT};{TEXT_COLOR}"><div>{head}</div>'
@@ -219,14 +214,10 @@ def _answers_html(answers: Sequence[tuple[str, str]]) -> Html:
     )
     if (rest := len(answers) - _MOST) > 0:
         rows += f"<div>{left_out(rest, 'question')}</div>"
-    return section(
-        f"Asked during the run: {counted(len(answers), 'question')}", Html(rows)
-    )
+    return section(f"Asked during the run: {counted(len(answers), 'question')}", Html(rows))
 
 
-def _arguments_html(
-    tool: ToolDefinition[Any, Any] | str, arguments: Mapping[str, Any]
-) -> Html:
+def _arguments_html(tool: ToolDefinition[Any, Any] | str, arguments: Mapping[str, Any]) -> Html:
     """Return the arguments in the order of the tool's parameters; those left out, with their defaults."""
     defaults = {} if isinstance(tool, str) else _defaults(tool)
     names = [] if isinstance(tool, str) else tool.input_node.names

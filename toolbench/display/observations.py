@@ -30,11 +30,15 @@ LIMIT = 60_000
 """The number of characters of a result to show in each card, by default."""
 
 _APART = '<div style="margin-top:8px">'
-_LONG = 2_000_000  # characters of a result
+# Characters of a result
+_LONG = 2_000_000
 _WORD = re.compile(r"\w+")
-_FIRST = 20  # words of the text of an error that a view must have
-_WIDE = 1_000  # columns, so that no table breaks a word
-_ASIDE = 1_000  # characters of remarks that a result may have in addition to its text
+# Words of the text of an error that a view must have
+_FIRST = 20
+# Columns, so that no table breaks a word
+_WIDE = 1_000
+# Characters of remarks that a result may have in addition to its text
+_ASIDE = 1_000
 
 
 def visualized(thing: Action | Observation) -> RenderableType:
@@ -110,9 +114,7 @@ def _error_text(observation: Observation, blocks: Sequence[Any]) -> str:
     elif is_shown:
         which = f"`to_llm_content` of {name} does not give the model its text."
     else:
-        which = (
-            f"neither `visualize` nor `to_llm_content` of {name} has its text: {text}"
-        )
+        which = f"neither `visualize` nor `to_llm_content` of {name} has its text: {text}"
     return f"This result is an error, and {which}"
 
 

@@ -14,12 +14,15 @@ from toolbench.plain import key_text
 Tone = Literal["neutral", "info", "success", "warning", "danger"]
 """The meaning of a badge or a notice, which its colour shows."""
 
-_TITLE = 200  # characters
+# Characters
+_TITLE = 200
 _NAME = 60
 _NOTICE = 5_000
 _ROWS = 100
-_TINT = 0.12  # the opacity of the background of a badge or notice
-_LEAST = 2_000  # characters that every value may have
+# The opacity of the background of a badge or notice
+_TINT = 0.12
+# Characters that every value may have
+_LEAST = 2_000
 TONES: dict[Tone, Rgb] = {
     "neutral": (110, 115, 125),
     "info": (35, 110, 200),
@@ -60,9 +63,7 @@ def fold(title: str, content: Html, *, is_open: bool = False) -> Html:
 _DEFAULT = f'<span style="{REMARK}">default</span>'
 
 
-def key_values(
-    mapping: Mapping[str, Any], *, defaults: Container[str] = frozenset()
-) -> Html:
+def key_values(mapping: Mapping[str, Any], *, defaults: Container[str] = frozenset()) -> Html:
     """Return the arguments of a call as a table: their names, and their values as JSON trees.
 
     Arguments in *defaults* were not sent: their values are the tool's defaults, and are marked as
@@ -122,7 +123,8 @@ def whole_page(title: str, body: str, *, width: str, images: str = "data:") -> s
 
 def short(text: str, limit: int = _TITLE) -> Html:
     """Return *text*, a name or a title, as HTML, cut to *limit* characters."""
-    return escape(shorten(visible(text[: limit + 1]), limit))  # `visible` only adds
+    # `visible` only adds
+    return escape(shorten(visible(text[: limit + 1]), limit))
 
 
 def _paint(tone: Tone) -> str:

@@ -19,13 +19,12 @@ from toolbench.display.html.css import PRE
 LIMIT = 100_000
 """The number of characters to show of one renderable, by default."""
 
-_MARKUP = 1.9  # times the limit; text with too much colour markup is left out
+# Times the limit; text with too much colour markup is left out
+_MARKUP = 1.9
 _CHUNK = 1_000
 
 
-def bundle(
-    renderable: RenderableType, *, width: int = 100, limit: int = LIMIT
-) -> dict[str, str]:
+def bundle(renderable: RenderableType, *, width: int = 100, limit: int = LIMIT) -> dict[str, str]:
     """Return *renderable* as a mime bundle, for the output of a cell.
 
     Equal input gives equal bytes. A `str` is text, not Rich markup.
@@ -51,9 +50,7 @@ def to_text(renderable: RenderableType, *, width: int = 100, limit: int = LIMIT)
     return str(cap(_stripped(text), limit))
 
 
-def to_html(
-    renderable: RenderableType, *, width: int = 100, limit: int = LIMIT
-) -> Html:
+def to_html(renderable: RenderableType, *, width: int = 100, limit: int = LIMIT) -> Html:
     """Return *renderable* as one `<pre>`, escaped and readable on light and dark pages.
 
     Text is wrapped by the page; tables and panels are *width* columns wide and scroll. The result
@@ -64,9 +61,7 @@ def to_html(
         segments, space = _flow(renderable), "pre-wrap;overflow-wrap:anywhere"
     else:
         segments, space = _render(renderable, width), "pre"
-    chunks = [
-        chunk for segment in Segment.simplify(segments) for chunk in _chunks(segment)
-    ]
+    chunks = [chunk for segment in Segment.simplify(segments) for chunk in _chunks(segment)]
     body = "".join(_fitting(chunks, int(limit * _MARKUP)))
     return Html(f'<pre style="{PRE};white-space:{space}">{body}</pre>')
 

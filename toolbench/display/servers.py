@@ -26,7 +26,8 @@ _TONES: dict[str, Tone] = {
     "lost": "danger",
     "connecting": "info",
 }
-_INSTRUCTIONS = 2_000  # characters
+# Characters
+_INSTRUCTIONS = 2_000
 
 
 class Server(Protocol):
@@ -74,9 +75,8 @@ def server_bundle(server: Server, **options: Any) -> dict[str, str]:
 
 def client_bundle(client: Any, **options: Any) -> dict[str, str]:
     """Return the mime bundle of all servers of *client*: text, and HTML that needs no kernel."""
-    servers: Mapping[str, Server] = dict(
-        client.servers
-    )  # it may change in another thread
+    # It may change in another thread
+    servers: Mapping[str, Server] = dict(client.servers)
     if not servers:
         return {"text/plain": "No servers."}
     parts = [server_bundle(server)["text/plain"] for server in servers.values()]

@@ -2,8 +2,10 @@
 
 from math import ceil
 
-_TOKEN = 4  # bytes per token, for English text and JSON with most tokenizers
-_SAMPLES, _SAMPLE = 64, 16_384  # the number of samples, and characters of each
+# Bytes per token, for English text and JSON with most tokenizers
+_TOKEN = 4
+# The number of samples, and characters of each
+_SAMPLES, _SAMPLE = 64, 16_384
 
 
 def human_size(count: int) -> str:

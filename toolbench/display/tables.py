@@ -23,8 +23,10 @@ ROWS = 50
 
 _Side = Literal["left", "right"]
 _COLUMNS = 20
-_LONGEST = 200  # characters of one cell
-_ROOM = 2_000_000  # characters of the rows to draw later
+# Characters of one cell
+_LONGEST = 200
+# Characters of the rows to draw later
+_ROOM = 2_000_000
 LATER = 10_000
 """The number of further rows to send to a page that can draw them when a person scrolls."""
 
@@ -129,9 +131,8 @@ def _head_cell(cell: Any, mask: Callable[[str], str]) -> Any:
     masked = mask(text)
     if masked == text and (cell is None or isinstance(cell, bool | int | float)):
         return cell
-    return masked[
-        : _LONGEST + 1
-    ]  # one more than is drawn: it shows that more is missing
+    # One more than is drawn: it shows that more is missing
+    return masked[: _LONGEST + 1]
 
 
 def _is_cut(cell: Any) -> bool:
@@ -144,9 +145,7 @@ def shape_text(frame: Frame) -> str:
     return f"{counted(rows, 'row')} · {counted(columns, 'column')}"
 
 
-def table_html(
-    frame: Frame, *, rows: int = ROWS, later: int = 0, typed: bool = False
-) -> Html:
+def table_html(frame: Frame, *, rows: int = ROWS, later: int = 0, typed: bool = False) -> Html:
     """Return the first rows of *frame* as HTML, each cell escaped and cut to 200 characters.
 
     Args:
@@ -161,12 +160,10 @@ def table_html(
     kinds = _kinds(body if typed else [], len(names))
     head = "".join(map(_head, names, sides, kinds))
     lines = "".join(
-        f"<tr>{_head(row[0], 'left')}{''.join(map(_cell, row[1:], sides[1:]))}</tr>"
-        for row in body
+        f"<tr>{_head(row[0], 'left')}{''.join(map(_cell, row[1:], sides[1:]))}</tr>" for row in body
     )
     left = (
-        f'<div {mark} style="{REMARK}">{escape(text)}</div>'
-        for mark, text in _notices(frame, rows)
+        f'<div {mark} style="{REMARK}">{escape(text)}</div>' for mark, text in _notices(frame, rows)
     )
     return Html(
         f'<div {NO_MATHS} style="overflow:auto"><table data-toolbench-table="{frame.shape[0]}"'
@@ -218,8 +215,7 @@ def _sides(names: list[str], body: list[tuple[Any, ...]]) -> list[_Side]:
     """
     columns = zip(*body, strict=True) if body else ([name] for name in names)
     sides: list[_Side] = [
-        "right" if isinstance(_first(column), int | float) else "left"
-        for column in columns
+        "right" if isinstance(_first(column), int | float) else "left" for column in columns
     ]
     return ["left", *sides[1:]]
 
@@ -250,11 +246,10 @@ def _notices(frame: Frame, rows: int) -> Iterator[tuple[str, str]]:
 
 def _head(name: Any, side: _Side, kind: str = "") -> str:
     style, label = f"{CELL};font-weight:600;text-align:{side}", escape(_cell_text(name))
-    if not label:  # an empty head confuses screen readers
+    # An empty head confuses screen readers
+    if not label:
         return f'<td style="{style}"></td>'
-    type_note = f' <span style="{REMARK};font-weight:400">{escape(kind)}</span>' * bool(
-        kind
-    )
+    type_note = f' <span style="{REMARK};font-weight:400">{escape(kind)}</span>' * bool(kind)
     return f'<th style="{style}">{label}{type_note}</th>'
 
 

@@ -13,7 +13,8 @@ from toolbench.runs.questions import Answer, ConsentLabels, Question, presets
 from toolbench.runs.run import Run
 from toolbench.wording import counted
 
-_MAX_NAMES = 10  # tools that are named
+# Tools that are named
+_MAX_NAMES = 10
 
 
 def ask_for_all(
@@ -43,9 +44,7 @@ def ask_for_all(
     reasons_text = "; ".join(dict.fromkeys(why for why, _ in reasons.values()))
     names = ", ".join([*reasons][:_MAX_NAMES])
     number = f"{'at most ' if at_most else ''}{counted(count, 'call')}"
-    head = (
-        f"Run {number} of {names}? Asked once for all of them, because {reasons_text}."
-    )
+    head = f"Run {number} of {names}? Asked once for all of them, because {reasons_text}."
     consent = ConsentLabels(
         act=f"Run {number}",
         refusal="Run none",

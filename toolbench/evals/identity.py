@@ -41,8 +41,10 @@ from toolbench.llm.models.transport.streamed_model import StreamedModel
 
 _WRITTEN = (date, time, timedelta, Decimal, Fraction, UUID, PurePath, complex)
 _LOCKS = ("_thread", "threading")
-_OWN = ("_closed", "_to_be_closed")  # of every executor: flags for being closed
-_MOST = 100_000  # parts of one value
+# Of every executor: flags for being closed
+_OWN = ("_closed", "_to_be_closed")
+# Parts of one value
+_MOST = 100_000
 _MUTATORS = frozenset(
     {
         *("add", "append", "appendleft", "clear", "discard", "extend", "insert"),
@@ -102,7 +104,8 @@ def _text(value: Any) -> str:
         RecursionError,
         RuntimeError,
         OverflowError,
-    ):  # too deep, or changed while it is read
+    ):
+        # Too deep, or changed while it is read
         return json.dumps(_mark(object()))
 
 
@@ -115,9 +118,8 @@ def _mark(thing: Any) -> list[str]:
     if known is not None and known() is thing:
         return ["object", mark]
     mark = f"{_SESSION} {next(_numbers)}"
-    with suppress(
-        TypeError
-    ):  # no weak reference is possible: the mark is new each time
+    # No weak reference is possible: the mark is new each time
+    with suppress(TypeError):
         _marks[id(thing)] = (ref(thing, partial(_forget, id(thing))), mark)
     return ["object", mark]
 
@@ -160,8 +162,10 @@ class _Reader:
     """Turns a value, and the code that belongs to it, into nested lists of texts."""
 
     def __init__(self) -> None:
-        self._home: str | None = None  # the package whose code is read
-        self._read: dict[int, Any] = {}  # code that was read, kept alive
+        # The package whose code is read
+        self._home: str | None = None
+        # Code that was read, kept alive
+        self._read: dict[int, Any] = {}
         self._left = _MOST
 
     def read(self, value: Any) -> Any:
@@ -207,9 +211,7 @@ class _Reader:
                 return self._compiled(value)
             case type():
                 return self._once(value, self._class)
-        inner = getattr(type(value), "__wrapped__", None) or _vars_of(value).get(
-            "__wrapped__"
-        )
+        inner = getattr(type(value), "__wrapped__", None) or _vars_of(value).get("__wrapped__")
         if isinstance(inner, FunctionType):
             return self.read(inner)
         return _named(value)
@@ -228,10 +230,9 @@ class _Reader:
         code = function.__code__
         changed = _changed_names(function)
         outside: dict[str, Any] = {}
-        for name, cell in zip(
-            code.co_freevars, function.__closure__ or (), strict=False
-        ):
-            with suppress(ValueError):  # an empty cell
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):
+            # An empty cell
+            with suppress(ValueError):
                 outside[name] = cell.cell_contents
         outer = function.__globals__
         for name in _names(code):
@@ -281,9 +282,7 @@ class _Reader:
             ):
                 return _mark(value)
             changed = _changed_attributes(kind)
-            state = {
-                k: v for k, v in state.items() if k not in changed and k not in _OWN
-            }
+            state = {k: v for k, v in state.items() if k not in changed and k not in _OWN}
         return [self.read(kind), [[k, self.read(v)] for k, v in sorted(state.items())]]
 
 
@@ -318,7 +317,8 @@ def _tree(thing: Any) -> ast.AST | None:
     try:
         return ast.parse(dedent(getsource(thing)))
     except (OSError, TypeError, SyntaxError, ValueError):
-        return None  # without the source, no name counts as changed
+        # Without the source, no name counts as changed
+        return None
 
 
 def _changed_names(function: FunctionType) -> set[str]:

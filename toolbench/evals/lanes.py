@@ -15,9 +15,7 @@ Task = TypeVar("Task")
 class InThisThread(Executor):
     """An executor that works in the calling thread, for example so that a person can answer."""
 
-    def submit(
-        self, function: Callable[..., Any], /, *args: Any, **kwargs: Any
-    ) -> Future[Any]:
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Do the work now, and return a finished future."""
         future: Future[Any] = Future()
         try:
@@ -29,9 +27,7 @@ class InThisThread(Executor):
         return future
 
 
-def submitted(
-    executor: Executor, function: Callable[..., Any], *args: Any
-) -> "Future[Any]":
+def submitted(executor: Executor, function: Callable[..., Any], *args: Any) -> "Future[Any]":
     """Submit `function(*args)` to *executor*. If it is refused, the returned future has the error."""
     try:
         return executor.submit(function, *args)
@@ -100,7 +96,8 @@ def completed(
             return
         lane, task = wait(queue, draw)
         yield task, lane.running[task]
-        del lane.running[task]  # only now: an interrupt before this loses no task
+        # Only now: an interrupt before this loses no task
+        del lane.running[task]
 
 
 def ended(lanes: list[Lane[Task]]) -> "Iterator[tuple[Task, Future[Any]]]":

@@ -17,7 +17,8 @@ _IN_A_ROW = 20
 """How often pools may break one after another, without a finished call in between. If they break
 more often, the cause is not a single call."""
 
-_WIDTH = 64  # requests given to a cluster at once
+# Requests given to a cluster at once
+_WIDTH = 64
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,8 @@ def for_processes(tool: ToolDefinition[Any, Any]) -> Any:
         dumps, advice = cloudpickle.dumps, "Remove that object from the tool, or"
     try:
         return PickledTool(dumps(tool))
-    except (
-        Exception
-    ) as error:  # a part of a tool may raise any error when it is pickled
+    except Exception as error:
+        # A part of a tool may raise any error when it is pickled
         msg = (
             f"{tool.name} cannot be sent to another process: {sentence_of(error).rstrip('.')}. "
             f"{advice} sweep in threads."
@@ -85,9 +85,7 @@ class LastingExecutor(Executor):
     Work that was in the broken pool has failed: its futures hold the error.
     """
 
-    def __init__(
-        self, executor: Executor, shut_down_later: Callable[..., object]
-    ) -> None:
+    def __init__(self, executor: Executor, shut_down_later: Callable[..., object]) -> None:
         """Work in *executor*; let *shut_down_later* shut down each new pool at the end."""
         self._executor, self._shut_down_later = executor, shut_down_later
         self._breaks = 0
@@ -95,9 +93,7 @@ class LastingExecutor(Executor):
         """Whether the broken executor is not replaced: too many pools broke, or it was not a
         pool."""
 
-    def submit(
-        self, function: Callable[..., Any], /, *args: Any, **kwargs: Any
-    ) -> "Future[Any]":
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         """Submit the work. If the pool broke and cannot be replaced, the future has the error."""
         try:
             future = self._executor.submit(function, *args, **kwargs)

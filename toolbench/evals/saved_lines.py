@@ -18,7 +18,8 @@ from toolbench.jsonschema.types import Json
 from toolbench.plain import plain
 from toolbench.wording import counted
 
-_MOST = 5  # damaged lines
+# Damaged lines
+_MOST = 5
 _SALT = re.compile(r"([0-9a-f]{16}):")
 
 
@@ -35,14 +36,16 @@ class SavedLines:
             ToolbenchError: If the file cannot be read and written.
         """
         self.path = path
-        self._damaged: dict[str, str] = {}  # what is wrong in a line, by its key
+        # What is wrong in a line, by its key
+        self._damaged: dict[str, str] = {}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)
             if self._file.seek(0, os.SEEK_END):
                 self._file.seek(-1, os.SEEK_END)
                 if self._file.read(1) != b"\n":
-                    self._file.write(b"\n")  # the next entry starts a new line
+                    # The next entry starts a new line
+                    self._file.write(b"\n")
         except OSError as error:
             msg = f"{path} cannot be written: {error.strerror}."
             raise ToolbenchError(msg) from None
@@ -68,13 +71,9 @@ class SavedLines:
             msg = "This Python has no scrypt, which hides secrets in a saved file: leave out save=."
             raise ToolbenchError(msg) from None
         text = json.dumps([*parts], sort_keys=True, ensure_ascii=True)
-        return scrypt(
-            text.encode(), salt=self._salt.encode(), n=2**14, r=8, p=1, dklen=16
-        ).hex()
+        return scrypt(text.encode(), salt=self._salt.encode(), n=2**14, r=8, p=1, dklen=16).hex()
 
-    def fitting(
-        self, shape: type[BaseModel], is_wanted: Callable[[Json], bool]
-    ) -> Iterator[Json]:
+    def fitting(self, shape: type[BaseModel], is_wanted: Callable[[Json], bool]) -> Iterator[Json]:
         """Yield the JSON objects of the file that *is_wanted* accepts and that fit *shape*.
 
         `notes` then names the lines that are wanted but do not fit.
@@ -90,11 +89,10 @@ class SavedLines:
             except ValidationError as error:
                 first = error.errors(include_url=False, include_input=False)[0]
                 where = ".".join(map(str, first["loc"]))
-                self._damaged[line["key"]] = (
-                    f"line {number:,} ({where}: {first['msg']})"
-                )
+                self._damaged[line["key"]] = f"line {number:,} ({where}: {first['msg']})"
             else:
-                self._damaged.pop(line["key"], None)  # a later line has this key
+                # A later line has this key
+                self._damaged.pop(line["key"], None)
                 yield line
 
     @property
@@ -121,7 +119,8 @@ class SavedLines:
                 for number, line in enumerate(file, 1):
                     try:
                         data = json.loads(line)
-                    except (ValueError, RecursionError):  # or nested too deep
+                    except (ValueError, RecursionError):
+                        # Or nested too deep
                         continue
                     if isinstance(data, dict) and isinstance(data.get("key"), str):
                         yield number, data

@@ -8,7 +8,8 @@ from shutil import which
 
 from toolbench.install_commands import install_commands
 
-_SDK_PYTHON = "3.12"  # the lowest
+# The lowest
+_SDK_PYTHON = "3.12"
 
 
 def how_to_install(folder: str | Path, *, python: str) -> str:

@@ -74,9 +74,7 @@ def export_package(
         ExportError: If a needed part cannot be found or written, if a secret would be written,
             or if a file exists already. The message names the causes, and nothing is written.
     """
-    package = write_package(
-        tools, folder, tests=tests, openhands=openhands, overwrite=overwrite
-    )
+    package = write_package(tools, folder, tests=tests, openhands=openhands, overwrite=overwrite)
     return PackageFolder.of(package)
 
 
@@ -110,7 +108,9 @@ def _encoded(place: str, text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        msg = f"The text for {place} has a lone surrogate (half of a character): nothing was written."
+        msg = (
+            f"The text for {place} has a lone surrogate (half of a character): nothing was written."
+        )
         raise ExportError(msg) from None
 
 
@@ -156,9 +156,7 @@ def files_of(
         has_repeated=bool(calls.repeated),
         has_accepted=bool(calls.accepted),
     )
-    summary = (
-        tools[0].description.strip().partition("\n")[0] or f"The tool {tools[0].name}."
-    )
+    summary = tools[0].description.strip().partition("\n")[0] or f"The tool {tools[0].name}."
     served = modules_in(modules["server.py"])
     imported = frozenset[str]().union(
         *(modules_in(text) for name, text in modules.items() if name != "server.py")
@@ -170,12 +168,9 @@ def files_of(
             package, summary, needed, extra, "3.12" if openhands else "3.11"
         ),
         "README.md": readme_for(package, tools, calls, notes, openhands=openhands),
-        f"{package}.ipynb": notebook_for(
-            package, tools, calls.repeated, openhands=openhands
-        ),
+        f"{package}.ipynb": notebook_for(package, tools, calls.repeated, openhands=openhands),
         f"tests/test_{package}.py": tests_for(package, needs, openhands=openhands),
-        "tests/recorded.json": json.dumps(recorded, indent=1, ensure_ascii=False)
-        + "\n",
+        "tests/recorded.json": json.dumps(recorded, indent=1, ensure_ascii=False) + "\n",
         **{f"{package}/{name}": text for name, text in modules.items()},
     }
     for place, text in files.items():
@@ -229,13 +224,9 @@ def _parts_of(
     openhands: bool,
 ) -> ToolParts:
     if isinstance(tool.executor, FunctionCall):
-        return parts_of_function(
-            tool, module, statements, names_in_use, openhands=openhands
-        )
+        return parts_of_function(tool, module, statements, names_in_use, openhands=openhands)
     if type(tool) is ToolDefinition:
-        return parts_of_made(
-            tool, module, statements, names_in_use, openhands=openhands
-        )
+        return parts_of_made(tool, module, statements, names_in_use, openhands=openhands)
     return parts_of_class(tool, module, statements, openhands=openhands)
 
 
@@ -256,9 +247,7 @@ def _home_of(tool: Any) -> ModuleType:
         )
         raise ExportError(msg)
     if tool.executor is None:
-        msg = (
-            f"{tool.name} has no executor: there is nothing to export that would work."
-        )
+        msg = f"{tool.name} has no executor: there is nothing to export that would work."
         raise ExportError(msg)
     kind = type(tool) if type(tool) is not ToolDefinition else tool.action_type
     if isinstance(tool.executor, FunctionCall):

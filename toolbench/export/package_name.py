@@ -10,9 +10,8 @@ from pathlib import Path
 
 from toolbench.export.tool_code.tool_parts import AnyTool
 
-_DEVICES = re.compile(
-    "con|prn|aux|nul|(com|lpt)[0-9]"
-)  # Windows does not allow folders with these names
+# Windows does not allow folders with these names
+_DEVICES = re.compile("con|prn|aux|nul|(com|lpt)[0-9]")
 
 
 def package_name(tools: Sequence[AnyTool], folder: str) -> str:
@@ -22,11 +21,7 @@ def package_name(tools: Sequence[AnyTool], folder: str) -> str:
     already gets `_tool` at its end.
     """
     name = tools[0].name if len(tools) == 1 else folder
-    name = (
-        "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
-        .strip("_")
-        .lower()
-    )
+    name = "".join(c if c.isascii() and c.isalnum() else "_" for c in name).strip("_").lower()
     if not name.isidentifier():
         name = f"tool_{name}".rstrip("_")
     if (

@@ -50,9 +50,7 @@ class EarlierFiles(NamedTuple):
         return cls(digests, tuple(unchanged), tuple(changed))
 
 
-def check_places(
-    folder: Path, contents: Mapping[str, bytes], *, how_to_overwrite: str
-) -> None:
+def check_places(folder: Path, contents: Mapping[str, bytes], *, how_to_overwrite: str) -> None:
     """Check that no file of *folder* has other content than in *contents*.
 
     Raises:
@@ -75,9 +73,7 @@ def check_places(
         raise ExportError(msg)
 
 
-def write_files(
-    folder: Path, contents: Mapping[str, bytes], *, removal: bool
-) -> tuple[str, ...]:
+def write_files(folder: Path, contents: Mapping[str, bytes], *, removal: bool) -> tuple[str, ...]:
     """Write *contents* into *folder*, and list there what was written.
 
     Args:
@@ -159,7 +155,8 @@ def _is_own_file(folder: Path, place: str) -> bool:
         path = folder.resolve().joinpath(*parts)
         is_direct = not Path(place).is_absolute() and ".." not in parts
         return is_direct and path.is_file() and path.resolve() == path
-    except (OSError, ValueError, RuntimeError):  # as for a null character in the list
+    except (OSError, ValueError, RuntimeError):
+        # As for a null character in the list
         return False
 
 

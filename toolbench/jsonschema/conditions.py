@@ -14,13 +14,15 @@ from toolbench.jsonschema.walk import (
     sequence,
 )
 
-if TYPE_CHECKING:  # the node module imports this one
+# The node module imports this one
+if TYPE_CHECKING:
     from toolbench.jsonschema.normal import Node
     from toolbench.jsonschema.view import SchemaView
 
 SOURCES = frozenset(("if", *DEPENDENT, *COMPOSITION))
 """The keywords by which a schema has cases, or is made of schemas that may have cases."""
-_MOST = 200  # the most cases to read: a hostile schema has any number
+# The most cases to read: a hostile schema has any number
+_MOST = 200
 
 _Test = tuple[Any, bool]
 """A test of an object: a schema or a key, and whether the object must fit it (have it) or must not."""
@@ -93,7 +95,8 @@ def _cases(
     parts = [_Case(tests, part) for key in TOGETHER for part in sequence(schema, key)]
     for case in [*parts, *_own(schema, tests)]:
         place = (id(case.schema), *map(_key, case.tests))
-        if place not in visited:  # a hostile schema repeats itself for ever
+        # A hostile schema repeats itself for ever
+        if place not in visited:
             visited.add(place)
             if case.tests:
                 yield case

@@ -9,9 +9,12 @@ from toolbench.jsonschema.normal import Node
 from toolbench.jsonschema.words import limits, words
 from toolbench.plain import clip
 
-_NESTING = 3  # levels of lists to describe
-_MAX_VALUES = 20  # values, types or keys to list
-_WORD = 100  # characters of each
+# Levels of lists to describe
+_NESTING = 3
+# Values, types or keys to list
+_MAX_VALUES = 20
+# Characters of each
+_WORD = 100
 
 
 def about(node: Node) -> str:
@@ -24,9 +27,8 @@ def about(node: Node) -> str:
 def kind(node: Node) -> str:
     """Return in words the type of *node*, with the type of a list's items or an object's keys."""
     text = _kind(node, _NESTING)
-    unset = (
-        node.schema.get("default", ...) is None
-    )  # a default of `null` means unset in Python
+    # A default of `null` means unset in Python
+    unset = node.schema.get("default", ...) is None
     return f"{text} or null" if node.nullable and not unset else text
 
 

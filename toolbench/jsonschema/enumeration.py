@@ -8,7 +8,8 @@ from toolbench.jsonschema.types import TYPES, Json, types_of_value
 from toolbench.jsonschema.walk import COMPOSITION, LISTS, MAPPINGS, SINGLE, types_of
 from toolbench.jsonschema.words import LIMITING
 
-if TYPE_CHECKING:  # the node module imports this one
+# The node module imports this one
+if TYPE_CHECKING:
     from toolbench.jsonschema.normal import Node
 
 # if the schema has one of these keywords, it may refuse a listed value
@@ -45,7 +46,8 @@ def accepted(node: "Node", values: list[Any]) -> list[Any]:
     raw = node.raw
     composed = isinstance(raw, dict) and not raw.keys().isdisjoint(COMPOSITION)
     if not composed and node.schema.keys().isdisjoint(_JUDGING):
-        return values  # there are no other rules: the usual case, quickly checked
+        # There are no other rules: the usual case, quickly checked
+        return values
     return [value for value in values if not node.problems(value)]
 
 
@@ -70,7 +72,8 @@ def has_type(value: Any, types: Iterable[str]) -> bool:
 def with_values_of_its_types(schema: Json) -> Json:
     """Return *schema* without the values in `enum` that have none of the types of *schema*."""
     values, types = schema.get("enum"), types_of(schema)
-    if schema.get("nullable") is True and types:  # as OpenAPI writes it
+    # As OpenAPI writes it
+    if schema.get("nullable") is True and types:
         types = [*types, "null"]
     if not isinstance(values, list) or all(has_type(value, types) for value in values):
         return schema

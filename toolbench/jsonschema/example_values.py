@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # a node validates, and the sentences of its problems have examples
+# A node validates, and the sentences of its problems have examples
+if TYPE_CHECKING:
     from toolbench.jsonschema.normal import Node
 
 FORMAT_EXAMPLES: Mapping[str, tuple[str, str]] = {
@@ -25,7 +26,8 @@ FORMAT_EXAMPLES: Mapping[str, tuple[str, str]] = {
 """Two texts of each format."""
 TEXTS = ("one", "two")
 """Two texts of no format."""
-_DEPTH = 3  # levels of lists and objects
+# Levels of lists and objects
+_DEPTH = 3
 _LIMITS = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
 
 

@@ -14,12 +14,15 @@ from toolbench.jsonschema.types import CLASSES, Json, type_of
 from toolbench.jsonschema.validation.validator import validator_of
 from toolbench.jsonschema.walk import mapping, required_of, sequence
 
-if TYPE_CHECKING:  # the view module imports this one
+# The view module imports this one
+if TYPE_CHECKING:
     from toolbench.jsonschema.view import NodesByName, SchemaView
 
-_MOST = 200  # the most alternatives to read: a hostile schema has any number
+# The most alternatives to read: a hostile schema has any number
+_MOST = 200
 
-PythonType = type  # since a node has another `type`
+# Since a node has another `type`
+PythonType = type
 
 
 class Node:
@@ -212,9 +215,7 @@ class Node:
     def choices(self) -> list[Any]:
         """The listed values of the schema and its alternatives; for a boolean, both values."""
         choices = [value for node in self.alternatives for value in node.values]
-        if any(
-            node.type == "boolean" and not node.values for node in self.alternatives
-        ):
+        if any(node.type == "boolean" and not node.values for node in self.alternatives):
             choices += [True, False]
         return accepted(self, choices)
 
@@ -304,7 +305,8 @@ class Node:
     def of_other_key(self, key: str) -> "Node | None":
         """Return the node for the value of *key*, which is not declared; None if it has no schema."""
         for pattern, node in self.patterns.items():
-            with suppress(SchemaError):  # not a regular expression
+            # Not a regular expression
+            with suppress(SchemaError):
                 # patterns take linear time in the validator, but not in Python
                 if validator_of({"pattern": pattern}).is_valid(key):
                     return node

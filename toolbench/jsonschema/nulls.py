@@ -6,8 +6,10 @@ from typing import Any
 
 from toolbench.jsonschema.normal import Node
 
-_DEEPEST = 100  # levels to search
-_MOST_TRIED = 50  # nulls to try
+# Levels to search
+_DEEPEST = 100
+# Nulls to try
+_MOST_TRIED = 50
 
 Path = tuple[str | int, ...]
 
@@ -23,9 +25,7 @@ def holds_null(value: Any) -> bool:
     return False
 
 
-def without_nulls(
-    node: Node, value: Any, refused: Collection[Path], path: Path = ()
-) -> Any:
+def without_nulls(node: Node, value: Any, refused: Collection[Path], path: Path = ()) -> Any:
     """Return *value* without the nulls of optional properties that must not be null.
 
     Objects and lists inside *value* are searched too.
@@ -42,8 +42,7 @@ def without_nulls(
         return {
             name: without_nulls(node.at(name), item, refused, (*path, name))
             for name, item in value.items()
-            if item is not None
-            or not _may_go(node, name, is_refused=(*path, name) in refused)
+            if item is not None or not _may_go(node, name, is_refused=(*path, name) in refused)
         }
     if isinstance(value, list):
         return [
@@ -53,9 +52,7 @@ def without_nulls(
     return value
 
 
-def without_refused_nulls(
-    node: Node, value: Any, is_valid: Callable[[Any], bool]
-) -> Any:
+def without_refused_nulls(node: Node, value: Any, is_valid: Callable[[Any], bool]) -> Any:
     """Return *value* without the nulls that make it invalid.
 
     Use this for a schema with alternatives: the whole value decides which alternative applies, so
@@ -69,7 +66,8 @@ def without_refused_nulls(
     left_out = set(paths)
     if not is_valid(_without(value, left_out)):
         return value
-    for path in paths:  # keep each null that may stay
+    # Keep each null that may stay
+    for path in paths:
         if is_valid(_without(value, left_out - {path})):
             left_out.discard(path)
     return _without(value, left_out)

@@ -132,7 +132,8 @@ def _addressed(root: Any, address: str) -> Any:
 
 def _joined(base: str, part: Any) -> str:
     """Return the address of *part*; *base* is the address of the schema that has it inside."""
-    keys = ("$id", "id") if isinstance(part, Mapping) else ()  # the latter in draft 4
+    # The latter in draft 4
+    keys = ("$id", "id") if isinstance(part, Mapping) else ()
     own = next((part[key] for key in keys if isinstance(part.get(key), str)), "")
     return _join(base, own.partition("#")[0])
 
@@ -140,7 +141,8 @@ def _joined(base: str, part: Any) -> str:
 def _join(base: str, address: str) -> str:
     try:
         return urljoin(base, address)
-    except ValueError:  # not an address: used as it is
+    except ValueError:
+        # Not an address: used as it is
         return address
 
 
@@ -148,7 +150,8 @@ def _anchored(root: Any, name: str) -> Any:
     pairs = {
         ("$anchor", name),
         ("$dynamicAnchor", name),
-        *(("$id", f"#{name}"), ("id", f"#{name}")),  # before 2019-09
+        # Before 2019-09
+        *(("$id", f"#{name}"), ("id", f"#{name}")),
     }
     for part in _objects_in(root):
         if any(part.get(key) == value for key, value in pairs):

@@ -114,7 +114,8 @@ class SchemaView:
         return leads_out(self.root)
 
     def _read(self, raw: Any, fuel: int) -> Node:
-        if _is_plain(raw):  # most schemas are, and reading must be quick
+        # Most schemas are, and reading must be quick
+        if _is_plain(raw):
             return Node(self, raw, raw)
         schema, notice = self.resolve(raw)
         if schema is True or schema == {}:
@@ -177,7 +178,8 @@ class NodesByName(Mapping[str, Node]):
         return self._view.node(self.raw[name])
 
     def __contains__(self, name: object) -> bool:
-        return name in self.raw  # without reading it
+        # Without reading it
+        return name in self.raw
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.raw)

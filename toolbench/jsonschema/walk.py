@@ -100,9 +100,7 @@ def _without(schema: Schema, keyword: str) -> Schema:
     return {key: value for key, value in schema.items() if key != keyword}
 
 
-def flat(
-    root: Any, schemas: Iterable[Any], *, in_any_case: bool = False
-) -> Iterator[Schema]:
+def flat(root: Any, schemas: Iterable[Any], *, in_any_case: bool = False) -> Iterator[Schema]:
     """Yield *schemas*, parts of *root*, and the schemas of which they are made.
 
     These are the targets of references, and the schemas in `allOf`, `anyOf` and `oneOf`. Each
@@ -152,9 +150,7 @@ def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
                 yield key, place, part
 
 
-def _parts_under(
-    key: str, value: Any, where: str
-) -> Iterator[tuple[str | None, str, Any]]:
+def _parts_under(key: str, value: Any, where: str) -> Iterator[tuple[str | None, str, Any]]:
     """Yield each schema in *value*, the value of the keyword *key*: its name, its place and itself."""
     if key in MAPPINGS and isinstance(value, Mapping):
         above = f"{where}." if where else ""
@@ -200,6 +196,7 @@ def rewritten(schema: Any, change: Callable[[Json, str], Json], where: str = "")
             copy[key] = [part for _, part in parts]
         elif key in MAPPINGS and isinstance(value, Mapping):
             copy[key] = dict(parts)
-        else:  # a keyword that should hold several is copied if it holds none
+        else:
+            # A keyword that should hold several is copied if it holds none
             copy[key] = parts[0][1] if parts else copied(value)
     return change(copy, where)

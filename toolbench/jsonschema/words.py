@@ -43,9 +43,7 @@ _OTHERS: Mapping[str, Callable[[Any], str]] = {
     "patternProperties": lambda value: f"keys match {' or '.join(value)}",
     "propertyNames": lambda value: f"keys fit {clip(value, 200)}",
     "additionalProperties": lambda value: (
-        f"other keys hold {clip(value, 200)}"
-        if isinstance(value, Mapping) and value
-        else ""
+        f"other keys hold {clip(value, 200)}" if isinstance(value, Mapping) and value else ""
     ),
     "not": lambda value: f"not {clip(value, 200)}",
     "default": lambda value: f"default: {clip(value)}",
@@ -64,7 +62,8 @@ _OF_TYPE: Mapping[str, frozenset[str]] = {
     ),
     **dict.fromkeys(("boolean", "null"), frozenset()),
 }
-_EXACT = 2**53  # larger floats cannot represent every integer
+# Larger floats cannot represent every integer
+_EXACT = 2**53
 _ONE = re.compile(r"\b(?<![.\d])1 (character|item|key)s\b")
 
 

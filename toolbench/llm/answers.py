@@ -20,7 +20,8 @@ LARGEST_IMAGE = 5_000_000
 """The most characters of an image's `data:` URL; a note is sent in place of a larger image."""
 
 _DATA = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
-_Block = tuple[str, str]  # ("text", text) or ("image", url)
+# What it is, "text" or "image", and the text or the URL
+_Block = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,7 @@ def respond(
     """
     result = call.observation if observation is None else observation
     if result is None:
-        msg = (
-            f"The call of {call.name!r} has no error: run it and give its observation."
-        )
+        msg = f"The call of {call.name!r} has no error: run it and give its observation."
         raise ValueError(msg)
     payload = _Payload(_blocks(result.to_llm_content, limit), result.is_error)
     return _ANSWERS[call.metadata.provider](call, payload)
@@ -138,9 +137,7 @@ def _image(url: str) -> _Block:
 
 def _text(blocks: Sequence[_Block]) -> str:
     """Return all blocks as text; an image becomes its media type or URL."""
-    return "\n".join(
-        text if kind == "text" else _image_text(text) for kind, text in blocks
-    )
+    return "\n".join(text if kind == "text" else _image_text(text) for kind, text in blocks)
 
 
 def _image_text(url: str) -> str:
@@ -173,10 +170,9 @@ def _responses(call: "ToolCall", payload: _Payload) -> Json:
 
 def _anthropic(call: "ToolCall", payload: _Payload) -> Json:
     result: Json = {"type": "tool_result", "tool_use_id": call.id or ""}
-    parts = [
-        _claude_block(kind, value) for kind, value in payload.blocks if value.strip()
-    ]
-    if parts:  # an empty text block is refused
+    parts = [_claude_block(kind, value) for kind, value in payload.blocks if value.strip()]
+    # An empty text block is refused
+    if parts:
         result["content"] = parts
     if payload.failed:
         result["is_error"] = True
@@ -205,8 +201,7 @@ def _gemini(call: "ToolCall", payload: _Payload) -> Json:
     response["response"] = {"error" if payload.failed else "output": _text(texts)}
     if embedded:
         response["parts"] = [
-            {"inlineData": {"mimeType": match[1], "data": match[2]}}
-            for match in embedded
+            {"inlineData": {"mimeType": match[1], "data": match[2]}} for match in embedded
         ]
     return {"role": "user", "parts": [{"functionResponse": response}]}
 

@@ -13,9 +13,7 @@ from toolbench.llm.providers import Provider, tool_name
 AnyTool = ToolDefinition[Any, Any]
 
 
-def as_openai_call(
-    tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
-) -> Json:
+def as_openai_call(tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None) -> Json:
     """Return a call of *tool* with *arguments* as an entry of a chat message's `tool_calls`.
 
     Args:
@@ -57,9 +55,7 @@ def as_anthropic_call(
     }
 
 
-def as_gemini_call(
-    tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
-) -> Json:
+def as_gemini_call(tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None) -> Json:
     """Return the call as a `functionCall` part; without *id*, the call has no id."""
     call: Json = {
         "name": tool_name(tool.name, "gemini"),
@@ -68,9 +64,7 @@ def as_gemini_call(
     return {"functionCall": {"id": id, **call} if id else call}
 
 
-def as_mcp_call(
-    tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
-) -> Json:
+def as_mcp_call(tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None) -> Json:
     """Return the call as MCP's `tools/call` request; see `as_openai_call`."""
     return {
         "jsonrpc": "2.0",

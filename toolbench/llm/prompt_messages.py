@@ -21,9 +21,7 @@ def system_message(text: str, provider: Provider = "openai") -> Json:
     return {"role": "system", "content": text}
 
 
-def user_message(
-    content: str | Content | Sequence[Content], provider: Provider = "openai"
-) -> Json:
+def user_message(content: str | Content | Sequence[Content], provider: Provider = "openai") -> Json:
     """Return *content*, text and images, as a message of the user.
 
     Args:

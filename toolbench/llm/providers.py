@@ -16,7 +16,8 @@ PROVIDER_TITLES: dict[Provider, str] = {
 }
 """The names of the formats for a person."""
 
-_MARK = 6  # hexadecimal digits that make two renamed names differ
+# Hexadecimal digits that make two renamed names differ
+_MARK = 6
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,7 @@ _OPENAI = NameRule(f"{_WORD}-", f"{_WORD}-", 64, "64 letters, digits, '_' and '-
 TOOL_NAMES: Mapping[Provider, NameRule] = {
     "openai": _OPENAI,
     "responses": _OPENAI,
-    "anthropic": NameRule(
-        f"{_WORD}-", f"{_WORD}-", 128, "128 letters, digits, '_' and '-'"
-    ),
+    "anthropic": NameRule(f"{_WORD}-", f"{_WORD}-", 128, "128 letters, digits, '_' and '-'"),
     "gemini": NameRule(
         "a-zA-Z_",
         f"{_WORD}.:-",
@@ -67,12 +66,8 @@ TOOL_NAMES: Mapping[Provider, NameRule] = {
 """The rule for the name of a tool. MCP has no such rule: a tool keeps its name."""
 
 ARGUMENT_NAMES: Mapping[Provider, NameRule] = {
-    "anthropic": NameRule(
-        f"{_WORD}.-", f"{_WORD}.-", 64, "64 letters, digits, '_', '.' and '-'"
-    ),
-    "gemini": NameRule(
-        "a-zA-Z_", _WORD, 64, "64 letters, digits and '_', no digit first"
-    ),
+    "anthropic": NameRule(f"{_WORD}.-", f"{_WORD}.-", 64, "64 letters, digits, '_', '.' and '-'"),
+    "gemini": NameRule("a-zA-Z_", _WORD, 64, "64 letters, digits and '_', no digit first"),
 }
 """The rule for the name of an argument; Anthropic's rule is only for the outermost arguments."""
 

@@ -56,9 +56,7 @@ def _estimate(text: str) -> TokenCount:
     return TokenCount(estimate_tokens(text), exact=False)
 
 
-def offer_of(
-    tool: ToolDefinition[Any, Any], schema: dict[str, Any] | None = None
-) -> str:
+def offer_of(tool: ToolDefinition[Any, Any], schema: dict[str, Any] | None = None) -> str:
     """Return the text of *tool* that a model reads: name, description, schema of the arguments."""
     parameters = tool.parameters() if schema is None else schema
     return f"{tool.name}\n{tool.description or ''}\n{to_json(parameters).decode()}"

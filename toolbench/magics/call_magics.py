@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
 
-from toolbench import llm  # its names are imported with their first use
+# Its names are imported with their first use
+from toolbench import llm
 from toolbench.llm.formats import FORMATS
 from toolbench.magics.arguments.call_arguments import fill_in
 from toolbench.magics.catalog import Catalog
@@ -32,9 +33,7 @@ def _parser() -> LineParser:
         choices=tuple(FORMATS),
         help="the provider of the message, if its form does not show it",
     )
-    parser.add_argument(
-        "-o", "--out", metavar="VAR", type=variable, help="keep the calls in VAR"
-    )
+    parser.add_argument("-o", "--out", metavar="VAR", type=variable, help="keep the calls in VAR")
     return parser
 
 
@@ -59,9 +58,7 @@ class CallMagics(Magics):
         if options is None:
             return None
         message = fill_in(cell.strip(), self._namespace)
-        calls = llm.parse_tool_calls(
-            message, self.catalog.tools(), provider=options.provider
-        )
+        calls = llm.parse_tool_calls(message, self.catalog.tools(), provider=options.provider)
         if options.out:
             self._namespace[options.out] = calls
         from toolbench.widgets.tool_calls import (  # noqa: PLC0415 - heavy

@@ -86,9 +86,7 @@ class Catalog:
             entries.setdefault(entry.name, entry)
         has_name, has_source = matching(pattern), matching(source)
         return [
-            entry
-            for entry in entries.values()
-            if has_name(entry.name) and has_source(entry.source)
+            entry for entry in entries.values() if has_name(entry.name) and has_source(entry.source)
         ]
 
     def clashes(self, entries: Iterable[Entry]) -> list[str]:
@@ -115,11 +113,7 @@ class Catalog:
         if not matching(source)("notebook"):
             return []
         matches = matching(pattern)
-        return [
-            one.advice
-            for one in self._classes()
-            if one.has_create and matches(one.name)
-        ]
+        return [one.advice for one in self._classes() if one.has_create and matches(one.name)]
 
     def outdated(self, entries: Iterable[Entry]) -> list[str]:
         """Return a sentence for each of *entries* that uses a class that was defined again since."""
@@ -127,9 +121,7 @@ class Catalog:
         return [sentence for sentence in sentences if sentence]
 
     def _classes(self) -> Iterator[ToolClass]:
-        return classes_without_tools(
-            self._namespace, (entry.kind for entry in self._all())
-        )
+        return classes_without_tools(self._namespace, (entry.kind for entry in self._all()))
 
     def names(self) -> list[str]:
         """Return the names of all tools."""
@@ -247,9 +239,7 @@ class Catalog:
         entry = self._tools_by_name.get(name)
         if entry is None or entry.recipe is not recipe or entry.tools[0].is_stale:
             self._forget(name)
-            entry = _MadeTools(
-                self._registry.resolve(name, ConversationState()), recipe
-            )
+            entry = _MadeTools(self._registry.resolve(name, ConversationState()), recipe)
             if not entry.tools:
                 msg = f"{name!r} makes no tools here."
                 raise ToolNotFoundError(msg)
@@ -266,17 +256,15 @@ class Catalog:
 def _way_to(name: str, known: list[str]) -> str:
     """Return advice for *name*, which is not in *known*, the names of all tools."""
     shared = [repr(other) for other in known if other.endswith(f"_{name}")]
-    if len(shared) > 1:  # servers with a tool of one name
+    # Servers with a tool of one name
+    if len(shared) > 1:
         return f" There are {' and '.join(shared)}."
     if name in _RUNTIME:
         return (
-            " It is a runtime tool: register_default_tools() of toolbench.tools adds "
-            "these tools."
+            " It is a runtime tool: register_default_tools() of toolbench.tools adds these tools."
         )
     if name == "history":
-        return (
-            " The runs are in toolbench.history(); %tool_history shows the last ones."
-        )
+        return " The runs are in toolbench.history(); %tool_history shows the last ones."
     near = did_you_mean(name, known)
     if earlier := _earlier_run(name):
         return f"{earlier}{near}"
@@ -315,7 +303,8 @@ def _tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
     """Yield the tools in *variables*, also tools in a list or a client; newest variables first."""
     for name, value in reversed(variables):
         if name.startswith("_"):
-            continue  # IPython's own: _, __, _12
+            # IPython's own: _, __, _12
+            continue
         if isinstance(value, ToolDefinition):
             yield value
         elif _holds_tools(value):

@@ -71,9 +71,7 @@ def _chat_parser() -> LineParser:
         type=variable,
         help="the variable that holds the conversation; chat if left out",
     )
-    parser.add_argument(
-        "--model", help="a name that %%model gave, a variable, or a URL"
-    )
+    parser.add_argument("--model", help="a name that %%model gave, a variable, or a URL")
     parser.add_list(
         "--tools",
         "the tools it may use, or servers, for all their tools; those that the notebook "
@@ -170,12 +168,9 @@ class ChatMagics(Magics):
 
     def _listing(self) -> Listing:
         rows = [
-            (name, model.model.name, model.model.provider)
-            for name, model in self.models.items()
+            (name, model.model.name, model.model.provider) for name, model in self.models.items()
         ]
-        nothing = (
-            "No models yet. Name one: %model small http://localhost:11434/v1#qwen3:4b"
-        )
+        nothing = "No models yet. Name one: %model small http://localhost:11434/v1#qwen3:4b"
         return Listing(("model", "is", "dialect"), rows, nothing)
 
     def _model_of(self, expression: str) -> "Model":
@@ -235,8 +230,10 @@ class ChatMagics(Magics):
                 conversation.send_message(cell.strip("\n"))
                 conversation.run()
             if button.is_pressed:
-                raise KeyboardInterrupt  # as Kernel > Interrupt does
-        except KeyboardInterrupt as error:  # the cells after this one do not run
+                # As Kernel > Interrupt does
+                raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            # The cells after this one do not run
             line = (
                 f"Interrupted. The conversation is kept in {options.name}: go on with "
                 f"%%chat {options.name}, or with {options.name}.run()."
@@ -252,7 +249,8 @@ class ChatMagics(Magics):
         conversation.send_message(message)
         publish = self._shell.display_pub.publish
         if not hasattr(self.shell, "kernel") or not can_ask_in_cell():
-            conversation.ask()  # no person can press a button
+            # No person can press a button
+            conversation.ask()
             publish({**conversation.loop.bundle()})
             return
         panel = ConversationPanel(conversation, Variables(self._namespace))
@@ -267,8 +265,7 @@ class ChatMagics(Magics):
         if is_ours and not options.new:
             if options.model or options.tools:
                 msg = (
-                    f"{options.name} keeps its model and its tools: add --new to begin "
-                    "with others."
+                    f"{options.name} keeps its model and its tools: add --new to begin with others."
                 )
                 raise UsageError(msg)
             conversation: Conversation = known
@@ -283,9 +280,7 @@ class ChatMagics(Magics):
     def _new(self, options: Namespace) -> Conversation:
         from toolbench.agent import Agent  # noqa: PLC0415 - only for a chat
 
-        return Conversation(
-            agent=Agent(self._chosen(options.model), self._tools(options.tools))
-        )
+        return Conversation(agent=Agent(self._chosen(options.model), self._tools(options.tools)))
 
     def _chosen(self, name: str | None) -> "Model":
         if name is None:

@@ -52,8 +52,7 @@ class LintReport:
 
     def _html(self) -> Html:
         rows = [
-            (f.tool, f.severity, f.where, f"{f.message} {f.fix}", f.rule)
-            for f in self.findings
+            (f.tool, f.severity, f.where, f"{f.message} {f.fix}", f.rule) for f in self.findings
         ]
         columns = ("tool", "severity", "where", "issue and fix", "rule")
         summary = escape(self._summary)
@@ -65,9 +64,7 @@ class LintReport:
         kinds = [counted(times[kind], kind) for kind in _ORDER if times[kind]]
         summary = ", ".join(kinds) or "Nothing to remark"
         tools = counted(self._count, "tool")
-        return (
-            f"{summary} in {tools}. Offering them costs {self.cost} in every request."
-        )
+        return f"{summary} in {tools}. Offering them costs {self.cost} in every request."
 
     def _table(self) -> Table:
         table = Table(box=SIMPLE_HEAD, pad_edge=False)

@@ -18,7 +18,8 @@ _NO_SERVERS = (
     "%mcp connect NAME URL reaches one, %mcp discover finds some."
 )
 
-_NAMES = 12  # tools named in one sentence
+# Tools named in one sentence
+_NAMES = 12
 
 
 def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
@@ -48,15 +49,11 @@ def tools(session: "MCPServerSession") -> Listing:
     """
     bill = token_bill(session)
     disabled = [
-        f"Cannot be called: {tool.name!r}: {tool.reason}"
-        for tool in session.tools.disabled
+        f"Cannot be called: {tool.name!r}: {tool.reason}" for tool in session.tools.disabled
     ]
     return Listing(
         (f"tool of {session.name}", "tokens", "what it does"),
-        [
-            (t.name, bill.number(t.remote_name), _first_line(t.description))
-            for t in session.tools
-        ],
+        [(t.name, bill.number(t.remote_name), _first_line(t.description)) for t in session.tools],
         _nothing(session, "tools"),
         notes=[
             *_not_for_models(session),
@@ -93,9 +90,7 @@ def longer_names(server: str, tools: "Sequence[MCPToolDefinition]") -> list[str]
             for other in tools
             if other.remote_name == tool.remote_name and other.server != server
         ]
-        notes.append(
-            f"{tool.remote_name} is {tool.name} here; {listed(others, _NAMES)}."
-        )
+        notes.append(f"{tool.remote_name} is {tool.name} here; {listed(others, _NAMES)}.")
     more = len(notes) - _NAMES
     rest = [f"{counted(more, 'more tool')} got the server's name in front."]
     return [*notes[:_NAMES], *(rest if more > 0 else [])]
@@ -145,9 +140,7 @@ def prompts(session: "MCPServerSession") -> Listing:
         [
             (
                 prompt.name,
-                ", ".join(
-                    a.name if a.required else f"[{a.name}]" for a in prompt.arguments
-                ),
+                ", ".join(a.name if a.required else f"[{a.name}]" for a in prompt.arguments),
                 _first_line(prompt.description),
             )
             for prompt in session.prompts

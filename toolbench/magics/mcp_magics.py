@@ -59,9 +59,7 @@ def _parser() -> LineParser:
         ),
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    explore = commands.add_parser(
-        "explore", help="browse and try tools, resources and prompts"
-    )
+    explore = commands.add_parser("explore", help="browse and try tools, resources and prompts")
     explore.add_argument("name", nargs="?")
     connect = commands.add_parser(
         "connect", help="NAME URL-OR-OBJECT, NAME -- COMMAND ARG..., or --config"
@@ -78,9 +76,7 @@ def _parser() -> LineParser:
     disconnect.add_argument(
         "--forget", action="store_true", help="and forget how to connect it again"
     )
-    review = commands.add_parser(
-        "review", help="show its tools, tokens, risks and lint findings"
-    )
+    review = commands.add_parser("review", help="show its tools, tokens, risks and lint findings")
     review.add_argument("name")
     save = commands.add_parser("save", help="write the configuration of the servers")
     save.add_argument("file", nargs="?", default="mcp.json")
@@ -98,9 +94,7 @@ def _parser() -> LineParser:
         help="which tools; without names, all of this notebook",
     )
     serve.add_argument("--stop", action="store_true", help="stop serving")
-    commands.add_parser(
-        "discover", help="servers in the configurations of other programs"
-    )
+    commands.add_parser("discover", help="servers in the configurations of other programs")
     return parser
 
 
@@ -123,9 +117,7 @@ MCP = _parser()
 class MCPMagics(Magics):
     """The magic `%mcp`."""
 
-    def __init__(
-        self, shell: Any, client: "Callable[[], MCPClient]", catalog: Catalog
-    ) -> None:
+    def __init__(self, shell: Any, client: "Callable[[], MCPClient]", catalog: Catalog) -> None:
         """Manage the servers of the client that *client* returns, and serve the tools of *catalog*."""
         super().__init__(shell)
         self._serve = ServingCommand(catalog)
@@ -153,7 +145,8 @@ class MCPMagics(Magics):
         self._warm()
         try:
             return self._view(parsed_line, command or [])
-        finally:  # a server that failed is in the lists too
+        finally:
+            # A server that failed is in the lists too
             refresh_explorers()
 
     def _view(self, parsed_line: Any, command: list[str]) -> Any:
@@ -187,7 +180,8 @@ class MCPMagics(Magics):
         name = getattr(options, "name", None)
         if name is not None and name not in client.known:
             self._server(name)
-        if not hasattr(self.shell, "kernel"):  # a terminal shows no widgets
+        # A terminal shows no widgets
+        if not hasattr(self.shell, "kernel"):
             return mcp_listing.servers(client.known.values())
         from toolbench.widgets.explorer import (  # noqa: PLC0415 - brings toolbench.mcp
             Explorer,
@@ -197,12 +191,11 @@ class MCPMagics(Magics):
 
     def _connect(self, options: Any, command: list[str]) -> Listing:
         client = self._client()
-        if self._warming is not None:  # two threads must not load FastMCP at once
+        # Two threads must not load FastMCP at once
+        if self._warming is not None:
             self._warming.join()
         if options.config:
-            added = client.add(
-                options.config, only=options.only or None, record=options.record
-            )
+            added = client.add(options.config, only=options.only or None, record=options.record)
             listing = mcp_listing.servers(client.servers.values())
             notes = [
                 f"{session.name}: {note}"
@@ -214,10 +207,7 @@ class MCPMagics(Magics):
         if options.replay and not options.name:
             client.add(None, replay=options.replay)
             return mcp_listing.servers(client.servers.values())
-        if (
-            connect_options.is_name_only(options, command)
-            and options.name in client.known
-        ):
+        if connect_options.is_name_only(options, command) and options.name in client.known:
             return self._reconnect(options)
         entry = None if options.replay else entry_of(options, command, self._names)
         session = client.connect(
@@ -310,7 +300,8 @@ def targets(names: dict[str, Any]) -> list[str]:
     """Return the names of the variables that hold a FastMCP object or a configuration entry."""
     return [
         name
-        for name, value in list(names.items())  # threads may add some
+        # Threads may add some
+        for name, value in list(names.items())
         if not name.startswith("_") and _is_server(value)
     ]
 
@@ -320,10 +311,12 @@ _CLASSES = {"FastMCP", "MCPServer", "FakeMCPServer"}
 
 
 def _is_server(value: Any) -> bool:
-    kind = type(value)  # its `__class__` may run code
+    # Its `__class__` may run code
+    kind = type(value)
     if kind is dict:
         return not _KEYS.isdisjoint(value)
-    with suppress(Exception):  # a metaclass may do anything
+    # A metaclass may do anything
+    with suppress(Exception):
         return any(base.__name__ in _CLASSES for base in kind.__mro__)
     return False
 

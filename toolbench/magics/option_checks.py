@@ -19,7 +19,8 @@ def check_tool(options: Namespace, literal: str | None, cell: str | None) -> Non
     if options.schema:
         rest = [*options.arguments, *([literal] if literal else []), *_options(options)]
         if options.out and "--yes" in rest:
-            rest.remove("--yes")  # to overwrite the file
+            # To overwrite the file
+            rest.remove("--yes")
         rest += ["the body of the cell"] if cell is not None else []
         if rest:
             msg = (
@@ -60,13 +61,16 @@ def _check_export(options: Namespace, literal: str | None, cell: str | None) -> 
         msg = "--openhands says how a package is written: add --export DIR."
         raise UsageError(msg)
     body = ["the body of the cell"] if cell is not None else []
-    rest = [word for word in options.arguments if "=" in word]  # others name more tools
+    # Others name more tools
+    rest = [word for word in options.arguments if "=" in word]
     rest += [*([literal] if literal else []), *_options(options), *body]
     rest += [f"-o {options.out}"] if options.out else []
     rest += ["--sweep"] if options.sweep else []
     rest = [word for word in rest if word != "--yes"]
     if rest:
-        msg = f"--export writes a package and runs nothing: {' '.join(rest)!r} has no meaning there."
+        msg = (
+            f"--export writes a package and runs nothing: {' '.join(rest)!r} has no meaning there."
+        )
         raise UsageError(msg)
 
 
@@ -95,9 +99,7 @@ def _options(options: Namespace) -> list[str]:
         "--timeout": options.timeout,
     }
     return [
-        name if value is True else f"{name} {value}"
-        for name, value in written.items()
-        if value
+        name if value is True else f"{name} {value}" for name, value in written.items() if value
     ]
 
 
@@ -123,10 +125,7 @@ def _check_replay(options: Namespace, command: list[str] | None) -> None:
     }
     ignored = [name for name, value in others.items() if value]
     if ignored:
-        msg = (
-            "--replay answers from the file and starts nothing: "
-            f"no {' and no '.join(ignored)}."
-        )
+        msg = f"--replay answers from the file and starts nothing: no {' and no '.join(ignored)}."
         raise UsageError(msg)
 
 

@@ -20,9 +20,8 @@ _VALUE = re.compile(r"(?:^|(?<=\s))[\w.\-]+=(?=[\[{])")
 _NO_COMMAND = re.compile(
     r"argument COMMAND: invalid choice: '(?P<word>[^']*)' \(choose from (?P<known>.*)\)"
 )
-_GOES_ON = re.compile(
-    r"\S+\s+(?!-|\{|[\w.\-]+=)\S"
-)  # a broken value, followed by text that cannot be the next word of the line
+# A broken value, followed by text that cannot be the next word of the line
+_GOES_ON = re.compile(r"\S+\s+(?!-|\{|[\w.\-]+=)\S")
 
 
 def quote_json(line: str) -> str:
@@ -65,7 +64,8 @@ def cut_json(line: str) -> tuple[str, str | None]:
     if start is None:
         return line, None
     end = _end_of_json(line, start)
-    if end is None:  # broken JSON: the caller reads it and raises
+    # Broken JSON: the caller reads it and raises
+    if end is None:
         closing = line.rfind("}")
         end = closing + 1 if closing > start else len(line)
     return f"{line[:start]} {line[end:]}", line[start:end]
@@ -127,9 +127,7 @@ class _Option(argparse.Action):
             if getattr(namespace, self.dest, self.default) != self.default:
                 parser.error(f"{option_string} is there twice: leave one out")
             if values == "":
-                parser.error(
-                    f"{option_string} has no value: add a value, or leave the option out"
-                )
+                parser.error(f"{option_string} has no value: add a value, or leave the option out")
         setattr(namespace, self.dest, values)
 
 
@@ -161,9 +159,7 @@ class LineParser(argparse.ArgumentParser):
         text = self.format_help().replace("usage: ", f"usage: {self.mark}", 1)
         if not self.examples:
             return text
-        return "\n".join(
-            [text, "examples:", *(f"  {line}" for line in self.examples), ""]
-        )
+        return "\n".join([text, "examples:", *(f"  {line}" for line in self.examples), ""])
 
     def error(self, message: str) -> NoReturn:
         """Raise a UsageError with *message* and the usage of the magic.
@@ -174,7 +170,9 @@ class LineParser(argparse.ArgumentParser):
             near = did_you_mean(match["word"], re.findall(r"[\w-]+", match["known"]))
             if near:
                 line = f"{self.mark}{self.prog}"
-                msg = f"{line} has no command {match['word']!r}.{near} {line} --help lists them all."
+                msg = (
+                    f"{line} has no command {match['word']!r}.{near} {line} --help lists them all."
+                )
                 raise UsageError(msg)
         usage = " ".join(self.format_usage().removeprefix("usage: ").split())
         msg = f"{message}. Usage: {self.mark}{usage}"
@@ -187,7 +185,8 @@ class LineParser(argparse.ArgumentParser):
     def parse_line(self, line: str) -> argparse.Namespace:
         """Return the options in *line*, which is quoted as in a shell; options may stand anywhere."""
         words = with_whole_lists(split(line), self.lists)
-        if self._subparsers is not None:  # argparse cannot mix these two
+        # argparse cannot mix these two
+        if self._subparsers is not None:
             return self.parse_args(words)
         return self.parse_intermixed_args(words)
 
@@ -270,7 +269,5 @@ def split(line: str) -> list[str]:
     try:
         return shlex.split(line)
     except ValueError as error:
-        msg = (
-            f"{error} in {line!r}: close the quotation, or write the arguments as JSON."
-        )
+        msg = f"{error} in {line!r}: close the quotation, or write the arguments as JSON."
         raise UsageError(msg) from None

@@ -32,9 +32,7 @@ class Listing:
 
     def noted(self, notes: Sequence[str]) -> "Listing":
         """Return a copy of the listing with *notes* added below its own notes."""
-        return Listing(
-            self.columns, self.rows, self._empty, notes=[*self.notes, *notes]
-        )
+        return Listing(self.columns, self.rows, self._empty, notes=[*self.notes, *notes])
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -14,7 +14,8 @@ from IPython.core.magic import (
     no_var_expand,
 )
 
-from toolbench import widgets  # its names are imported with their first use
+# Its names are imported with their first use
+from toolbench import widgets
 from toolbench.core.classes.tool_class import remake_advice
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import (
@@ -57,15 +58,9 @@ def _tools_parser() -> LineParser:
         description="List the tools this notebook knows.",
         examples=("%tools", "%tools file*", "%tools --source mcp", "%tools --lint"),
     )
-    parser.add_argument(
-        "pattern", nargs="?", default="", help="part of a name, or a * pattern"
-    )
-    parser.add_argument(
-        "--source", default="", help="only tools from notebook, registry or mcp"
-    )
-    parser.add_argument(
-        "--lint", action="store_true", help="show what may confuse a model"
-    )
+    parser.add_argument("pattern", nargs="?", default="", help="part of a name, or a * pattern")
+    parser.add_argument("--source", default="", help="only tools from notebook, registry or mcp")
+    parser.add_argument("--lint", action="store_true", help="show what may confuse a model")
     return parser
 
 
@@ -95,9 +90,7 @@ def _tool_parser() -> LineParser:
         metavar="key=value",
         help="the value is read as JSON if it can be, else as text",
     )
-    parser.add_argument(
-        "--schema", choices=tuple(FORMATS), help="show the tool as a model gets it"
-    )
+    parser.add_argument("--schema", choices=tuple(FORMATS), help="show the tool as a model gets it")
     parser.add_argument(
         "-f",
         "--format",
@@ -113,17 +106,13 @@ def _tool_parser() -> LineParser:
         "a failure is shown too. With --schema, write JSON text to the file VAR; a file with other "
         "content is not overwritten",
     )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="only check the arguments"
-    )
+    parser.add_argument("--dry-run", action="store_true", help="only check the arguments")
     parser.add_argument(
         "--yes",
         action="store_true",
         help="do not ask before running; with --schema -o or --export, overwrite files",
     )
-    parser.add_argument(
-        "--bg", action="store_true", help="run in the background, in a panel"
-    )
+    parser.add_argument("--bg", action="store_true", help="run in the background, in a panel")
     parser.add_argument(
         "--sweep",
         action="store_true",
@@ -159,7 +148,8 @@ def _history_parser() -> LineParser:
     return parser
 
 
-_LAST = 20  # runs that a line without a count shows
+# Runs that a line without a count shows
+_LAST = 20
 TOOLS, TOOL, HISTORY = _tools_parser(), _tool_parser(), _history_parser()
 
 
@@ -187,9 +177,7 @@ class ToolMagics(Magics):
                 LintReport,
             )
 
-            return LintReport(
-                self.catalog.tools(options.pattern, options.source).values()
-            )
+            return LintReport(self.catalog.tools(options.pattern, options.source).values())
         entries = self.catalog.entries(options.pattern, options.source)
         nothing = "No tools yet. Define one with @tool, or connect a server with %mcp."
         if options.pattern or options.source:
@@ -261,9 +249,7 @@ class ToolMagics(Magics):
                 )
                 for r, name in zip(last, tool_names(last), strict=True)
             ],
-            f"None of {counted(len(history()), 'run')}."
-            if history()
-            else "No runs yet.",
+            f"None of {counted(len(history()), 'run')}." if history() else "No runs yet.",
             notes=history().remarks_on(last),
         )
 
@@ -291,25 +277,22 @@ class ToolMagics(Magics):
             _check_once(arguments, body)
             if options.format in (None, "yaml") and not looks_like_json(cell):
                 check_parts(body, arguments, tool, namespace)
-            if options.format != "py":  # Python has the variables already
+            # Python has the variables already
+            if options.format != "py":
                 body = fill_in(body, namespace)
             arguments |= body
         elif literal is not None:
             body = from_text(literal, "json", namespace, tool.input_schema)
             _check_once(arguments, body)
             arguments |= fill_in(body, namespace)
-        elif not (arguments or options.dry_run or options.bg) and not _takes_nothing(
-            options
-        ):
+        elif not (arguments or options.dry_run or options.bg) and not _takes_nothing(options):
             return None
         return arguments
 
     def _sweep(self, tool: ToolDefinition[Any, Any], options: Namespace) -> Any:
         from toolbench.evals import sweep  # noqa: PLC0415 - only for a sweep
 
-        grid = fill_in(
-            grid_from_words(options.arguments, tool.input_node), self._namespace
-        )
+        grid = fill_in(grid_from_words(options.arguments, tool.input_node), self._namespace)
         _tell_if_outdated(tool)
         report = sweep(tool, grid, confirm=not options.yes)
         if not options.out:
@@ -342,7 +325,8 @@ class ToolMagics(Magics):
         observation = perform(run, confirm=not options.yes, timeout=options.timeout)
         if options.out:
             self._namespace[options.out] = observation
-        redactor = run.secrets.redactor  # the output is saved with the notebook
+        # The output is saved with the notebook
+        redactor = run.secrets.redactor
         masked = redactor.value(observation) if redactor.secrets else observation
         if observation.is_error:
             kind = ToolFailedError if run.state == "error" else ToolStoppedError

@@ -30,7 +30,8 @@ __all__ = [
 def warm() -> Thread:
     """Load FastMCP in a background thread, because this takes seconds; return the thread."""
     thread = daemon_thread(_load, name="toolbench-warm")
-    if have_threads():  # else no server can be connected
+    # Else no server can be connected
+    if have_threads():
         thread.start()
     return thread
 

@@ -89,9 +89,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
     @property
     def tools(self) -> list[MCPToolDefinition]:
         """The tools of all servers."""
-        return with_unique_names(
-            [tool for s in self.servers.values() for tool in s.tools]
-        )
+        return with_unique_names([tool for s in self.servers.values() for tool in s.tools])
 
     def __iter__(self) -> Iterator[MCPToolDefinition]:
         return iter(self.tools)
@@ -118,9 +116,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
             full_names = {ToolAddress.of(t).full_name: t for t in tools.values()}
             if name in full_names:
                 return full_names[name]
-            way = way_to_tool(self.former, name, tools.values()) or did_you_mean(
-                name, tools
-            )
+            way = way_to_tool(self.former, name, tools.values()) or did_you_mean(name, tools)
             msg = f"No connected server has a tool {name!r}.{way}"
             raise ToolNotFoundError(msg)
         return tools[name]
@@ -231,7 +227,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
         """
         session = self.server(name)
         session.close()
-        self.former[name] = session  # first: an explorer looks at both at any time
+        # First: an explorer looks at both at any time
+        self.former[name] = session
         del self.servers[name]
 
     def forget(self, name: str) -> None:
@@ -258,7 +255,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
 
     def sync_close(self) -> None:
         """Disconnect every server. A second call does nothing."""
-        if have_threads():  # else none was connected
+        # Else none was connected
+        if have_threads():
             portal.call(all_closed, list(self.servers.values()))
 
     def __enter__(self) -> Self:
@@ -384,7 +382,8 @@ def create_mcp_tools(
     )
     try:
         client.add(config, record=record, replay=replay)
-    except BaseException:  # interrupted too: no server is left running
+    except BaseException:
+        # Interrupted too: no server is left running
         client.sync_close()
         raise
     return client

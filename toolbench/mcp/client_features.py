@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 class ClientFeatures:
     """The roots and protocol extensions that one session offers to its server, on each connection."""
 
-    def __init__(
-        self, roots: Iterable[str | Path] = (), extensions: Iterable[Any] = ()
-    ) -> None:
+    def __init__(self, roots: Iterable[str | Path] = (), extensions: Iterable[Any] = ()) -> None:
         """Offer *roots*, folders or file URLs, and *extensions*, objects of the SDK.
 
         Raises:
@@ -49,9 +47,7 @@ class ClientFeatures:
         An extension of *own* is left out if the user has an extension with the same identifier.
         """
         identifiers = {extension.identifier for extension in self.extensions}
-        ours = [
-            extension for extension in own if extension.identifier not in identifiers
-        ]
+        ours = [extension for extension in own if extension.identifier not in identifiers]
         return [*ours, *self.extensions]
 
     async def finished(
@@ -70,20 +66,14 @@ class ClientFeatures:
             return await _resolved(claim, raw, connection.session, call)
 
 
-async def _resolved(
-    claim: Any, raw: dict[str, Any], session: Any, call: "Call"
-) -> dict[str, Any]:
+async def _resolved(claim: Any, raw: dict[str, Any], session: Any, call: "Call") -> dict[str, Any]:
     from mcp.client.extension import ClaimContext  # noqa: PLC0415 - the SDK, loaded by now
 
     context = ClaimContext(
         session=session, tool_name=call.tool or "", read_timeout_seconds=call.seconds
     )
-    result = await claim.resolve(
-        claim.model.model_validate(raw, by_name=False), context
-    )
-    resolved: dict[str, Any] = result.model_dump(
-        by_alias=True, mode="json", exclude_none=True
-    )
+    result = await claim.resolve(claim.model.model_validate(raw, by_name=False), context)
+    resolved: dict[str, Any] = result.model_dump(by_alias=True, mode="json", exclude_none=True)
     return resolved
 
 

@@ -8,7 +8,8 @@ from math import isnan
 from typing import Any, Literal
 
 Reader = Literal["user", "assistant"]
-_BETWEEN = 0.5  # a block without a priority is neither required nor optional
+# A block without a priority is neither required nor optional
+_BETWEEN = 0.5
 
 
 def is_for(block: Mapping[str, Any], reader: Reader) -> bool:

@@ -78,9 +78,7 @@ class MCPToolAction(Action):
         return text
 
 
-_READ_PARTS = frozenset(
-    {"title", "description", "outputSchema", "annotations", "_meta", "icons"}
-)
+_READ_PARTS = frozenset({"title", "description", "outputSchema", "annotations", "_meta", "icons"})
 """The parts of an entry in the server's list that are checked when the list is read."""
 _OF_NO_LIST = frozenset({"name", "executor"})
 """Fields that a copy may change and still be the tool that the server lists."""
@@ -186,18 +184,14 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         check_present(data, "server", "remote_name")
         tool: Any = connected.tool(data["server"], data["remote_name"])
         name = data.get("name", tool.name)
-        loaded: Self = (
-            tool if tool.name == name else tool.model_copy(update={"name": name})
-        )
+        loaded: Self = tool if tool.name == name else tool.model_copy(update={"name": name})
         return loaded
 
     def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
         """List the problems of *arguments*, each with its path; secrets are hidden."""
         return self._problems_of(self._sendable(arguments), arguments)
 
-    def _problems_of(
-        self, sendable: dict[str, Any], arguments: Mapping[str, Any]
-    ) -> list[Problem]:
+    def _problems_of(self, sendable: dict[str, Any], arguments: Mapping[str, Any]) -> list[Problem]:
         problems = self._validator.problems(sendable)
         if problems:
             wrong = {problem.path[0] for problem in problems if problem.path}
@@ -257,9 +251,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         known = getattr(self.executor, "knows_conversations", False)
         return self.executor if known else super()._invoker()
 
-    def parameters(
-        self, *, security_risk: bool = False, summary: bool = False
-    ) -> dict[str, Any]:
+    def parameters(self, *, security_risk: bool = False, summary: bool = False) -> dict[str, Any]:
         """Return a copy of the server's schema of the arguments, as a model gets it.
 
         Args:
@@ -287,23 +279,19 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         """
         if input_schema is None and "inputSchema" in self.entry:
             input_schema = without_secret_samples(self.entry["inputSchema"])
-        exported = super().to_mcp_tool(
-            input_schema, output_schema or self.output_schema
-        )
+        exported = super().to_mcp_tool(input_schema, output_schema or self.output_schema)
         if not (output_schema or self.output_schema):
-            exported.pop(
-                "outputSchema", None
-            )  # the schema of our observation is not a promise
+            # The schema of our observation is not a promise
+            exported.pop("outputSchema", None)
         if self.icons:
             exported["icons"] = [dict(icon) for icon in self.icons]
         if not self.entry:
             return exported
-        if self.notes:  # a part of the entry is wrong
+        # A part of the entry is wrong
+        if self.notes:
             others = self.entry.keys() - _READ_PARTS
             return {**{key: deepcopy(self.entry[key]) for key in others}, **exported}
-        own = {"name", "inputSchema"} | (
-            set() if output_schema is None else {"outputSchema"}
-        )
+        own = {"name", "inputSchema"} | (set() if output_schema is None else {"outputSchema"})
         return {
             **deepcopy(dict(self.entry)),
             **{key: exported[key] for key in own},
@@ -315,15 +303,13 @@ def with_unique_names(tools: list[MCPToolDefinition]) -> list[MCPToolDefinition]
     """Return *tools* with unique names: a name of several tools gets the server's name in front."""
     counts = Counter(tool.remote_name for tool in tools)
     names = set(counts)
-    return [
-        tool if counts[tool.remote_name] == 1 else _renamed(tool, names)
-        for tool in tools
-    ]
+    return [tool if counts[tool.remote_name] == 1 else _renamed(tool, names) for tool in tools]
 
 
 def _renamed(tool: MCPToolDefinition, names: set[str]) -> MCPToolDefinition:
     name = tool.remote_name
-    while name in names:  # another tool may have the longer name too
+    # Another tool may have the longer name too
+    while name in names:
         name = f"{tool.server}_{name}"
     names.add(name)
     return tool.model_copy(update={"name": name})

@@ -92,17 +92,14 @@ class UrlQuestion(Question):
             is_page = parts.scheme in ("https", "http") and bool(parts.hostname)
         except ValueError:
             return False
-        return (
-            is_page and "@" not in parts.netloc and safe_address(self.url) is not None
-        )
+        return is_page and "@" not in parts.netloc and safe_address(self.url) is not None
 
     @property
     def whole(self) -> str:
         """The message, with the name of the server, the URL and a piece of advice."""
-        advice = (
-            "Visit it yourself, then say yes." if self.is_safe else "Do not open it."
-        )
-        url = self.url if self.url.isprintable() else repr(self.url)  # one line
+        advice = "Visit it yourself, then say yes." if self.is_safe else "Do not open it."
+        # One line
+        url = self.url if self.url.isprintable() else repr(self.url)
         return f"{super().whole}\nThe page: {url}\n{advice}"
 
 
@@ -219,7 +216,8 @@ def handler_of(
             "answerer= ends with the next version: pass elicitation_handler= for questions, "
             "sampling_handler= for messages.",
             DeprecationWarning,
-            stacklevel=3,  # the caller of the function with the parameter
+            # The caller of the function with the parameter
+            stacklevel=3,
         )
         elicitation_handler = elicitation_handler or answerer
         sampling_handler = sampling_handler or answerer

@@ -97,9 +97,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         """The sender of the calls: the session of the server."""
         return self._caller
 
-    def __call__(
-        self, action: MCPToolAction, conversation: Any = None
-    ) -> MCPToolObservation:
+    def __call__(self, action: MCPToolAction, conversation: Any = None) -> MCPToolObservation:
         """Call the tool and wait. A plain answerer answers the server's questions in this thread.
 
         `${NAME}` in an argument is replaced by the secret of this name in *conversation*.
@@ -117,9 +115,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
             except asyncio.CancelledError:
                 return stopped_observation(self._tool, _CANCELLED)
 
-    async def acall(
-        self, action: MCPToolAction, conversation: Any = None
-    ) -> MCPToolObservation:
+    async def acall(self, action: MCPToolAction, conversation: Any = None) -> MCPToolObservation:
         """Call the tool without blocking the running loop. Cancelling the await cancels the call."""
         self._keep_secrets_of(conversation)
         call = self._calling(action, conversation, self._answerer())

@@ -18,7 +18,8 @@ from toolbench.mcp.content_annotations import Reader, is_for, priority_of
 from toolbench.plain import clip
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 
-_OLDER_WAY = (  # messages of servers of FastMCP and of the Python SDK
+# Messages of servers of FastMCP and of the Python SDK
+_OLDER_WAY = (
     "via server-initiated requests is unavailable on 2026-07-28 connections",
     "has no back-channel for server-initiated requests",
 )
@@ -26,15 +27,18 @@ _IMAGES = (
     (rb"\x89PNG\r\n\x1a\n", "image/png"),
     (rb"\xff\xd8\xff", "image/jpeg"),
     (rb"GIF8", "image/gif"),
-    (rb"RIFF....WEBP", "image/webp"),  # other RIFF files are sounds and films
+    # Other RIFF files are sounds and films
+    (rb"RIFF....WEBP", "image/webp"),
     (
         rb"BM.{12}[\x0c\x28\x34\x38\x40\x6c\x7c]\0\0\0",
         "image/bmp",
-    ),  # the size of its header
+        # The size of its header
+    ),
     (rb"<svg|<\?xml", "image/svg+xml"),
 )
 _FOR_PERSON = "The tool answered the user; no part of the answer is for you."
-_DEEP_TEXT = 100_000  # letters of a value that only Python's own JSON can write
+# Letters of a value that only Python's own JSON can write
+_DEEP_TEXT = 100_000
 _ANYTHING = ("unknown type", "application/octet-stream")
 
 
@@ -90,7 +94,8 @@ class MCPObservation(Observation):
 
     def _items_for(self, reader: Reader) -> list[tuple[Mapping[str, Any], Content]]:
         """Return the blocks for *reader*, each with its content, in the order to read them."""
-        if len(self.blocks) != len(self.content):  # content that replaces the blocks
+        # Content that replaces the blocks
+        if len(self.blocks) != len(self.content):
             return [({}, item) for item in self.content]
         pairs = zip(self.blocks, self.content, strict=True)
         return [(block, item) for block, item in pairs if is_for(block, reader)]
@@ -108,11 +113,7 @@ class MCPObservation(Observation):
     @property
     def links(self) -> list[str]:
         """The URIs of the resources that the answer links to, for `session.read_resource(uri)`."""
-        uris = [
-            block.get("uri")
-            for block in self.blocks
-            if block.get("type") == "resource_link"
-        ]
+        uris = [block.get("uri") for block in self.blocks if block.get("type") == "resource_link"]
         return [uri for uri in uris if isinstance(uri, str)]
 
     @property
@@ -180,9 +181,7 @@ def tool_observation(
     )
 
 
-def failed_observation(
-    tool: str, text: str, warnings: Sequence[str] = ()
-) -> MCPToolObservation:
+def failed_observation(tool: str, text: str, warnings: Sequence[str] = ()) -> MCPToolObservation:
     """Return the observation of a failed call: *text* is for the model, *warnings* for the person."""
     return MCPToolObservation(
         tool_name=tool,
@@ -253,11 +252,7 @@ def _in_place_of_nothing(
     rest = {k: v for k, v in result.items() if k not in _ENVELOPE}
     if rest:
         return [TextContent(text=_json(rest))]
-    return [
-        TextContent(
-            text="The tool failed and did not say why." if is_error else "Done."
-        )
-    ]
+    return [TextContent(text="The tool failed and did not say why." if is_error else "Done.")]
 
 
 _ENVELOPE = ("content", "isError", "_meta", "resultType", "ttlMs", "cacheScope")
@@ -271,16 +266,12 @@ def describe(block: Mapping[str, Any], warnings: list[str]) -> list[Content]:
         case "image":
             return [_image(block, warnings)]
         case "audio":
-            return [
-                TextContent(text=f"[audio: {_kind(block)}, {_size(block, warnings)}]")
-            ]
+            return [TextContent(text=f"[audio: {_kind(block)}, {_size(block, warnings)}]")]
         case "resource_link":
             return [TextContent(text=_link(block))]
         case "resource" if isinstance(block.get("resource"), Mapping):
             return [_resource(block["resource"], warnings)]
-    warnings.append(
-        f"A block of the unknown type {clip(block.get('type'))} is in the result."
-    )
+    warnings.append(f"A block of the unknown type {clip(block.get('type'))} is in the result.")
     return [TextContent(text=clip(block, 2000))]
 
 
@@ -291,12 +282,8 @@ def _image(block: Mapping[str, Any], warnings: list[str]) -> Content:
         return TextContent(text=f"[image: {_kind(block)}, unreadable]")
     mime_type = _image_type(data)
     if mime_type is None:
-        warnings.append(
-            f"Data labelled {_kind(block)} is not an image of a known kind."
-        )
-        return TextContent(
-            text=f"[image: {_kind(block)}, {len(data):,} bytes, unreadable]"
-        )
+        warnings.append(f"Data labelled {_kind(block)} is not an image of a known kind.")
+        return TextContent(text=f"[image: {_kind(block)}, {len(data):,} bytes, unreadable]")
     if mime_type != block.get("mimeType"):
         warnings.append(f"An image of type {mime_type} is labelled {_kind(block)}.")
     return ImageContent(image_urls=[f"data:{mime_type};base64,{block['data']}"])
@@ -314,9 +301,7 @@ def _resource(resource: Mapping[str, Any], warnings: list[str]) -> Content:
         return TextContent(text=f"{head}]\n{resource['text']}")
     data = decoded(resource.get("blob"))
     if data is None:
-        warnings.append(
-            f"The resource {clip(resource.get('uri'))} has no readable data."
-        )
+        warnings.append(f"The resource {clip(resource.get('uri'))} has no readable data.")
         return TextContent(text=f"{head}, unreadable]")
     kind = _kind(resource)
     may_be_image = kind.startswith("image/") or kind in _ANYTHING
@@ -354,5 +339,6 @@ def decoded(data: Any) -> bytes | None:
 def _json(value: Any) -> str:
     try:
         return to_json(value, indent=2, inf_nan_mode="constants", fallback=str).decode()
-    except PydanticSerializationError:  # nested too deeply for it
+    except PydanticSerializationError:
+        # Nested too deeply for it
         return clip(value, _DEEP_TEXT)

@@ -17,10 +17,14 @@ _NAME = "font-size:13px;background:transparent;padding:0"
 _PARTS = {"name", "description", "annotations", "arguments"}
 """The parts of a tool that a finding may be about, as its message says."""
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
-_LISTED_FINDINGS = 8  # findings shown at once
-_FOLDED_FINDINGS = 200  # findings shown after a click
-_LISTED_TOOLS = 12  # tools named in one sentence
-_EXPENSIVE = 5_000  # tokens in every request
+# Findings shown at once
+_LISTED_FINDINGS = 8
+# Findings shown after a click
+_FOLDED_FINDINGS = 200
+# Tools named in one sentence
+_LISTED_TOOLS = 12
+# Tokens in every request
+_EXPENSIVE = 5_000
 
 
 class Reviewed(Protocol):
@@ -79,9 +83,7 @@ class ServerReview:
         if not self.tools:
             return Verdict("danger", "No: it has no tool that can be called.")
         if self._number("error"):
-            return Verdict(
-                "danger", "Not as it is: lint has errors, with which calls fail."
-            )
+            return Verdict("danger", "Not as it is: lint has errors, with which calls fail.")
         if risky:
             change = "can delete something, or does not say what it changes"
             if risky > 1:
@@ -93,9 +95,7 @@ class ServerReview:
             )
         if self.concerns:
             return Verdict("info", "Yes, but look at what is said below.")
-        return Verdict(
-            "success", "Yes, as far as its tools say what they do. None was called."
-        )
+        return Verdict("success", "Yes, as far as its tools say what they do. None was called.")
 
     def _number(self, severity: Severity) -> int:
         return sum(finding.severity == severity for finding in self.findings)
@@ -120,9 +120,7 @@ class ServerReview:
         if counts := _counts(error=errors, warning=warnings):
             concerns.append(f"Lint: {counts}. Such tools may confuse a model.")
         if self.cost.tokens > _EXPENSIVE:
-            concerns.append(
-                f"Its tools cost {self.cost} in every request: leave some out."
-            )
+            concerns.append(f"Its tools cost {self.cost} in every request: leave some out.")
         return concerns
 
     def to_html(self) -> Html:
@@ -150,9 +148,7 @@ class ServerReview:
 
 def _counts(**numbers: int) -> str:
     """Return how many there are of each noun, without those of which there are none."""
-    return ", ".join(
-        counted(number, noun) for noun, number in numbers.items() if number
-    )
+    return ", ".join(counted(number, noun) for noun, number in numbers.items() if number)
 
 
 def _findings_html(findings: Sequence[Finding], server: str) -> Html:

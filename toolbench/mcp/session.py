@@ -62,9 +62,7 @@ class MCPServerSession:
     Any thread may call the methods. Methods that wait have a time limit.
     """
 
-    on_connected: Callable[["MCPServerSession"], object] = staticmethod(
-        lambda session: None
-    )
+    on_connected: Callable[["MCPServerSession"], object] = staticmethod(lambda session: None)
     """A function for the background loop: called with this session at each new connection."""
 
     def __init__(
@@ -189,9 +187,7 @@ class MCPServerSession:
     @property
     def portable_entry(self) -> ServerEntry:
         """The configuration with which the server can be connected again, from any folder."""
-        return portable_entry(
-            self.entry, folder=self._folder, mode=self.connection.mode
-        )
+        return portable_entry(self.entry, folder=self._folder, mode=self.connection.mode)
 
     @property
     def is_connected(self) -> bool:
@@ -316,9 +312,7 @@ class MCPServerSession:
         """
         return self.tools[name]
 
-    def call(
-        self, name: str, arguments: dict[str, Any] | None = None
-    ) -> MCPToolObservation:
+    def call(self, name: str, arguments: dict[str, Any] | None = None) -> MCPToolObservation:
         """Call the tool *name*, even if it is not listed; *arguments* are sent without a check."""
         action = MCPToolAction(data=arguments or {})
         observation = MCPToolExecutor(self, name)(action)
@@ -355,7 +349,8 @@ class MCPServerSession:
         try:
             raw = await self.connection.ask(send, call)
             raw = await self._features.finished(raw, self.connection.current, call)
-        except Exception as error:  # of the SDK, the server or the network
+        except Exception as error:
+            # Of the SDK, the server or the network
             failed = call_failed(error, call, self._inbox)
             session_recording.note_failure(self._inbox, call, failed)
             raise failed from error

@@ -82,7 +82,8 @@ class WorkerSessions:
             self._users += 1
             self._stop_timer()
         try:
-            with self._lock:  # two threads of a worker share one session
+            # Two threads of a worker share one session
+            with self._lock:
                 client = self._client(name, entry)
             yield client.servers[name]
         finally:

@@ -12,7 +12,8 @@ def hide_in_record(record: logging.LogRecord) -> None:
     redactor = remembered.redactor
     if not redactor:
         return
-    with suppress(Exception):  # the handlers report a bad log call
+    # The handlers report a bad log call
+    with suppress(Exception):
         message = record.getMessage()
         if redactor.occurs_in(message):
             record.msg, record.args = redactor.text(message), None

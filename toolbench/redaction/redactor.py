@@ -27,9 +27,7 @@ SHORTEST_SETTING = 6
 class Redactor:
     """Replaces the secrets of a set by a mark, in any object and in any encoding."""
 
-    def __init__(
-        self, secrets: Iterable[str] = (), *, shortest: int = SHORTEST
-    ) -> None:
+    def __init__(self, secrets: Iterable[str] = (), *, shortest: int = SHORTEST) -> None:
         """Make a redactor of *secrets*.
 
         A secret of fewer than *shortest* characters is replaced only in quotes.
@@ -50,7 +48,8 @@ class Redactor:
     def __repr__(self) -> str:
         return f"<Redactor of {len(self.secrets)} secrets>"
 
-    def __reduce__(self) -> Any:  # for executors that work in other processes
+    # For executors that work in other processes
+    def __reduce__(self) -> Any:
         return _redactor, (self.secrets, self._short)
 
     def including(self, secrets: Iterable[str]) -> "Redactor":
@@ -140,7 +139,8 @@ class Redactor:
         """The pattern of the short secrets in quotes."""
         short = sorted(map(re.escape, self._short))
         either = "|".join(f"\"{text}\"|'{text}'" for text in short)
-        return re.compile(either or r"(?!)")  # which matches nowhere
+        # Which matches nowhere
+        return re.compile(either or r"(?!)")
 
     def problems(self, problems: Iterable[Problem]) -> list[Problem]:
         """Return *problems* with the secrets hidden in their messages."""
@@ -192,9 +192,12 @@ class Stream:
         """Make a filter that replaces the secrets of *redactor*."""
         self.redactor = redactor
         """The redactor; a redactor with more secrets may replace it at any time."""
-        self._end = b""  # the end of the text so far, which may belong to a secret
-        self._done = 0  # bytes at its start that were shown, or replaced by a mark
-        self._is_marked = False  # whether a mark replaced the last of these bytes
+        # The end of the text so far, which may belong to a secret
+        self._end = b""
+        # Bytes at its start that were shown, or replaced by a mark
+        self._done = 0
+        # Whether a mark replaced the last of these bytes
+        self._is_marked = False
 
     @property
     def held(self) -> int:
@@ -227,7 +230,8 @@ class Stream:
 
     def _passed(self, data: bytes, end: int, start: int) -> bytes:
         """Return *data* up to *end* without secrets; keep the bytes after *start* for later."""
-        end = max(end, self._done)  # what is shown stays shown
+        # What is shown stays shown
+        end = max(end, self._done)
         pieces, at, is_marked = list[bytes](), self._done, self._is_marked
         for first, last in self.redactor.spans(data):
             if first < end and last > at:
@@ -258,7 +262,8 @@ def _redactor(secrets: frozenset[str], short: frozenset[str]) -> Redactor:
 
 NO_SECRETS = Redactor()
 """The redactor without secrets."""
-_ANY = "surrogatepass"  # a lone surrogate is text too
+# A lone surrogate is text too
+_ANY = "surrogatepass"
 _MARK = MARK.encode()
 _HTML_MARK = escape(MARK).encode()
 _MARKUP = ("text/html", "text/markdown", "image/svg+xml")
@@ -269,7 +274,8 @@ class Results:
 
     def __init__(self) -> None:
         """Make an empty table."""
-        self._known: dict[int, tuple[ref[Any], Redactor]] = {}  # by the ids of results
+        # By the ids of results
+        self._known: dict[int, tuple[ref[Any], Redactor]] = {}
 
     def __len__(self) -> int:
         """Return the number of results."""

@@ -7,7 +7,8 @@ from toolbench.redaction.matching.secret_search import SHORTEST
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
 LIMIT = 500
-ROOM = 500_000  # characters
+# Characters
+ROOM = 500_000
 
 
 class RememberedSecrets:

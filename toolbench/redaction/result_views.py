@@ -30,9 +30,7 @@ def hiding_repr(kind: str | None, show: Callable[..., Any]) -> Callable[..., Any
     @wraps(show)
     def shown(result: Any, *args: Any, **options: Any) -> Any:
         view, redactor = show(result, *args, **options), results.redactor_of(result)
-        data, more = (
-            view if isinstance(view, tuple) and len(view) == 2 else (view, None)
-        )
+        data, more = view if isinstance(view, tuple) and len(view) == 2 else (view, None)
         if kind is not None:
             data = redactor.bundle({kind: data})[kind]
         elif isinstance(data, Mapping):

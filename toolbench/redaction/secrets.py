@@ -10,7 +10,8 @@ from toolbench.redaction.redactor import Redactor
 
 SecretValue = str | bytes | int | float | SecretStr | SecretBytes
 
-_SHORTEST_KEY = 8  # characters
+# Characters
+_SHORTEST_KEY = 8
 
 
 class Secrets(Mapping[str, SecretStr]):
@@ -22,9 +23,7 @@ class Secrets(Mapping[str, SecretStr]):
         Raises:
             TypeError: If a value has another type.
         """
-        self._values = {
-            name: _wrapped(name, value) for name, value in (values or {}).items()
-        }
+        self._values = {name: _wrapped(name, value) for name, value in (values or {}).items()}
         plain = (value.get_secret_value() for value in self._values.values())
         # a declared secret is hidden even if it is short
         self.redactor = Redactor(plain, shortest=1)
@@ -62,7 +61,8 @@ def _wrapped(name: str, value: Any) -> SecretStr:
             return SecretStr(value)
         case bytes():
             return SecretStr(value.decode(errors="surrogateescape"))
-        case int() | float() if not isinstance(value, bool):  # a PIN
+        case int() | float() if not isinstance(value, bool):
+            # A PIN
             return SecretStr(str(value))
     msg = f"Secret {name!r} is text, not {indefinite(type(value).__name__)}."
     raise TypeError(msg)

@@ -8,7 +8,8 @@ from toolbench.redaction.matching.secret_search import SHORTEST
 from toolbench.redaction.redactor import Redactor
 
 _ANY = "surrogatepass"
-_WINDOW = 1000  # bytes kept of earlier texts: each line of a longer secret is searched by itself
+# Bytes kept of earlier texts: each line of a longer secret is searched by itself
+_WINDOW = 1000
 
 
 class Piece(NamedTuple):

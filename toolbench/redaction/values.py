@@ -32,7 +32,8 @@ def masked_value(redactor: _Redactor, value: Any) -> Any:
     """Return *value*; if it has a secret, a copy without secrets; see `Redactor.value`."""
     try:
         return _Copy(redactor).of(value)
-    except RecursionError:  # the deepest parts are unknown
+    except RecursionError:
+        # The deepest parts are unknown
         return MARK
 
 
@@ -98,8 +99,10 @@ def _shows_in(redactor: _Redactor, value: Any) -> bool:
     return False
 
 
-_DEEPEST = 10_000  # levels: some objects have a new part each time they are read
-_AGAIN = 200  # characters: a shorter text is searched again, which is faster than remembering it
+# Levels: some objects have a new part each time they are read
+_DEEPEST = 10_000
+# Characters: a shorter text is searched again, which is faster than remembering it
+_AGAIN = 200
 
 
 def _is_new(part: Any, visited: dict[int, Any]) -> bool:
@@ -108,7 +111,8 @@ def _is_new(part: Any, visited: dict[int, Any]) -> bool:
         return True
     if id(part) in visited:
         return False
-    visited[id(part)] = part  # kept: ids stay unique
+    # Kept: ids stay unique
+    visited[id(part)] = part
     return True
 
 
@@ -120,7 +124,8 @@ def _read(redactor: _Redactor, part: Any) -> list[Any] | None:
 
 
 def _plain(text: Any) -> str | bytes:
-    if isinstance(text, str):  # its content: a subclass may print another text
+    # Its content: a subclass may print another text
+    if isinstance(text, str):
         return str.__str__(text)
     return str(text) if isinstance(text, PurePath) else bytes(text)
 
@@ -130,9 +135,8 @@ class _Copy:
 
     def __init__(self, redactor: _Redactor) -> None:
         self._redactor = redactor
-        self._copies: dict[
-            int, Any
-        ] = {}  # the copy of each part, by the id of the part
+        # The copy of each part, by the id of the part
+        self._copies: dict[int, Any] = {}
 
     def of(self, value: Any) -> Any:
         if id(value) in self._copies:
@@ -152,7 +156,8 @@ class _Copy:
             return _shows_in(self._redactor, value)
         except RecursionError:
             if isinstance(value, BaseModel):
-                return True  # only the field that is too deep is hidden whole
+                # Only the field that is too deep is hidden whole
+                return True
             raise
 
     def _masked(self, value: Any) -> Any:
@@ -163,7 +168,8 @@ class _Copy:
                 return _alike(value, self._redactor.text(str(value)))
             case bytes() | bytearray() | memoryview():
                 return self._redactor.data(bytes(value))
-        list(_inside(value))  # raises an error if its parts cannot be read
+        # Raises an error if its parts cannot be read
+        list(_inside(value))
         match value:
             case list() | deque() | dict():
                 return self._container(value)
@@ -174,9 +180,8 @@ class _Copy:
         return self._object(value)
 
     def _container(self, value: Any) -> Any:
-        self._copies[id(value)] = masked = copy(
-            value
-        )  # first: the value may contain itself
+        # First: the value may contain itself
+        self._copies[id(value)] = masked = copy(value)
         masked.clear()
         if isinstance(value, dict):
             masked.update(self._pairs(value))
@@ -190,7 +195,8 @@ class _Copy:
     def _object(self, value: Any) -> Any:
         try:
             self._copies[id(value)] = masked = copy(value)
-            if masked is not value:  # a member of an enum is its own copy
+            # A member of an enum is its own copy
+            if masked is not value:
                 for name, attribute in list(_attributes(value)):
                     if name in _built_in(value):
                         continue
@@ -242,7 +248,8 @@ def _alike(value: Any, masked: Any) -> Any:
     kind = type(value)
     try:
         return kind(*masked) if hasattr(value, "_fields") else kind(masked)
-    except (TypeError, ValueError):  # an enum, or a class with other parameters
+    except (TypeError, ValueError):
+        # An enum, or a class with other parameters
         return masked
 
 

@@ -18,9 +18,7 @@ class Active:
         self._threads: dict[Run, Thread] = {}
         self._lock = Lock()
 
-    def start(
-        self, run: Run, work: Callable[[], object], then: Callable[[], object]
-    ) -> Thread:
+    def start(self, run: Run, work: Callable[[], object], then: Callable[[], object]) -> Thread:
         """Start *work* in a new daemon thread, and return the thread.
 
         *run* is in this list until *work* ends. On a Python without threads, *work* has already
@@ -34,7 +32,8 @@ class Active:
 
         def body() -> None:
             try:
-                with suppress(RunCancelled):  # comes when work is over
+                # Comes when work is over
+                with suppress(RunCancelled):
                     work()
             finally:
                 with self._lock:

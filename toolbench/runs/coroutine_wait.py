@@ -65,7 +65,8 @@ class CoroutineWait(Generic[T]):
         """
         answer: Future[Answer] = Future()
         self._messages.put(_Request(question, answer))
-        if self._is_over:  # checked last, so that no question is left
+        # Checked last, so that no question is left
+        if self._is_over:
             self._drop()
         return answer
 
@@ -89,7 +90,8 @@ class CoroutineWait(Generic[T]):
             loop.call_soon_threadsafe(self._begin, call, loop)
             while isinstance(event := wait(self._messages, self._meanwhile), _Request):
                 self._answer(event.question, event.answer)
-        except BaseException:  # also at KeyboardInterrupt: cancel the task
+        except BaseException:
+            # Also at KeyboardInterrupt: cancel the task
             self.cancel(loop)
             raise
         finally:
@@ -103,7 +105,8 @@ class CoroutineWait(Generic[T]):
     def cancel(self, loop: asyncio.AbstractEventLoop) -> None:
         """Cancel the call and end the wait for it, from any thread."""
         self._messages.put(_End(error=asyncio.CancelledError()))
-        with suppress(RuntimeError):  # the loop has ended, and with it the call
+        # The loop has ended, and with it the call
+        with suppress(RuntimeError):
             loop.call_soon_threadsafe(self._cancel_task)
 
     def _begin(
@@ -126,12 +129,14 @@ class CoroutineWait(Generic[T]):
     def _answer(self, question: Any, answer: "Future[Answer]") -> None:
         if answer.cancelled():
             return
-        with suppress(InvalidStateError):  # the caller stopped waiting meanwhile
+        # The caller stopped waiting meanwhile
+        with suppress(InvalidStateError):
             try:
                 answer.set_result(self._answerer(question))
             except Exception as error:  # noqa: BLE001 - the caller gets the error
                 answer.set_exception(error)
-            except BaseException:  # this thread is interrupted
+            except BaseException:
+                # This thread is interrupted
                 answer.set_result(Answer("cancel"))
                 raise
 
@@ -141,5 +146,6 @@ class CoroutineWait(Generic[T]):
             while True:
                 event = self._messages.get_nowait()
                 if isinstance(event, _Request):
-                    with suppress(InvalidStateError):  # its caller has stopped waiting
+                    # Its caller has stopped waiting
+                    with suppress(InvalidStateError):
                         event.answer.set_result(Answer("cancel"))

@@ -19,9 +19,7 @@ class CurrentRun(Protocol):
     def cancelled_in(self) -> Thread | None:
         """The thread that cancelled the run; None if it is not cancelled, or by its parent only."""
 
-    def progress(
-        self, value: float, total: float | None = None, message: str = ""
-    ) -> None:
+    def progress(self, value: float, total: float | None = None, message: str = "") -> None:
         """Report progress: *value* of *total*, and a *message* about the present step of the work."""
 
     def log(self, message: str, level: str = "info") -> None:
@@ -43,9 +41,7 @@ class CurrentRun(Protocol):
             ToolbenchError: If called in the background loop, in which `async` executors run.
         """
 
-    async def ask_async(
-        self, message: str, schema: Mapping[str, Any] | None = None
-    ) -> Answer:
+    async def ask_async(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Do the same as `ask`, but for an `async` executor: other tasks continue meanwhile.
 
         Args:
@@ -67,9 +63,7 @@ class NoRun:
     cancelled = False
     cancelled_in: Thread | None = None
 
-    def progress(
-        self, value: float, total: float | None = None, message: str = ""
-    ) -> None:
+    def progress(self, value: float, total: float | None = None, message: str = "") -> None:
         """Do nothing."""
 
     def log(self, message: str, level: str = "info") -> None:
@@ -79,9 +73,7 @@ class NoRun:
         """Decline: outside a run no person can be asked."""
         return Answer("decline")
 
-    async def ask_async(
-        self, message: str, schema: Mapping[str, Any] | None = None
-    ) -> Answer:
+    async def ask_async(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Decline: outside a run no person can be asked."""
         return Answer("decline")
 
@@ -92,7 +84,8 @@ class NoRun:
 
 _here: ContextVar[CurrentRun | None] = ContextVar("toolbench_run", default=None)
 _INHERITED = (
-    "_toolbench_run"  # attribute of a thread: the run of the thread that started it
+    # Attribute of a thread: the run of the thread that started it
+    "_toolbench_run"
 )
 
 

@@ -92,7 +92,8 @@ def run_tool(
         call = {**call, **kwargs}
     try:
         return perform(run_here(tool, call, conversation=conversation))
-    except BaseException as error:  # only a lack of memory becomes an observation
+    except BaseException as error:
+        # Only a lack of memory becomes an observation
         if not is_lack_of_memory(error):
             raise
         return Observation.from_text(sentence_of(error), is_error=True)
@@ -111,7 +112,8 @@ def call_of(tool: ToolDefinition[Any, Any], call: Any) -> Mapping[str, Any] | Ac
 
 def execute(run: Run) -> Observation:
     """Execute the tool of *run*: in this thread, or in the background loop if the tool is async."""
-    __tracebackhide__ = True  # IPython leaves out such frames
+    # IPython leaves out such frames
+    __tracebackhide__ = True
     tool = run.tool
     if tool.is_async:
         return _awaited(run)
@@ -147,8 +149,10 @@ def perform(
                 _carry_out(run, work, confirm=confirm)
             finally:
                 run.work.end()
-    except BaseException as error:  # any error becomes an observation
-        run.work.end()  # again: the exception may have hit the first call
+    except BaseException as error:
+        # Any error becomes an observation
+        # Again: the exception may have hit the first call
+        run.work.end()
         if _ended_by(run, error) or run.is_plain:
             replaced = _without_secrets(run, error)
             if replaced is None:
@@ -163,7 +167,8 @@ def perform(
             run.changed()
             run.hide_progress()
     if replaced is not None:
-        raise replaced  # outside `except`, so that *error* is not its context
+        # Outside `except`, so that *error* is not its context
+        raise replaced
     return Observation() if run.observation is None else run.observation
 
 
@@ -171,7 +176,8 @@ def _record(run: Run) -> None:
     """Add *run* to the history; only warn if there is too little memory for the record."""
     try:
         run.number = history().add(RunRecord.of(run)).id
-    except BaseException as error:  # missing memory must not hide the run's result
+    except BaseException as error:
+        # Missing memory must not hide the run's result
         if not is_lack_of_memory(error):
             raise
         msg = f"Run {run.id} of {run.tool.name} is not in the history: {sentence_of(error)}"
@@ -231,7 +237,8 @@ def stop(run: Run, reason: str = "cancelled") -> None:
 
 def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -> None:
     __tracebackhide__ = True
-    run.build()  # first: a person is not asked about a call that cannot run
+    # First: a person is not asked about a call that cannot run
+    run.build()
     refusal = None if run.source == "python" else policy.check(run, confirm=confirm)
     if run.cancelled:
         raise RunCancelled
@@ -281,9 +288,7 @@ def _keep(run: Run, observation: Observation) -> None:
 
 def _ended_by(run: Run, error: BaseException) -> bool:
     """Record in *run* that *error* ended it; return True if the caller has to raise *error*."""
-    interrupted = (
-        isinstance(error, KeyboardInterrupt) and current_thread() is main_thread()
-    )
+    interrupted = isinstance(error, KeyboardInterrupt) and current_thread() is main_thread()
     if interrupted or run.cancelled or isinstance(error, RunCancelled):
         text = f"{stop_words(run.reason or INTERRUPTED)}."
         _keep(run, UnfinishedObservation.from_text(text, is_error=True))
@@ -307,7 +312,8 @@ def _awaited(run: Run) -> Observation:
     __tracebackhide__ = True
     waiting = CoroutineWait[Observation](run.answer, run.drawer)
     loop = portal.loop
-    if run.desk is None:  # else its parent's thread answers
+    # Else its parent's thread answers
+    if run.desk is None:
         run.desk = waiting.put
     forget = run.on_cancel(partial(waiting.cancel, loop))
     try:

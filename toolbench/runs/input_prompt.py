@@ -20,7 +20,8 @@ from toolbench.runs.shell import running_shell
 from toolbench.wording import listed, point_advice
 
 _TRIES = 3
-_MOST = 20  # choices to list
+# Choices to list
+_MOST = 20
 _BOOLEANS = {"y": True, "yes": True, "n": False, "no": False}
 _YES_OR_NO = "yes or no"
 _WAYS_OUT: dict[str, Reply] = {"/decline": "decline", "/cancel": "cancel"}
@@ -44,19 +45,22 @@ def ask_in_cell(question: Question) -> Answer:
     if current_thread() is not main_thread():
         return decline(question)
     handle = signal.getsignal(signal.SIGINT)
-    if not callable(handle):  # interrupts are ignored here
+    # Interrupts are ignored here
+    if not callable(handle):
         handle = signal.default_int_handler
     elif handle is not signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return _answer_to(question)
-    except (EOFError, OSError, RuntimeError):  # "no stdin" raises one of these
+    except (EOFError, OSError, RuntimeError):
+        # "no stdin" raises one of these
         return decline(question)
     except KeyboardInterrupt as error:
         if handle is signal.default_int_handler:
             # its traceback would show only how we ask
             raise without_traceback(error, _interruption(question)) from None
-        handle(signal.SIGINT, None)  # cancels the cell; an error would end the loop
+        # Cancels the cell; an error would end the loop
+        handle(signal.SIGINT, None)
         return Answer("cancel")
     finally:
         if handle is not signal.default_int_handler:
@@ -76,22 +80,17 @@ def _answer_to(question: Question) -> Answer:
     intro = f"{head}{question.message}"
     if question.schema is YES_OR_NO:
         consent = question.consent
-        until = (
-            "\nA yes is for the session."
-            if consent and consent.can_be_remembered
-            else ""
-        )
+        until = "\nA yes is for the session." if consent and consent.can_be_remembered else ""
         return _agreement(f"{intro}{until}", {"answer": True})
     whole = read(question.schema)
-    if not whole.properties:  # there is nothing to type, but a person has to agree
+    # There is nothing to type, but a person has to agree
+    if not whole.properties:
         return _agreement(intro, {})
     lines = [intro, _HINT]
     for _ in range(_TRIES):
         content: dict[str, Any] = {}
         for name, field in whole.properties.items():
-            value = _field_value(
-                lines, name, field, optional=name not in whole.required
-            )
+            value = _field_value(lines, name, field, optional=name not in whole.required)
             if isinstance(value, Answer):
                 return value
             if value is not _EMPTY:
@@ -100,7 +99,8 @@ def _answer_to(question: Question) -> Answer:
         problems = question.problems(content)
         if not problems:
             return Answer("accept", content)
-        lines = [question.message, *problems, _HINT]  # the fields do not fit together
+        # The fields do not fit together
+        lines = [question.message, *problems, _HINT]
     return Answer("decline")
 
 
@@ -134,13 +134,12 @@ def _field_value(lines: list[str], name: str, field: Node, *, optional: bool) ->
         if not problems:
             return value
         lines = (
-            [f"{label}: this value does not fit."]  # a problem quotes the value
+            # A problem quotes the value
+            [f"{label}: this value does not fit."]
             if is_hidden
             else [_reason(label, field, text, each) for each in problems]
         )
-        lines += (
-            ["One try is left, then the question is declined."] if left == 1 else []
-        )
+        lines += ["One try is left, then the question is declined."] if left == 1 else []
     return Answer("decline")
 
 
@@ -157,7 +156,8 @@ def _reason(label: str, field: Node, text: str, problem: Problem) -> str:
 def _about(label: str, field: Node, *, is_hidden: bool, optional: bool) -> str:
     """Return the prompt of *field*: its description, and a line with its type, limits and choices."""
     details = [_kind(field)]
-    if not is_hidden:  # a default may be a secret too
+    # A default may be a secret too
+    if not is_hidden:
         details += facts(field)
     details += ["optional"] if optional else []
     explanation = [field.explanation] if field.explanation else []
@@ -167,9 +167,7 @@ def _about(label: str, field: Node, *, is_hidden: bool, optional: bool) -> str:
 def _kind(field: Node) -> str:
     names = _choice_names(field)
     if any(names.values()):
-        choices = [
-            f"{value} ({name})" if name else value for value, name in names.items()
-        ]
+        choices = [f"{value} ({name})" if name else value for value, name in names.items()]
         return f"one of {listed(choices, _MOST)}"
     if field.type == "boolean":
         return _YES_OR_NO
@@ -200,4 +198,5 @@ def _value(text: str, field: Node) -> Any:
 def can_ask_in_cell() -> bool:
     """Tell whether the running cell can ask for input; under nbconvert and nbval it cannot."""
     kernel = getattr(running_shell(), "kernel", None)
-    return bool(getattr(kernel, "_allow_stdin", True))  # as input() itself checks
+    # As input() itself checks
+    return bool(getattr(kernel, "_allow_stdin", True))

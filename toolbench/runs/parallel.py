@@ -31,7 +31,8 @@ from toolbench.threads import have_threads
 Call = tuple[ToolDefinition[Any, Any] | Tool | str, Mapping[str, Any] | Action]
 """A tool (or its registered name, or its spec) and its arguments."""
 
-_CALLER = 3  # the cell, which calls `run_tools`, which calls `_run`
+# The cell, which calls `run_tools`, which calls `_run`
+_CALLER = 3
 
 
 def run_tools(
@@ -109,15 +110,14 @@ def perform_together(
                 case job:
                     running.remove(job)
                     job.run.hide_progress()
-    except BaseException:  # mostly KeyboardInterrupt: no run may continue
+    except BaseException:
+        # Mostly KeyboardInterrupt: no run may continue
         for job in running:
             active.stop(job.run, INTERRUPTED)
         raise
 
 
-def _run(
-    tool: ToolDefinition[Any, Any] | Tool | str, call: Mapping[str, Any] | Action
-) -> Run:
+def _run(tool: ToolDefinition[Any, Any] | Tool | str, call: Mapping[str, Any] | Action) -> Run:
     tool = the_tool(tool)
     tool.as_executable()
     warn_of_earlier_class(tool, stacklevel=_CALLER)
@@ -149,7 +149,8 @@ class _Job:
     ) -> None:
         self.run = run
         self._in = nullcontext if work_in is None else work_in
-        if have_threads():  # else this thread asks by itself
+        # Else this thread asks by itself
+        if have_threads():
             self.run.asker = partial(_ask, say, self.run.asker, self.run)
         self._say = say
         self.keys = _keys(self.run)
@@ -167,16 +168,16 @@ class _Job:
 def _elsewhere(executor: Executor, run: Run) -> Observation:
     """Let *executor* do the work of *run*, and wait for the observation."""
     future: Future[Observation]
-    if isinstance(executor, ThreadPoolExecutor):  # a thread can use the run itself
+    # A thread can use the run itself
+    if isinstance(executor, ThreadPoolExecutor):
         future = executor.submit(copy_context().run, execute, run)
     else:
         future = executor.submit(run.tool.execute, run.action)
     run.on_cancel(future.cancel)
     try:
         return future.result()
-    except (
-        Exception
-    ) as error:  # an executor may raise any error for objects it cannot send
+    except Exception as error:
+        # An executor may raise any error for objects it cannot send
         if (reason := _unpicklable(executor, run)) is not None:
             msg = (
                 f"{run.tool.name} cannot be sent to another process: {reason}. Define its "
@@ -196,7 +197,8 @@ def _unpicklable(executor: Executor, run: Run) -> str | None:
         ProcessPoolExecutor,
     )
 
-    if not isinstance(executor, ProcessPoolExecutor):  # others pickle in other ways
+    # Others pickle in other ways
+    if not isinstance(executor, ProcessPoolExecutor):
         return None
     try:
         pickle.dumps((run.tool, run.action))
@@ -242,13 +244,12 @@ def _keys(run: Run) -> frozenset[Any]:
     if resources.declared:
         return frozenset(resources.keys)
     if tool.hints.readOnlyHint or isinstance(tool.executor, FunctionExecutor):
-        return frozenset()  # a plain function holds no resources
+        # A plain function holds no resources
+        return frozenset()
     return frozenset({id(tool.executor)})
 
 
-def _ask(
-    say: "Callable[[_Message], object]", asker: Asker, run: Run, question: Question
-) -> Answer:
+def _ask(say: "Callable[[_Message], object]", asker: Asker, run: Run, question: Question) -> Answer:
     request = _Request(question, asker, run)
     say(request)
     while not run.cancelled:

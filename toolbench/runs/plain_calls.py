@@ -16,7 +16,8 @@ from toolbench.runs.run import Run, RunCancelled
 from toolbench.runs.run_here import run_here
 from toolbench.threads import have_threads
 
-_CALLER = 3  # the cell, which calls `tool(...)`, which calls a function of this module
+# The cell, which calls `tool(...)`, which calls a function of this module
+_CALLER = 3
 
 
 def record_calls() -> None:
@@ -29,11 +30,10 @@ def forget_calls() -> None:
     calls.around = calls.around_async = None
 
 
-def _recorded(
-    tool: ToolDefinition[Any, Any], call: Any, conversation: Any
-) -> Observation:
+def _recorded(tool: ToolDefinition[Any, Any], call: Any, conversation: Any) -> Observation:
     """Run and record a direct call `tool(...)`; an error of the tool is raised."""
-    __tracebackhide__ = True  # IPython leaves out such frames
+    # IPython leaves out such frames
+    __tracebackhide__ = True
     warn_of_earlier_class(tool, stacklevel=_CALLER)
     return perform(run_here(tool, call, conversation=conversation, is_plain=True))
 
@@ -63,9 +63,7 @@ async def _recorded_async(
     async def executed() -> Observation | None:
         __tracebackhide__ = True
         with scope:
-            observation: Observation = await tool.execute_async(
-                run.action, conversation
-            )
+            observation: Observation = await tool.execute_async(run.action, conversation)
             return observation
         return None
 
@@ -81,7 +79,8 @@ async def _recorded_async(
     drawing = create_task(_drawing(run)) if run.cell_progress is not None else None
     try:
         return await to_thread.run_sync(carry_out, abandon_on_cancel=True)
-    except BaseException:  # also when the caller is cancelled: cancel the run too
+    except BaseException:
+        # Also when the caller is cancelled: cancel the run too
         cancel(run)
         raise
     finally:

@@ -19,8 +19,10 @@ from toolbench.runs.questions import Answer, ConsentLabels, Question, decline, p
 from toolbench.runs.run import Run
 from toolbench.wording import words_of
 
-_LONGEST = 60  # characters of a label
-_VALUE = 40  # characters of an argument in a label
+# Characters of a label
+_LONGEST = 60
+# Characters of an argument in a label
+_VALUE = 40
 _ARTICLE = re.compile(r"(?<= )(?:an?|the) (?=[^ ]+$)")
 _IDENTIFIERS = frozenset(
     {
@@ -76,7 +78,8 @@ def call_phrase(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) ->
     words = {_singular(word) for word in words_of(f"{tool.name} {title}")}
     short = {name: text for name, value in arguments.items() if (text := _short(value))}
     objects = [text for name, text in short.items() if _names_object(name, words)]
-    if objects:  # the value says which: "Delete a volume" becomes "Delete volume 3"
+    # The value says which: "Delete a volume" becomes "Delete volume 3"
+    if objects:
         text = f"{_ARTICLE.sub('', title)} {objects[0]}"
     else:
         details = [f" ({name}: {text})" for name, text in short.items()]
@@ -108,10 +111,14 @@ def _short(value: Any) -> str:
 
 Verdict = Literal["allow", "ask", "deny"]
 AnyTool = ToolDefinition[Any, Any] | str
-_MAX_ARGUMENT = 300  # characters of each argument in the question
-_AGENT_SOURCES = ("model", "agent")  # they read why a call was refused
-_OWN_SOURCES = ("button", "magic")  # the person who declined reads the result
-_NEVER_ALONE = ("agent", "app")  # without an answer, their calls do not run
+# Characters of each argument in the question
+_MAX_ARGUMENT = 300
+# They read why a call was refused
+_AGENT_SOURCES = ("model", "agent")
+# The person who declined reads the result
+_OWN_SOURCES = ("button", "magic")
+# Without an answer, their calls do not run
+_NEVER_ALONE = ("agent", "app")
 _WHY = "Why not? The model gets your reason; leave it empty to give none."
 _REASON = {
     "type": "object",
@@ -119,9 +126,7 @@ _REASON = {
 }
 _UNDECLARED = "does not declare what it changes (undeclared)"
 _CHANGED = f"{_UNDECLARED}, and it or its server has changed since your last yes"
-_DECLARED = frozenset(
-    {"title", "description", "inputSchema", "outputSchema", "annotations"}
-)
+_DECLARED = frozenset({"title", "description", "inputSchema", "outputSchema", "annotations"})
 """The fields of `tools/list` on which a person's yes is based."""
 
 
@@ -195,9 +200,8 @@ class Policy:
         own = self.by_tool.get(_key(tool))
         if own is not None and (own != "allow" or self._is_of_that_server(tool)):
             return own
-        address = ToolAddress.of(
-            tool
-        )  # the name may be longer, or shorter, than it was
+        # The name may be longer, or shorter, than it was
+        address = ToolAddress.of(tool)
         names = (tool.name, address.name, address.full_name)
         rules = [self.by_tool.get(_key(name)) for name in names]
         strict: tuple[Verdict, ...] = ("deny", "ask")
@@ -268,11 +272,7 @@ class Policy:
             return None
         run.decision = f"declined: {why}"
         reason = "the person declined" if answer.by_somebody else answer.absence
-        if (
-            answer.by_somebody
-            and run.source in _AGENT_SOURCES
-            and (words := _words(run, answer))
-        ):
+        if answer.by_somebody and run.source in _AGENT_SOURCES and (words := _words(run, answer)):
             run.decision = f"declined: {words}"
             text = f"{run.tool.name} was not run: the person declined: {ended(words)}"
             return Refusal(text)

@@ -51,9 +51,7 @@ class Question:
     """The page that a person has to visit first, if any; the view checks that it is safe."""
 
     @classmethod
-    def about(
-        cls, message: str, schema: Mapping[str, Any] | None, asked_by: str
-    ) -> Self:
+    def about(cls, message: str, schema: Mapping[str, Any] | None, asked_by: str) -> Self:
         """Return a question whose answer fits *schema*; a yes-or-no question if this is None."""
         if schema is None:
             return cls(message, YES_OR_NO, asked_by, bare=True)

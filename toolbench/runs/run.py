@@ -30,9 +30,7 @@ from toolbench.runs.progress.waiting_time import WaitingTime
 from toolbench.runs.questions import Answer, Asker, Question, decline, presets
 from toolbench.threads import have_threads
 
-State = Literal[
-    "new", "running", "waiting", "stopping", "ok", "error", "cancelled", "denied"
-]
+State = Literal["new", "running", "waiting", "stopping", "ok", "error", "cancelled", "denied"]
 Source = Literal["python", "magic", "button", "model", "agent", "app"]
 ENDED: frozenset[State] = frozenset({"ok", "error", "cancelled", "denied"})
 _RISK = "security_risk"
@@ -66,7 +64,8 @@ class Run:
             risk: The rating of the call, if any.
             is_plain: Whether this is a direct call: *call* stays unchanged, errors are raised.
         """
-        self.number: int | None = None  # of its record; `id` is never None
+        # Of its record; `id` is never None
+        self.number: int | None = None
         self.tool = tool
         self.arguments = arguments_of(call)
         self.is_plain = is_plain
@@ -86,30 +85,39 @@ class Run:
         secrets = None if conversation is None else secrets_of(conversation)
         self.secrets = KnownSecrets(self.arguments, tool.secrecy, secrets)
         """The secrets of the run, and how to hide them."""
-        self.parent: Run | None = None  # the run whose executor started this run
+        # The run whose executor started this run
+        self.parent: Run | None = None
         self.started = datetime.now(UTC)
         self.state: State = "new"
         self.observation: Observation | None = None
         self.problems: tuple[Problem, ...] = ()
         """The problems of the arguments, if the run failed because of them."""
-        self.unchecked = False  # also send arguments that the server has to check
-        self.traceback = self.place = ""  # of its error; the place is in a cell
+        # Also send arguments that the server has to check
+        self.unchecked = False
+        # Of its error; the place is in a cell
+        self.traceback = self.place = ""
         self.decision = ""
-        self.asks_because = ""  # the reason to ask, although the policy allows it
-        self.error_kind: ErrorKind | None = None  # of the error that the tool raised
+        # The reason to ask, although the policy allows it
+        self.asks_because = ""
+        # Of the error that the tool raised
+        self.error_kind: ErrorKind | None = None
         self.progress_state = Progress()
         self.is_of_a_cell = False
         """Whether the run was made in the thread that then waits for it, such as the thread of a cell."""
         self._cell_progress: CellProgress | None = None
         self.done = Event()
-        self.is_stuck = False  # was stopped, but its call goes on
-        self.version = 0  # counts the changes; a view compares it to notice one
+        # Was stopped, but its call goes on
+        self.is_stuck = False
+        # Counts the changes; a view compares it to notice one
+        self.version = 0
         self.work = Interruptible(RunCancelled)
         self._clock = monotonic()
         self._ended: float | None = None
         self.waiting_time = WaitingTime()
-        self.answers: list[Answer] = []  # to its questions, and those of its children
-        self.unanswered: list[Question] = []  # the questions that have no answer yet
+        # To its questions, and those of its children
+        self.answers: list[Answer] = []
+        # The questions that have no answer yet
+        self.unanswered: list[Question] = []
         self._cancel_token = CancelToken()
         self._lock = RLock()
         self._filter: OutputFilter | None = None
@@ -160,7 +168,8 @@ class Run:
 
     def build(self) -> Action:
         """Return the action, which is made only once; if this fails, each call raises the same error."""
-        __tracebackhide__ = True  # IPython leaves out such frames
+        # IPython leaves out such frames
+        __tracebackhide__ = True
         if self.action is not None:
             return self.action
         if self._misfit is None:
@@ -178,7 +187,8 @@ class Run:
                 if self.secrets.own.secrets or defaults:
                     self.secrets.learn(action)
                 return action
-        raise self._misfit  # outside `except`, so that the original error is not its context
+        # Outside `except`, so that the original error is not its context
+        raise self._misfit
 
     # --- for executors --------------------------------------------------------------
 
@@ -198,9 +208,7 @@ class Run:
         """The thread that cancelled the run; None if it is not cancelled, or by its parent only."""
         return self._cancel_token.cancelled_in
 
-    def progress(
-        self, value: float, total: float | None = None, message: str = ""
-    ) -> None:
+    def progress(self, value: float, total: float | None = None, message: str = "") -> None:
         """Report progress: *value* of *total*, and a *message* about the present step of the work."""
         safe_message = self.secrets.redactor.text(str(message))
         self.progress_state = Progress.of(value, total, safe_message)
@@ -256,9 +264,7 @@ class Run:
             answer = self.answer(question) if desk is None else desk(question).result()
         return self._answered(question, answer)
 
-    async def ask_async(
-        self, message: str, schema: Mapping[str, Any] | None = None
-    ) -> Answer:
+    async def ask_async(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Do the same as `ask`, without blocking the running loop; see `CurrentRun.ask_async`."""
         question = self._question(message, schema)
         with self._waiting(question):
@@ -298,7 +304,8 @@ class Run:
     async def _answer_async(self, question: Question) -> Answer:
         if self.desk is not None:
             return await wrap_future(self.desk(question))
-        if current_thread() is main_thread():  # the loop of a cell: `input()` works
+        # The loop of a cell: `input()` works
+        if current_thread() is main_thread():
             return self.answer(question)
         return await to_thread(self.answer, question)
 
@@ -348,7 +355,8 @@ class Run:
             if self.state in ENDED:
                 return
             if self.state == "new":
-                self.number = self.id  # before the numbers of the runs inside of it
+                # Before the numbers of the runs inside of it
+                self.number = self.id
                 self._clock = monotonic()
             self.state = state
             if state in ENDED:

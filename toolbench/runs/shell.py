@@ -29,7 +29,8 @@ class CellIds:
         ids = self._ids.setdefault(shell, {})
         if getattr(info, "store_history", False):
             number = len(shell.history_manager.input_hist_parsed)
-            ids.pop(number, None)  # of a run before `%reset`
+            # Of a run before `%reset`
+            ids.pop(number, None)
             self._store(ids, number, info)
 
     def end(self, shell: Any, result: Any) -> None:

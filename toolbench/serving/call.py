@@ -22,7 +22,8 @@ from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import ENDED, Run
 from toolbench.serving.call_results import observation_by_hand, result_of
 
-CLIENT_PATIENCE = 600.0  # seconds for an answer of the person who uses the agent
+# Seconds for an answer of the person who uses the agent
+CLIENT_PATIENCE = 600.0
 
 
 @dataclass(frozen=True)
@@ -70,14 +71,13 @@ class ServedRun(Run):
         self._call_of_agent = call
         super().__init__(tool, arguments, source="agent", asker=call.ask)
 
-    def progress(
-        self, value: float, total: float | None = None, message: str = ""
-    ) -> None:
+    def progress(self, value: float, total: float | None = None, message: str = "") -> None:
         """Report progress, also to the agent."""
         super().progress(value, total, message)
         text = self.progress_state.message
         value, total = self.progress_state.value, self.progress_state.total
-        if isfinite(value):  # JSON has only finite numbers
+        # JSON has only finite numbers
+        if isfinite(value):
             known = total if total is not None and isfinite(total) else None
             event = ProgressEvent(value, known, whole_characters(text))
             self._call_of_agent.post(event)
@@ -105,7 +105,8 @@ class ServedRun(Run):
 class _OpenQuestion:
     question: Question
     reply: "Future[Answer]"
-    until: float  # by the monotonic clock
+    # By the monotonic clock
+    until: float
 
 
 class ServedCall:
@@ -238,9 +239,7 @@ class ServedCall:
         """
         if not self._reply(Answer("decline", {"reason": reason})):
             if how := self._end_words:
-                msg = (
-                    f"Call {self.id} of {self.tool} {how}: there is nothing to refuse."
-                )
+                msg = f"Call {self.id} of {self.tool} {how}: there is nothing to refuse."
                 raise ToolbenchError(msg)
             words = f": {reason}" if reason else ""
             self.stop(f"stopped by the person{words}")
@@ -257,9 +256,7 @@ class ServedCall:
                 before: the agent takes one answer.
         """
         if how := self._end_words:
-            msg = (
-                f"Call {self.id} of {self.tool} {how}. Its agent takes no other answer."
-            )
+            msg = f"Call {self.id} of {self.tool} {how}. Its agent takes no other answer."
             raise ToolbenchError(msg)
         observation = observation_by_hand(self.run.tool, answer)
         self._by_hand = observation
@@ -320,7 +317,8 @@ class ServedCall:
 
     def _end(self, run: Run) -> None:
         outcome = run.outcome
-        if run.cancelled and not outcome.is_error:  # it succeeded, but was stopped
+        # It succeeded, but was stopped
+        if run.cancelled and not outcome.is_error:
             outcome = Observation(content=outcome.content, is_error=True)
         try:
             result = result_of(run.tool, outcome)
@@ -337,7 +335,8 @@ class ServedCall:
 
     def post(self, event: Event) -> None:
         """Send *event* to the event loop of the server, which answers the agent."""
-        with suppress(RuntimeError):  # the server was closed: no agent waits
+        # The server was closed: no agent waits
+        with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.events.put_nowait, event)
 
     def ask(self, question: Question) -> Answer:
@@ -380,5 +379,6 @@ def settle(reply: "Future[Answer]", answer: Answer) -> bool:
 def _waited(reply: "Future[Answer]", seconds: float) -> Answer | None:
     try:
         return reply.result(seconds)
-    except TimeoutError:  # use an answer that comes at this moment
+    except TimeoutError:
+        # Use an answer that comes at this moment
         return None if settle(reply, Answer("cancel")) else reply.result()

@@ -14,9 +14,7 @@ from toolbench.serving.result_schema import ResultSchema, result_schema, unwrapp
 _STRUCTURED = "structuredContent"
 
 
-def result_of(
-    tool: ToolDefinition[Any, Any], observation: Observation
-) -> dict[str, Any]:
+def result_of(tool: ToolDefinition[Any, Any], observation: Observation) -> dict[str, Any]:
     """Return *observation* as the result of `tools/call`, in the form of *tool*'s output schema."""
     result = observation.to_mcp_result()
     # A tool of another MCP server brings its own output schema, which fits its own results: add
@@ -31,9 +29,7 @@ def result_of(
     return _sent(tool, result, is_checked=promised is None)
 
 
-def _add_promised(
-    result: dict[str, Any], promised: ResultSchema, observation: Observation
-) -> None:
+def _add_promised(result: dict[str, Any], promised: ResultSchema, observation: Observation) -> None:
     """Add structured content to *result*, in the form of *promised*, the output schema of a function."""
     if isinstance(observation, ResultObservation):
         result[_STRUCTURED] = promised.structured(observation.result)

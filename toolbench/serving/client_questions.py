@@ -61,9 +61,7 @@ def request_for(question: Question) -> types.ElicitRequest:
             elicitation_id=uuid4().hex,
         )
         return types.ElicitRequest(params=page)
-    form = types.ElicitRequestFormParams(
-        message=message, requested_schema=_form_of(question)
-    )
+    form = types.ElicitRequestFormParams(message=message, requested_schema=_form_of(question))
     return types.ElicitRequest(params=form)
 
 
@@ -88,5 +86,6 @@ def _form_of(question: Question) -> dict[str, Any]:
 def _fits(content: Mapping[str, Any], question: Question) -> bool:
     try:
         return validator_of(_form_of(question)).is_valid(content)
-    except SchemaError:  # no answer fits a form that cannot be read
+    except SchemaError:
+        # No answer fits a form that cannot be read
         return False

@@ -96,9 +96,7 @@ class Handlers:
             raise MCPError(types.INVALID_PARAMS, msg)
         info = ctx.session.client_params
         client = info.client_info.name if info is not None else ""
-        return self._begin(
-            tool, params.arguments or {}, client, lambda q: can_ask(ctx, q)
-        )
+        return self._begin(tool, params.arguments or {}, client, lambda q: can_ask(ctx, q))
 
     async def _follow(
         self, ctx: Context, call: ServedCall
@@ -138,9 +136,7 @@ class Handlers:
             oldest = self._open_questions.popleft()
             settle(oldest.reply, Answer("cancel", by_somebody=False))
 
-    def _wait_for_return(
-        self, call: ServedCall, event: QuestionEvent
-    ) -> types.InputRequiredResult:
+    def _wait_for_return(self, call: ServedCall, event: QuestionEvent) -> types.InputRequiredResult:
         """Return the question of *event* as the result of the agent's request.
 
         This is the way of the newer protocol: the agent calls again with the answer, and the run
@@ -171,7 +167,8 @@ async def _elicit(ctx: Context, event: QuestionEvent) -> None:
                 params.message, params.requested_schema, ctx.request_id
             )
         answer = answer_of(result, event.question)
-    except MCPError:  # the agent's program does not ask: the tool gets a refusal
+    except MCPError:
+        # The agent's program does not ask: the tool gets a refusal
         pass
     finally:
         settle(event.reply, answer)
@@ -179,7 +176,8 @@ async def _elicit(ctx: Context, event: QuestionEvent) -> None:
 
 async def _notify(ctx: Context, event: ProgressEvent | LogEvent) -> None:
     related: Any = ctx.request_id
-    with suppress(MCPError):  # a lost notification does no harm
+    # A lost notification does no harm
+    with suppress(MCPError):
         if isinstance(event, LogEvent):
             await _log(ctx, event)
         elif (token := (ctx.meta or {}).get("progress_token")) is not None:
@@ -201,7 +199,8 @@ async def _log(ctx: Context, event: LogEvent) -> None:
 def _as_tool(described: Mapping[str, Any]) -> types.Tool:
     try:
         return types.Tool.model_validate(described)
-    except ValidationError:  # another server sent parts that MCP does not know
+    except ValidationError:
+        # Another server sent parts that MCP does not know
         known = ("name", "description", "inputSchema")
         return types.Tool.model_validate({key: described[key] for key in known})
 
@@ -209,7 +208,8 @@ def _as_tool(described: Mapping[str, Any]) -> types.Tool:
 def _as_result(result: Mapping[str, Any]) -> types.CallToolResult:
     try:
         return types.CallToolResult.model_validate(result)
-    except ValidationError:  # another server sent a block of an unknown kind
+    except ValidationError:
+        # Another server sent a block of an unknown kind
         blocks = [_as_block(block) for block in result["content"]]
         return types.CallToolResult.model_validate({**result, "content": blocks})
 

@@ -17,7 +17,8 @@ from toolbench.errors import ServerError
 HOST = "127.0.0.1"
 _STARTING_SECONDS = 30.0
 _CLOSING_SECONDS = 10.0
-_ENDING_SECONDS = 0.5  # in which stopped calls can still answer
+# In which stopped calls can still answer
+_ENDING_SECONDS = 0.5
 _LOOK = 0.02
 
 
@@ -53,9 +54,7 @@ class HttpThread:
             ServerError: If *port* is taken, or cannot be used.
         """
         # IPPROTO_TCP is named because asyncio sets TCP_NODELAY (small answers at once) only then
-        self.socket = socket.socket(
-            socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
-        )
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             self.socket.bind((HOST, port))
         except (OSError, OverflowError) as error:
@@ -90,13 +89,12 @@ class HttpThread:
         self._server = _WebServer(config)
         is_up: Future[None] = Future()
         self._server.started_now = lambda: is_up.set_result(None)
-        self._thread = Thread(
-            target=self._serve, args=(is_up,), name=self._name, daemon=True
-        )
+        self._thread = Thread(target=self._serve, args=(is_up,), name=self._name, daemon=True)
         self._thread.start()
         try:
             is_up.result(_STARTING_SECONDS)
-        except BaseException as error:  # also after an interrupt, nothing stays open
+        except BaseException as error:
+            # Also after an interrupt, nothing stays open
             self.close()
             if not isinstance(error, Exception):
                 raise
@@ -136,9 +134,7 @@ class HttpThread:
 
     def leave_behind(self) -> None:
         """After a fork, close the copies of the sockets: while they are open, clients would wait."""
-        connections = (
-            () if self._server is None else self._server.server_state.connections
-        )
+        connections = () if self._server is None else self._server.server_state.connections
         for connection in list(connections):
             transport: Any = connection.transport
             with suppress(OSError, AttributeError):
@@ -164,5 +160,6 @@ def _leave_behind() -> None:
         thread.leave_behind()
 
 
-if hasattr(os, "register_at_fork"):  # Windows has no fork
+# Windows has no fork
+if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_leave_behind)

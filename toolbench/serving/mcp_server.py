@@ -56,7 +56,8 @@ class Server:
                 allowed_hosts=[*allowed_hosts],
             )
             self._thread.start(OwnHeader(app))
-        except BaseException:  # also after an interrupt, nothing stays open
+        except BaseException:
+            # Also after an interrupt, nothing stays open
             self._thread.close()
             raise
 
@@ -74,12 +75,8 @@ class Server:
         )
         handlers = Handlers(self._offer, self._news, begin)
         low = server._mcp_server
-        low.add_request_handler(
-            "tools/list", types.PaginatedRequestParams, handlers.list_tools
-        )
-        low.add_request_handler(
-            "tools/call", types.CallToolRequestParams, handlers.call_tool
-        )
+        low.add_request_handler("tools/list", types.PaginatedRequestParams, handlers.list_tools)
+        low.add_request_handler("tools/call", types.CallToolRequestParams, handlers.call_tool)
         low.add_request_handler(
             "subscriptions/listen",
             types.SubscriptionsListenRequestParams,

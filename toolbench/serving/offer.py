@@ -54,9 +54,7 @@ class Offer:
             tool.as_executable()
             self._tools[tool.name] = tool
         if not self._sources:
-            msg = (
-                "There is no tool to serve: serve([add]), with a tool that @tool made."
-            )
+            msg = "There is no tool to serve: serve([add]), with a tool that @tool made."
             raise RegistrationError(msg)
         self._described = _described(self._tools)
 
@@ -83,9 +81,7 @@ class Offer:
         with self._lock:
             self._is_stale = False
             tools = {
-                tool.name: tool
-                for tool in self._current()
-                if tool.executor and tool.is_for_models
+                tool.name: tool for tool in self._current() if tool.executor and tool.is_for_models
             }
             described = _described(tools)
             self.version += _text(described) != _text(self._described)
@@ -133,9 +129,7 @@ class _Name:
     Without a notebook, it looks in the registry.
     """
 
-    def __init__(
-        self, name: str, keep: Callable[[Iterable[AnyTool]], list[AnyTool]]
-    ) -> None:
+    def __init__(self, name: str, keep: Callable[[Iterable[AnyTool]], list[AnyTool]]) -> None:
         self._name, self._keep = name, keep
         self._recipe: Any = None
         self._tools: list[AnyTool] = []
@@ -197,7 +191,8 @@ def _followed(tool: AnyTool) -> Source:
 
 def _named_as(name: str) -> AnyTool | None:
     """Return the tool called *name* in the notebook or the registry; None if there is none."""
-    with suppress(ToolbenchError):  # no such tool, or several
+    # No such tool, or several
+    with suppress(ToolbenchError):
         if lookup.find is not None:
             return lookup.find(name)
         recipe = default_registry.recipe(name)
@@ -211,7 +206,8 @@ def _described(tools: Mapping[str, AnyTool]) -> dict[str, dict[str, Any]]:
 
 def _description(tool: AnyTool) -> dict[str, Any]:
     entry: Mapping[str, Any] | None = getattr(tool, "entry", None)
-    if entry:  # the entry in the tool list of its own server
+    # The entry in the tool list of its own server
+    if entry:
         return {**entry, "name": tool.name}
     described = tool.to_mcp_tool()
     if tool.title != tool.name:

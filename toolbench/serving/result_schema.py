@@ -61,7 +61,8 @@ def result_schema(tool: ToolDefinition[Any, Any]) -> ResultSchema | None:
     function = tool.executor.function
     try:
         return _promise(function)
-    except TypeError:  # a callable object may have no hash
+    except TypeError:
+        # A callable object may have no hash
         return _of(function)
 
 

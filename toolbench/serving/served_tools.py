@@ -85,7 +85,8 @@ class Served:
         self._file = ConnectionFile(name, self.url, self.token)
         try:
             self._file.write()
-        except BaseException:  # also after an interrupt, nothing stays open
+        except BaseException:
+            # Also after an interrupt, nothing stays open
             self._server.close()
             raise
         self._forget = definitions.listen(self.look)
@@ -176,7 +177,8 @@ class Served:
 
     def close(self) -> None:
         """Stop the server: running calls are stopped, and no thread, socket or file stays."""
-        if self._file.process != os.getpid():  # a fork of the process that serves
+        # A fork of the process that serves
+        if self._file.process != os.getpid():
             return
         with self._lock:
             if self._is_closed:
@@ -262,7 +264,8 @@ def _server_of(offer: Offer, **settings: Any) -> Any:
         from toolbench.serving.mcp_server import (  # noqa: PLC0415 - FastMCP takes seconds
             Server,
         )
-    except ImportError as error:  # FastMCP or a package that it needs is missing
+    except ImportError as error:
+        # FastMCP or a package that it needs is missing
         extra = "serve"
         raise MissingExtraError(extra) from error
     return Server(offer, **settings)

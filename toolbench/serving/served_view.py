@@ -25,9 +25,12 @@ if TYPE_CHECKING:
 
 IN_A_CELL = 50
 """How many of the last calls a saved notebook shows."""
-_NAME = 40  # characters of the name of a client
-_BRIEF = 160  # characters of the arguments, and of the result, in a row
-_LIMIT = 5_000  # characters of a result in each of its views, and of the printed output
+# Characters of the name of a client
+_NAME = 40
+# Characters of the arguments, and of the result, in a row
+_BRIEF = 160
+# Characters of a result in each of its views, and of the printed output
+_LIMIT = 5_000
 _TONES: dict[str, Tone] = {"ok": "success", "error": "danger", "denied": "warning"}
 _BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
 
@@ -48,14 +51,13 @@ def served_bundle(served: "Served") -> dict[str, str]:
     lines += map(call_line, calls)
     note = notice(_left_out(left_out), "neutral") if left_out else Html("")
     rows = "".join(written_once(_rows, call, call_row) for call in reversed(calls))
-    for reference in _rows.keyrefs():  # a copy: other threads may add calls
+    # A copy: other threads may add calls
+    for reference in _rows.keyrefs():
         call = reference()
         if call is not None and call not in calls:
             _rows.pop(call, None)
     clients = "" if served.is_closed else clients_html(served)
-    html = (
-        f'<div {NO_MATHS} style="{_BOX}">{head_html(served)}{clients}{note}{rows}</div>'
-    )
+    html = f'<div {NO_MATHS} style="{_BOX}">{head_html(served)}{clients}{note}{rows}</div>'
     return {"text/plain": "\n".join(lines), "text/html": html}
 
 
@@ -114,9 +116,7 @@ def subject(call: ServedCall) -> str:
 
 
 def _subject(call: ServedCall) -> str:
-    arguments = ", ".join(
-        f"{name}={clip(value, _BRIEF)}" for name, value in call.arguments.items()
-    )
+    arguments = ", ".join(f"{name}={clip(value, _BRIEF)}" for name, value in call.arguments.items())
     who = f"{shorten(visible(call.client), _NAME)}: " if call.client else ""
     return f"{who}{call.tool}({shorten(arguments, _BRIEF)})"
 
@@ -154,9 +154,7 @@ def _brief(observation: Observation) -> str:
 def call_line(call: ServedCall) -> str:
     """Return *call* as a line of text."""
     when = f"{call.started.astimezone():%H:%M:%S}"
-    return (
-        f"#{call.id} {when} {subject(call)}, {duration(call.seconds)}, {outcome(call)}"
-    )
+    return f"#{call.id} {when} {subject(call)}, {duration(call.seconds)}, {outcome(call)}"
 
 
 def written_once(

@@ -160,9 +160,7 @@ class FakeSession:
 
     # --- messages of a running tool -----------------------------------------------
 
-    def _progress(
-        self, call: _Call, value: float, total: float | None, message: str
-    ) -> None:
+    def _progress(self, call: _Call, value: float, total: float | None, message: str) -> None:
         if call.progress_token is None:
             return
         fields = {"progress": value, "total": total, "message": message or None}
@@ -177,13 +175,9 @@ class FakeSession:
 
     def _log(self, message: str, level: str) -> None:
         params = {"level": level, "data": message, "logger": self._script.name}
-        self._end.send_soon(
-            {"jsonrpc": "2.0", "method": "notifications/message", "params": params}
-        )
+        self._end.send_soon({"jsonrpc": "2.0", "method": "notifications/message", "params": params})
 
-    async def _ask(
-        self, call: _Call, message: str, schema: Mapping[str, Any]
-    ) -> Answer:
+    async def _ask(self, call: _Call, message: str, schema: Mapping[str, Any]) -> Answer:
         """Ask the person at the client a question during *call*, and return the answer.
 
         In the older protocol, the question is sent as a request of the server. In the newer
@@ -204,6 +198,7 @@ class FakeSession:
             self._calls.pop(str(call.request_id), None)
             self._answer(call.request_id, lambda: request)
         reply = await call.replies.get()
-        if not isinstance(reply, Mapping):  # an error: the client cannot ask
+        # An error: the client cannot ask
+        if not isinstance(reply, Mapping):
             return Answer("decline")
         return Answer(reply.get("action", "decline"), reply.get("content") or None)

@@ -81,7 +81,8 @@ def result_of(tool: str, answer: Any) -> dict[str, Any]:
     if isinstance(structured, dict):
         result["structuredContent"] = structured
     elif isinstance(structured, list | int | float):
-        result["structuredContent"] = {"result": structured}  # as FastMCP does
+        # As FastMCP does
+        result["structuredContent"] = {"result": structured}
     return result
 
 

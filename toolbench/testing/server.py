@@ -176,9 +176,7 @@ class FakeMCPServer:
         Raises:
             RegistrationError: If *function* cannot be a tool; see `toolbench.tool`.
         """
-        definition = (
-            function if isinstance(function, ToolDefinition) else tool(function)
-        )
+        definition = function if isinstance(function, ToolDefinition) else tool(function)
         self._offer(definition.to_mcp_tool(), definition)
         return function
 

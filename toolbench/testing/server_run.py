@@ -33,9 +33,7 @@ class FakeRun:
         """The thread that cancelled the call; None if it is not cancelled."""
         return self._cancel_token.cancelled_in
 
-    def progress(
-        self, value: float, total: float | None = None, message: str = ""
-    ) -> None:
+    def progress(self, value: float, total: float | None = None, message: str = "") -> None:
         """Send a progress notification, if the client asked for progress."""
         self.tell_progress(value, total, message)
 
@@ -49,7 +47,8 @@ class FakeRun:
         Raises:
             ToolbenchError: If a coroutine calls this method, because it would block the event loop.
         """
-        with suppress(RuntimeError):  # no running loop: `ask` may wait in this thread
+        # No running loop: `ask` may wait in this thread
+        with suppress(RuntimeError):
             asyncio.get_running_loop()
             msg = (
                 "ask() waits, and a coroutine must not: "
@@ -69,9 +68,7 @@ class FakeRun:
         said_no = answer and schema is None and not answer.value
         return Answer("decline") if said_no else answer
 
-    async def ask_async(
-        self, message: str, schema: Mapping[str, Any] | None = None
-    ) -> Answer:
+    async def ask_async(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Ask the person without blocking the event loop; see `CurrentRun.ask_async`."""
         return await asyncio.to_thread(self.ask, message, schema)
 

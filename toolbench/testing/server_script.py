@@ -70,9 +70,7 @@ class Script:
         """Offer *prompt*, in the form of `prompts/list`, with *text*."""
         self._prompts[prompt["name"]] = prompt, text
 
-    def add_recorded(
-        self, offered: Mapping[str, Any], replies: RecordedReplies
-    ) -> None:
+    def add_recorded(self, offered: Mapping[str, Any], replies: RecordedReplies) -> None:
         """Offer the recorded resources, templates and prompts of *offered*; *replies* has their answers."""
         self._offered, self._replies = offered, replies
 

@@ -87,7 +87,8 @@ def default_tools(
     """
     switches = {_switch(name): is_wanted for name, is_wanted in enable.items()}
     if switches.get("edit_file") and "file_editor" not in switches:
-        switches["file_editor"] = False  # as in OpenHands: one or the other
+        # As in OpenHands: one or the other
+        switches["file_editor"] = False
     usable = {
         "terminal": terminal,
         "file_editor": file_editor,
@@ -171,4 +172,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(msg)
     [tool] = _tool("terminal").create()
     tool.executor.close()
-    return tool.set_executor(None)  # the user sets an executor
+    # The user sets an executor
+    return tool.set_executor(None)

@@ -51,9 +51,11 @@ def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> 
         thread = partial(copy_context().run, run)
         is_alive = ref(thread)
         in_background(thread)
-        del run, thread  # now only the thread has a reference
+        # Now only the thread has a reference
+        del run, thread
         result, error = _awaited(outcome, is_alive)
-    except BaseException:  # also an interrupt: the caller does not wait any more
+    except BaseException:
+        # Also an interrupt: the caller does not wait any more
         in_background(when_abandoned)
         raise
     if error is not None:
@@ -61,9 +63,7 @@ def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> 
     return result  # type: ignore[return-value]  # what work() returned
 
 
-def _awaited(
-    outcome: SimpleQueue[_Outcome], is_alive: Callable[[], object]
-) -> _Outcome:
+def _awaited(outcome: SimpleQueue[_Outcome], is_alive: Callable[[], object]) -> _Outcome:
     """Wait for the first item of *outcome*, and return it.
 
     Raises:
@@ -102,7 +102,8 @@ class WatchedThread:
         self._running = allocate_lock()
         self._running.acquire()
         body = partial(_released_after, work, self._running)
-        self._body = ref(body)  # the thread has the only other reference
+        # The thread has the only other reference
+        self._body = ref(body)
         try:
             start_new_thread(body, ())
         except RuntimeError as error:

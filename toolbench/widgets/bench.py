@@ -85,11 +85,7 @@ def _items(tools: Sequence[AnyTool]) -> list[Item]:
 
 
 def _heading(source: str) -> str:
-    return (
-        "this notebook"
-        if source == ToolDefinition.source
-        else source.removeprefix("mcp:")
-    )
+    return "this notebook" if source == ToolDefinition.source else source.removeprefix("mcp:")
 
 
 class Bench(w.VBox):
@@ -148,18 +144,13 @@ class Bench(w.VBox):
             self._servers[tool.source] = view
         return (self._servers[tool.source].widget,)
 
-    def _use(
-        self, source: str, name: str, arguments: dict[str, Any], *, is_run: bool
-    ) -> bool:
+    def _use(self, source: str, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
         """Open the tool *name* of the server *source* with *arguments*, and run it if *is_run* is true.
 
         Return False if the bench has no such tool.
         """
         for number, tool in enumerate(self.tools):
-            if (
-                tool.source == source
-                and getattr(tool, "remote_name", tool.name) == name
-            ):
+            if tool.source == source and getattr(tool, "remote_name", tool.name) == name:
                 self._list.pick(str(number))
                 if is_run:
                     self.panel.put_back(arguments)
@@ -178,7 +169,8 @@ class Bench(w.VBox):
             view.close()
         self._servers.clear()
         self._parts.close()
-        if self.comm is not None:  # closing twice does no harm
+        # Closing twice does no harm
+        if self.comm is not None:
             self.layout.close()
         super().close()
 

@@ -52,8 +52,7 @@ class CellViews:
     def load(self) -> None:
         """Let the shell use these views from now on."""
         self._displaced = {
-            kind: self._formatter.for_type(kind, show)
-            for kind, show in self._formats.items()
+            kind: self._formatter.for_type(kind, show) for kind, show in self._formats.items()
         }
         for place, show in self._named_formats.items():
             self._formatter.for_type_by_name(*place, show)

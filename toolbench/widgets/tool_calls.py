@@ -28,9 +28,7 @@ class CallPanel(ToolPanel):
 
     def __init__(self, call: ToolCall, tool: ToolDefinition[Any, Any]) -> None:
         """Open *tool* with the arguments of *call*. Wrong arguments are marked."""
-        super().__init__(
-            tool, call.arguments, action=call.action, risk=call.security_risk
-        )
+        super().__init__(tool, call.arguments, action=call.action, risk=call.security_risk)
         self._call = call
         self._answer = self._parts.html(call_answer(call))
         head = self._parts.html(call_head(call))
@@ -75,7 +73,8 @@ class CallsView(w.VBox):
         for panel in self.panels:
             panel.close()
         self._parts.close()
-        if self.comm is not None:  # closing twice does no harm
+        # Closing twice does no harm
+        if self.comm is not None:
             self.layout.close()
         super().close()
 

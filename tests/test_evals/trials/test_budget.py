@@ -62,9 +62,7 @@ def test_a_first_request_that_is_estimated_above_the_limit_is_not_made():
 def test_answers_of_the_file_count(tmp_path):
     """Whoever starts it again spends no more than the limit in all."""
     options = {"max_cost": 0.5, "save": tmp_path / "trials.jsonl", "workers": 1}
-    first, again = (
-        evaluate({"m": priced(lambda n: 0.1)}, [], CASES, **options) for _ in range(2)
-    )
+    first, again = (evaluate({"m": priced(lambda n: 0.1)}, [], CASES, **options) for _ in range(2))
     assert (len(first), len(again)) == (5, 5)
     assert first.stopped == again.stopped == "max_cost"
     assert "The same `save=` file goes on from here." in first.notices[0]

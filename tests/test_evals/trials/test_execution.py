@@ -13,9 +13,7 @@ WIPES = [("wipe", {"path": f"/{n}"}) for n in range(7)]
 def executed(answer, case, **options):
     """The only trial of a model that gives *answer*; a person agrees to what is asked."""
     with answering(True):
-        [trial] = evaluate(
-            ScriptedModel([answer]), TOOLS, [case], execute=True, **options
-        )
+        [trial] = evaluate(ScriptedModel([answer]), TOOLS, [case], execute=True, **options)
     return trial
 
 
@@ -43,9 +41,7 @@ def test_calls_that_nobody_is_asked_about_all_run():
 def test_a_page_tells_which_calls_did_not_run():
     """A reader of the report sees them beside those that ran."""
     with answering(True):
-        report = evaluate(
-            ScriptedModel([message(*WIPES)]), TOOLS, [Case("Hello")], execute=True
-        )
+        report = evaluate(ScriptedModel([message(*WIPES)]), TOOLS, [Case("Hello")], execute=True)
     assert "wipe, not run: more calls than agreed" in report.to_html()
 
 
@@ -74,9 +70,7 @@ def test_nothing_runs_after_an_interrupt_and_all_runs_later(tmp_path):
     cases, path = [Case(f"/{n}") for n in range(5)], tmp_path / "trials.jsonl"
     options = {"execute": True, "save": path}
     with answering(True):
-        report = evaluate(
-            deleter, TOOLS, cases, executor=InterruptedExecutor(3), **options
-        )
+        report = evaluate(deleter, TOOLS, cases, executor=InterruptedExecutor(3), **options)
         assert report.stopped == "interrupted"
         assert not history()
         assert [trial.results[0]["text"] for trial in report] == [

@@ -69,9 +69,7 @@ def test_a_call_of_an_answer_that_exits_is_its_result(error):
 def test_an_executor_that_was_shut_down_makes_rows_of_errors():
     """Each row says what the executor said."""
     rows = sweep(exiting(None), {"n": range(2)}, executor=ended_executor())
-    trials = evaluate(
-        lambda messages, tools: "Hi", [], [Case("Hi")], executor=ended_executor()
-    )
+    trials = evaluate(lambda messages, tools: "Hi", [], [Case("Hi")], executor=ended_executor())
     for errors in (rows.errors, trials.errors):
         assert "after shutdown" in errors[0].error
     assert (len(rows.errors), len(trials.errors)) == (2, 1)

@@ -72,6 +72,7 @@ def test_a_damaged_answer_is_asked_for_again(old, new, tmp_path):
     assert "line 2 (" in report.to_text()
     assert path.read_text().splitlines()[:3] == lines
     _, text = noted(cases, path, workers=1)
-    assert text == ""  # it was made again before: nothing is asked
+    # It was made again before: nothing is asked
+    assert text == ""
     report, _ = noted(cases, path, workers=1)
     assert report.notices == []

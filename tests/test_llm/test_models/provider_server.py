@@ -264,9 +264,7 @@ def anthropic_events(text, calls=(), finish=None):
         "usage": {"input_tokens": 12, "output_tokens": 1},
     }
     yield {"type": "message_start", "message": message}
-    blocks = (
-        [({"type": "text", "text": ""}, "text_delta", "text", text)] if text else []
-    )
+    blocks = [({"type": "text", "text": ""}, "text_delta", "text", text)] if text else []
     blocks += [
         (
             {"type": "tool_use", "id": f"c{index}", "name": name, "input": {}},

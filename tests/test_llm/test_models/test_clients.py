@@ -90,21 +90,18 @@ class TestAnswer:
     def test_and_what_follows_is_taken(self, model, server):
         """The answer's message and the answers to its calls are the next request."""
         calls = [("grep", ARGUMENTS), ("grep", {"pattern": "b"})]
-        server.reply(
-            spoken(model.provider, "Both.", calls), spoken(model.provider, "Ok")
-        )
+        server.reply(spoken(model.provider, "Both.", calls), spoken(model.provider, "Ok"))
         messages = hello(model)
         answer = model.complete(messages, [GREP])
         tool_calls = parse_tool_calls(answer.message, [GREP], provider=model.provider)
-        results = [
-            (call, Observation.from_text(f"seen {call.id}")) for call in tool_calls
-        ]
+        results = [(call, Observation.from_text(f"seen {call.id}")) for call in tool_calls]
         messages += [answer.message, *respond_all(results)]
         assert model.complete(messages, [GREP]).text == "Ok"
         sent = str(server.bodies[1])
         assert all(f"seen {call.id}" in sent for call in tool_calls)
         assert sent.count("TODO") == 1
-        if model.provider == "gemini":  # which refuses a call without its signature
+        # Which refuses a call without its signature
+        if model.provider == "gemini":
             assert sent.count("c2lnbmVk") == 2
 
     def test_can_be_about_an_image(self, model, server):
@@ -283,9 +280,7 @@ class TestClients:
             event_hooks={"request": [lambda request: urls.append(str(request.url))]}
         )
         url = f"{server.url}/v1"
-        with sdk("openai").OpenAI(
-            api_key=KEY, base_url=url, http_client=http
-        ) as client:
+        with sdk("openai").OpenAI(api_key=KEY, base_url=url, http_client=http) as client:
             server.reply(spoken("openai", "One"), spoken("openai", "Two"))
             model = as_model((client, "toy"))
             model.complete(hello(model))
@@ -319,9 +314,7 @@ def test_many_at_once():
         server.reply(*[spoken("openai", "Yes")] * 50)
         model, answers = as_model(f"{server.url}/v1#toy"), []
         threads = [
-            threading.Thread(
-                target=lambda: answers.append(model.complete(hello(model)).text)
-            )
+            threading.Thread(target=lambda: answers.append(model.complete(hello(model)).text))
             for _ in range(50)
         ]
         for thread in threads:

@@ -32,14 +32,11 @@ WORDS = [
     "response.output_item.added", "response.completed", "content_block_start",
     "content_block_delta", "message_start", "error", "stop", "image_generation_call",
 ]  # fmt: skip
-LEAVES = (
-    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(WORDS)
-)
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(WORDS)
 JUNK = st.recursive(
     LEAVES,
     lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4)
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4)
     ),
     max_leaves=12,
 )
@@ -111,9 +108,7 @@ def dialect_of(message, provider):
     return "anthropic" if provider == "anthropic" else "openai"
 
 
-@pytest.mark.parametrize(
-    "calls", [[None, 1], ["x", 1], [{"function": None}, 1], [{}, 1]]
-)
+@pytest.mark.parametrize("calls", [[None, 1], ["x", 1], [{"function": None}, 1], [{}, 1]])
 def test_calls_keep_their_ids(calls):
     """What is no call among the calls moves no id to another."""
     call = {

@@ -129,17 +129,13 @@ class TestFiles:
         with smollm._settings.path.open("rb") as whole:
             head = whole.read(3_000_000 if kind == "cut off" else 16)
         path.write_bytes(head if kind == "cut off" else head + b"\xff" * 10_000)
-        with pytest.raises(
-            ModelError, match=r"broken\.gguf could not be loaded"
-        ) as raised:
+        with pytest.raises(ModelError, match=r"broken\.gguf could not be loaded") as raised:
             LocalModel(path).complete(QUESTION)
         assert "\n" not in str(raised.value)
 
     def test_without_llama(self, monkeypatch):
         """The hint says what to install."""
-        monkeypatch.setattr(
-            "toolbench.llm.models.local.model.find_spec", lambda _: None
-        )
+        monkeypatch.setattr("toolbench.llm.models.local.model.find_spec", lambda _: None)
         with pytest.raises(MissingExtraError, match=r"jupyter-toolbench\[local\]"):
             LocalModel()
 

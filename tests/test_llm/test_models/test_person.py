@@ -51,11 +51,7 @@ class TestInCell:
         for tools in ([GREP], [GREP, WRITE], [changed, WRITE]):
             model.complete(MESSAGES, tools)
         PersonModel(provider=provider).complete(MESSAGES, [GREP])
-        lists = [
-            prompt.partition("[tools]\n")[2]
-            for prompt in prompts
-            if "[tools]" in prompt
-        ]
+        lists = [prompt.partition("[tools]\n")[2] for prompt in prompts if "[tools]" in prompt]
         schema = '"pattern"'
         assert schema in lists[0] and "as before" not in lists[0]
         assert schema not in lists[1] and "as before: grep\n" in lists[1]
@@ -86,9 +82,7 @@ class TestInCell:
             model = PersonModel()
             first = model.complete(MESSAGES, [GREP])
             second = model.complete([*MESSAGES, first.message], [GREP])
-        assert parse_tool_calls(first.message, [GREP])[0].arguments == {
-            "pattern": "TODO"
-        }
+        assert parse_tool_calls(first.message, [GREP])[0].arguments == {"pattern": "TODO"}
         assert second.text == "Done."
 
     def test_is_asked_where_the_run_is_shown(self):
@@ -147,21 +141,13 @@ class TestAnswerer:
         assert len({call.id for call in calls}) == 2
         ((request, cancelled),) = requests
         assert request.messages == MESSAGES
-        assert (
-            request.schema("grep")["properties"].keys()
-            == GREP.input_schema["properties"].keys()
-        )
+        assert request.schema("grep")["properties"].keys() == GREP.input_schema["properties"].keys()
         assert not cancelled
 
-    @pytest.mark.parametrize(
-        "message", ["Yes.", {"role": "assistant", "content": "Yes."}]
-    )
+    @pytest.mark.parametrize("message", ["Yes.", {"role": "assistant", "content": "Yes."}])
     def test_may_give_any_message(self, message):
         """A text is enough."""
-        assert (
-            PersonModel(lambda request, cancel: message).complete(MESSAGES).text
-            == "Yes."
-        )
+        assert PersonModel(lambda request, cancel: message).complete(MESSAGES).text == "Yes."
 
     def test_is_told_that_nobody_waits(self):
         """By the token it is given; what it gives then is not taken."""

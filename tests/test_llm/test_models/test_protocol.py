@@ -205,9 +205,7 @@ class TestFunction:
 
     def test_may_speak_another_dialect(self):
         """Then its tools and its answer are that provider's."""
-        model = as_model(
-            lambda m, t: t[0]["input_schema"]["type"], provider="anthropic"
-        )
+        model = as_model(lambda m, t: t[0]["input_schema"]["type"], provider="anthropic")
         answer = model.complete(HELLO, [GREP])
         assert answer.message["content"] == [{"type": "text", "text": "object"}]
 

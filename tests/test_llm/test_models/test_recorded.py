@@ -44,9 +44,7 @@ class TestReplay:
         replayed, chunks = RecordedModel(path), []
         assert (replayed.name, replayed.provider) == ("scripted", provider)
         assert replayed.complete(user_messages("two")) == two
-        again = replayed.complete(
-            user_messages("one"), [GREP, WRITE], on_chunk=chunks.append
-        )
+        again = replayed.complete(user_messages("one"), [GREP, WRITE], on_chunk=chunks.append)
         assert again == one
         assert [chunk.kind for chunk in chunks].count("call") == 2
 
@@ -115,10 +113,7 @@ class TestDrift:
     def test_asks_the_inner_model_if_there_is_one(self, path):
         """Then it is no drift, but missing."""
         RecordedModel(path, ScriptedModel(["1"])).complete(user_messages("a"))
-        assert (
-            RecordedModel(path, ScriptedModel(["2"])).complete(user_messages("b")).text
-            == "2"
-        )
+        assert RecordedModel(path, ScriptedModel(["2"])).complete(user_messages("b")).text == "2"
 
 
 class TestFile:
@@ -192,7 +187,5 @@ class TestFile:
         token = CancelToken()
         token.cancel()
         with pytest.raises(ModelStoppedError):
-            RecordedModel(path, ScriptedModel(["1"])).complete(
-                user_messages("a"), cancel=token
-            )
+            RecordedModel(path, ScriptedModel(["1"])).complete(user_messages("a"), cancel=token)
         assert not path.exists()

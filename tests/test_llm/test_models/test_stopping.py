@@ -51,9 +51,7 @@ class TestStopping:
         server.reply(refusal(429, "Slow down.", retry_after="50"))
         token = CancelToken()
         with pytest.raises(ModelStoppedError):
-            model.complete(
-                hello(model), on_chunk=lambda chunk: token.cancel(), cancel=token
-            )
+            model.complete(hello(model), on_chunk=lambda chunk: token.cancel(), cancel=token)
         assert len(server.requests) == 1
 
     def test_before_it_begins_sends_nothing(self, model, server):

@@ -27,9 +27,7 @@ INFO = {
 }
 RESULTS = {
     "initialize": INFO,
-    "tools/list": {
-        "tools": [{"name": t, "inputSchema": {"type": "object"}} for t in tools]
-    },
+    "tools/list": {"tools": [{"name": t, "inputSchema": {"type": "object"}} for t in tools]},
     "tools/call": {"content": [{"type": "text", "text": name}]},
 }
 for line in sys.stdin:
@@ -39,11 +37,7 @@ for line in sys.stdin:
         sys.exit("dead inside")
     if "id" in request:
         result = RESULTS.get(request["method"])
-        answer = (
-            {"result": result}
-            if result
-            else {"error": {"code": -32601, "message": "No"}}
-        )
+        answer = {"result": result} if result else {"error": {"code": -32601, "message": "No"}}
         print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}), flush=True)
         while floods and request["method"] == "tools/call":
             print('{"jsonrpc":"2.0","method":"notifications/x"}', flush=True)

@@ -28,6 +28,4 @@ for line in sys.stdin:
                 print(step["stderr"], file=sys.stderr, flush=True)
                 sys.exit(step["exit"])
             answer = {"jsonrpc": "2.0", "id": request["id"]}
-            print(
-                step if isinstance(step, str) else json.dumps(answer | step), flush=True
-            )
+            print(step if isinstance(step, str) else json.dumps(answer | step), flush=True)

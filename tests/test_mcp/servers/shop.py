@@ -30,7 +30,8 @@ shop = MCPServer(
     instructions="Ask for *orders*, then `track` them.",
     log_level="ERROR",
 )
-ADDS = ToolAnnotations(destructive_hint=False)  # nobody is asked before it runs
+# Nobody is asked before it runs
+ADDS = ToolAnnotations(destructive_hint=False)
 TRAP = sys.argv[1] if len(sys.argv) > 1 else ""
 
 

@@ -89,7 +89,8 @@ def say_yes(page):
         callback = error.headers["Location"]
         error.close()
     pause = threading.Event()
-    for _ in range(6_000):  # the page that is returned to is served in a moment
+    # The page that is returned to is served in a moment
+    for _ in range(6_000):
         try:
             urllib.request.urlopen(callback, timeout=60).close()
         except OSError:
@@ -105,9 +106,7 @@ def guarded():
 
     def make(address):
         options = ClientRegistrationOptions(enabled=True)
-        provider = InMemoryOAuthProvider(
-            base_url=address, client_registration_options=options
-        )
+        provider = InMemoryOAuthProvider(base_url=address, client_registration_options=options)
         providers.append(provider)
         return notes(provider).http_app()
 

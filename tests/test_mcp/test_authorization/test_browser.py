@@ -52,9 +52,7 @@ class TestAPerson:
         assert session.tools["note"]({}).text == "milk"
         assert len(person) == 2
 
-    def test_is_asked_again_if_the_server_knows_no_token_any_more(
-        self, client, guarded, person
-    ):
+    def test_is_asked_again_if_the_server_knows_no_token_any_more(self, client, guarded, person):
         """A server that lost its state wants a new yes, and gets it at the same address."""
         url, provider = guarded
         note(client, url)
@@ -64,9 +62,7 @@ class TestAPerson:
             assert note(later, url) == "milk"
         assert len(person) == 2
 
-    def test_is_asked_at_another_port_if_that_of_before_is_taken(
-        self, client, guarded, person
-    ):
+    def test_is_asked_at_another_port_if_that_of_before_is_taken(self, client, guarded, person):
         """The client is registered anew, as servers know it at one port only."""
         url, provider = guarded
         note(client, url)
@@ -109,9 +105,7 @@ class TestAPerson:
         calls = session.connection.inbox.calls
 
         def are_paused(number):
-            return lambda: (
-                len(list(calls)) == number and all(call.is_waiting for call in calls)
-            )
+            return lambda: len(list(calls)) == number and all(call.is_waiting for call in calls)
 
         def think(page):
             person.append(page)
@@ -144,9 +138,7 @@ class TestAPerson:
         """It says for how long the page was open."""
         monkeypatch.setattr("webbrowser.open", lambda page: True)
         auth = {"callback_timeout": 0.2}
-        with pytest.raises(
-            ServerError, match="no person authorized in the browser within"
-        ):
+        with pytest.raises(ServerError, match="no person authorized in the browser within"):
             note(client, guarded[0], auth)
 
 

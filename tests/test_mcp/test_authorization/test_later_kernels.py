@@ -107,7 +107,8 @@ class TestAClientWithADocument:
 
         def make(address):
             provider = InMemoryOAuthProvider(base_url=address)
-            provider.clients[DOCUMENT] = registered  # as it reads in the document
+            # As it reads in the document
+            provider.clients[DOCUMENT] = registered
             return with_documents(notes(provider).http_app(), address)
 
         auth = {"client_metadata_url": DOCUMENT, "callback_port": port}

@@ -65,10 +65,7 @@ class TestClientCredentials:
         text = repr(session) + repr(session.entry) + session.traffic.to_ndjson()
         assert SECRET not in text
         assert "token-of-a-program-1" not in text
-        assert (
-            session.connection.inbox.safe_text("token-of-a-program-1")
-            != "token-of-a-program-1"
-        )
+        assert session.connection.inbox.safe_text("token-of-a-program-1") != "token-of-a-program-1"
 
     def test_go_to_nobody_but_the_named_issuer(self, client, served):
         """Without a name the server would choose who gets the secret."""

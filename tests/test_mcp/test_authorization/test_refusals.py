@@ -39,9 +39,7 @@ class TestRefusals:
         assert refusal(401, bearer(future), {}, "") == REFUSED
         assert refusal(401, bearer(past), {}, "") == EXPIRED
         assert refusal(401, bearer("abc"), headers, "") == EXPIRED
-        assert (
-            refusal(401, bearer("abc"), {}, '{"error": "token is Expired"}') == EXPIRED
-        )
+        assert refusal(401, bearer("abc"), {}, '{"error": "token is Expired"}') == EXPIRED
 
     @pytest.mark.parametrize(
         ("text", "advice"),
@@ -68,9 +66,7 @@ class TestRefusals:
 
     def test_a_missing_scope_is_named(self):
         """With the name that the server gives."""
-        headers = {
-            "www-authenticate": 'Bearer error="insufficient_scope", scope="write"'
-        }
+        headers = {"www-authenticate": 'Bearer error="insufficient_scope", scope="write"'}
         assert "needs the scope 'write'" in refusal(403, bearer("a"), headers, "")
 
     def test_other_answers_have_no_advice_here(self):
@@ -120,9 +116,7 @@ class TestConnecting:
         with pytest.raises(ServerError, match="has to begin with https://"):
             client.connect("x", f"http://localhost:{tls}/mcp")
 
-    def test_through_a_proxy_that_is_not_there_names_the_variable(
-        self, client, monkeypatch
-    ):
+    def test_through_a_proxy_that_is_not_there_names_the_variable(self, client, monkeypatch):
         """Not its value, which may hold a password."""
         monkeypatch.setenv("HTTP_PROXY", "http://me:s3cret-word@127.0.0.1:9")
         monkeypatch.delenv("NO_PROXY", raising=False)
@@ -153,9 +147,7 @@ class TestAdvice:
     def test_is_given_when_a_download_takes_too_long(self, client, tmp_path):
         """With what to write to give it more time."""
         program = tmp_path / "uvx"
-        program.write_text(
-            f"#!/bin/sh\nexec {sys.executable} -c 'import sys; sys.stdin.read()'\n"
-        )
+        program.write_text(f"#!/bin/sh\nexec {sys.executable} -c 'import sys; sys.stdin.read()'\n")
         program.chmod(0o755)
         with pytest.raises(ServerError, match=r"uvx may still have .*--timeout 300"):
             client.connect("slow", {"command": str(program)}, timeout=0.5)
@@ -176,9 +168,7 @@ def tls(tmp_path):
         .serial_number(1)
         .not_valid_before(now - day)
         .not_valid_after(now + day)
-        .add_extension(
-            x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False
-        )
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
         .sign(key, hashes.SHA256())
     )
     pem = serialization.Encoding.PEM
@@ -198,9 +188,7 @@ def tls(tmp_path):
         " try: c.wrap_socket(k,server_side=True).close()\n"
         " except OSError: k.close()\n"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     yield int(process.stdout.readline())
     process.kill()
     process.wait()

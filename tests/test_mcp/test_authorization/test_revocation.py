@@ -109,9 +109,7 @@ def logged_out(issuer, **registration):
     return outcome
 
 
-@pytest.mark.parametrize(
-    "method", ["none", "client_secret_post", "client_secret_basic"]
-)
+@pytest.mark.parametrize("method", ["none", "client_secret_post", "client_secret_basic"])
 def test_the_client_says_who_it_is(issuer, method):
     """As it was registered; the token by which others are made is revoked first."""
     issuer, address = issuer
@@ -155,9 +153,8 @@ def test_tokens_go_nowhere_else(issuer, change, reason):
 def test_a_description_that_others_can_change_is_not_believed(issuer):
     """An issuer at another machine without https could be anybody, and name any place."""
     issuer, address = issuer
-    elsewhere = address.replace(
-        "127.0.0.1", "0.0.0.0"
-    )  # this machine, as nobody calls it
+    # This machine, as nobody calls it
+    elsewhere = address.replace("127.0.0.1", "0.0.0.0")
     issuer.metadata["issuer"] = elsewhere
     assert "offers no revocation" in logged_out(elsewhere)
     assert issuer.requests == []

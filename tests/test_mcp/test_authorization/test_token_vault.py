@@ -18,7 +18,8 @@ class FakeKeyring(KeyringBackend):
     """A keyring in memory; it refuses everything while it is locked, and long passwords always."""
 
     priority = 5
-    longest = 2_560  # as in Windows
+    # As in Windows
+    longest = 2_560
 
     def __init__(self):
         super().__init__()
@@ -78,9 +79,7 @@ class TestTokens:
         assert len(ring.passwords) == 1
 
     @pytest.mark.parametrize("reason", ["locked", "too long"])
-    def test_that_the_keyring_refuses_replace_its_older_ones(
-        self, ring, tmp_path, reason
-    ):
+    def test_that_the_keyring_refuses_replace_its_older_ones(self, ring, tmp_path, reason):
         """What was put last is read, also when the keyring still has what was put before."""
         vault = TokenVault(tmp_path)
         vault.put(URL, ITEMS)

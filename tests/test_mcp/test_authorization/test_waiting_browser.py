@@ -50,15 +50,11 @@ def kernel(opened):
 
 
 @pytest.mark.parametrize("way", CELLS)
-def test_is_whole_in_the_cell_while_the_browser_is_open(
-    kernel, opened, guarded, tmp_path, way
-):
+def test_is_whole_in_the_cell_while_the_browser_is_open(kernel, opened, guarded, tmp_path, way):
     """The person follows it, says yes, and is connected; then the link is gone."""
     url, _ = guarded
     file = tmp_path / "servers.json"
-    file.write_text(
-        f'{{"mcpServers": {{"notes": {{"url": "{url}", "auth": "oauth"}}}}}}'
-    )
+    file.write_text(f'{{"mcpServers": {{"notes": {{"url": "{url}", "auth": "oauth"}}}}}}')
     cell = CELLS[way].format(url=url, file=str(file))
     request = kernel.start(cell, stdin=True)
 

@@ -20,16 +20,19 @@ from toolbench.mcp import MCPClient
 
 ANSWERS = json.loads(FILE.read_text())
 SERVER = Path(__file__).with_name("planned_server.py")
+# Seconds: more than a busy machine needs; less than a test may wait
 LONG, SHORT = (
     90,
     0.2,
-)  # seconds: more than a busy machine needs; less than a test may wait
+)
 NOT_OURS = re.compile(
     r"Traceback \(most|File \"|pydantic|validation error|input_value|\"jsonrpc\"|object at 0x"
 )
 """What a sentence of ours never has: of the SDK, of Python, of the wire."""
-IDLE = 4  # threads that anyio keeps for a while for the next file or keyring
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")  # and of a terminal
+# Threads that anyio keeps for a while for the next file or keyring
+IDLE = 4
+# And of a terminal
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 
 
 class Planned:
@@ -104,7 +107,8 @@ def planned(tmp_path_factory):
     """
     folder = tmp_path_factory.mktemp("plans")
     patch = pytest.MonkeyPatch()
-    patch.setenv("XDG_STATE_HOME", str(folder / "state"))  # of tasks
+    # Of tasks
+    patch.setenv("XDG_STATE_HOME", str(folder / "state"))
     before, tasks = children(), len(work())
     threads = threading.active_count()
     servers, usual = {}, []

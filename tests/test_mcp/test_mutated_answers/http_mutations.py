@@ -105,6 +105,4 @@ def responses():
 
 def streams(result, texts):
     """The *texts* of streams with *result* in them, by name."""
-    return {
-        name: Events(text.replace("RESULT", result)) for name, text in texts.items()
-    }
+    return {name: Events(text.replace("RESULT", result)) for name, text in texts.items()}

@@ -7,8 +7,10 @@ A mutation of the result changes one part of it, named by its path. One of the l
 import copy
 import json
 
-DEEP = 200_000  # levels: more than Python's stack
-DIGITS = "9" * 5_000  # more than Python reads as an integer
+# Levels: more than Python's stack
+DEEP = 200_000
+# More than Python reads as an integer
+DIGITS = "9" * 5_000
 LONG = "long " * 40_000
 OTHER = {dict: [1], list: {"a": 1}, str: 7, bool: "yes", int: "seven"}
 EMPTY = {dict: {}, list: [], str: "", bool: False, int: -1}
@@ -40,7 +42,8 @@ CHANGES = {
 }  # fmt: skip
 """By name, what replaces a part of a result."""
 
-BELOW = ("null", "of-another-type")  # the changes of parts of parts
+# The changes of parts of parts
+BELOW = ("null", "of-another-type")
 
 OK = '{"jsonrpc": "2.0", "id": @ID@, "result": RESULT}'
 ERROR = '{"jsonrpc": "2.0", "id": @ID@, "error": %s}'

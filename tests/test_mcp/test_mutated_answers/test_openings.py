@@ -28,9 +28,7 @@ def mutations():
         result = ANSWERS[server][method]
         lines = {name: carried(line, result) for name, line in LINES.items()}
         for name, text in (bodies(result, 2) | lines).items():
-            yield pytest.param(
-                server, text, id=f"{server}: {method} {name}".replace(" ", "-")
-            )
+            yield pytest.param(server, text, id=f"{server}: {method} {name}".replace(" ", "-"))
 
 
 def silences(names):

@@ -54,7 +54,8 @@ BROKEN = {
     *("events-compressed-and-not", "a-head-without-end", "a-status-of-two-digits"),
 }
 """Responses that are no HTTP, whatever their status is."""
-DRAWN = 40  # of the mutations of results, for each server and way
+# Of the mutations of results, for each server and way
+DRAWN = 40
 
 
 def is_spoken(era, way):
@@ -111,7 +112,8 @@ def carriers():
             plans = {n: carried(line, result) for n, line in LINES.items()}
             if way != "json":
                 plans |= streams(json.dumps(result), STREAMS)
-            if way != "events":  # a response is one, whatever was wanted
+            # A response is one, whatever was wanted
+            if way != "events":
                 plans |= {n: r for n, r in responses().items() if not is_taken(way, n)}
             if way == "json":
                 plans |= streams(json.dumps(result), SILENT_STREAMS)
@@ -151,7 +153,8 @@ def openings():
 def planned(tmp_path_factory):
     """A function that returns the session of a server by a way, its plan, and its usual tasks."""
     patch = pytest.MonkeyPatch()
-    patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))  # of tasks
+    # Of tasks
+    patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
     before, tasks = children(), len(work())
     threads = threading.active_count()
     with ExitStack() as stack:

@@ -42,9 +42,7 @@ def mutations():
         result = ANSWERS[server][method]
         spared = () if method == "tools/call" else ENVELOPE
         texts = {
-            name: text
-            for name, text in bodies(result, 3).items()
-            if not name.startswith(spared)
+            name: text for name, text in bodies(result, 3).items() if not name.startswith(spared)
         }
         if (server, method) in WITH_ALL_LINES:
             texts |= {name: carried(line, result) for name, line in LINES.items()}

@@ -23,9 +23,7 @@ def fake(era="modern"):
         """Pay, if the customer agrees."""
         return "paid" if current_run().ask(f"Pay {amount}?") else "not paid"
 
-    server.answer(
-        "fail", Raw({"content": [{"type": "text", "text": "no"}], "isError": True})
-    )
+    server.answer("fail", Raw({"content": [{"type": "text", "text": "no"}], "isError": True}))
     server.answer("refuse", RpcError("closed today", -32001))
     server.resource("shop://hours", "9 to 5")
     server.prompt("greet", "Say hello to {who}.", arguments=["who"])
@@ -59,7 +57,5 @@ def seen_of(client):
 def recorded(path, era="modern", answer=True):
     """What was seen while *path* was recorded."""
     config = {"mcpServers": {"shop": {"server": fake(era)}}}
-    with create_mcp_tools(
-        config, record=path, elicitation_handler=lambda _: answer
-    ) as client:
+    with create_mcp_tools(config, record=path, elicitation_handler=lambda _: answer) as client:
         return seen_of(client)

@@ -14,9 +14,7 @@ from toolbench.mcp.elicitation import reporting
 from toolbench.mcp.recording.notebook import write_notebook
 from toolbench.testing import FakeMCPServer
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::mcp.shared.exceptions.MCPDeprecationWarning"
-)
+pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 ORDERS = [("modern", "legacy"), ("legacy", "modern")]
 
 
@@ -51,11 +49,7 @@ def parcels():
 
 def shipment(question):
     """Answer the questions of `parcels`, as a person and as a model."""
-    return (
-        "A box."
-        if hasattr(question, "messages")
-        else {"speed": "slow", "insured": False}
-    )
+    return "A box." if hasattr(question, "messages") else {"speed": "slow", "insured": False}
 
 
 def till(era):
@@ -134,7 +128,8 @@ class TestQuestions:
         lines = path.read_text().splitlines(keepends=True)
         end = max(n for n, line in enumerate(lines) if '"question-1"' in line)
         cut = next(n for n, line in enumerate(lines) if "Pay 2?" in line)
-        assert cut < end  # the file ends after the question, before its answer
+        # The file ends after the question, before its answer
+        assert cut < end
         path.write_text("".join(lines[: cut + 1]))
         with MCPClient() as client:
             session = client.connect("till", replay=path, mode="legacy")
@@ -170,9 +165,7 @@ class TestAfterTheWayBack:
         """No output of the notebook is an error that did not happen."""
         with MCPClient() as client:
             session = client.connect("p", replay=path)
-            book = json.loads(
-                write_notebook(session, tmp_path / "p.ipynb").read_text("utf-8")
-            )
+            book = json.loads(write_notebook(session, tmp_path / "p.ipynb").read_text("utf-8"))
         printed = [c["outputs"][0]["text"] for c in book["cells"] if c.get("outputs")]
         assert printed == [f"{text}\n" for text in texts]
 

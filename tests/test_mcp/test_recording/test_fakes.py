@@ -44,20 +44,14 @@ FRAMES = [
     (
         "resources/read",
         {"uri": "x://7"},
-        {
-            "result": {
-                "contents": [{"uri": "x://7", "text": text} for text in ("one", "two")]
-            }
-        },
+        {"result": {"contents": [{"uri": "x://7", "text": text} for text in ("one", "two")]}},
     ),
     (
         "prompts/get",
         {"name": "greet", "arguments": {"who": "Ada"}},
         {
             "result": {
-                "messages": [
-                    {"role": "user", "content": {"type": "text", "text": "Hello Ada"}}
-                ]
+                "messages": [{"role": "user", "content": {"type": "text", "text": "Hello Ada"}}]
             }
         },
     ),

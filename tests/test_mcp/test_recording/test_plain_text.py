@@ -22,9 +22,7 @@ BLOCKS = st.one_of(
 )
 VALUES = st.recursive(
     st.one_of(BLOCKS, st.none(), st.booleans(), st.integers()),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=4), st.dictionaries(TEXTS, inner, max_size=3)
-    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(TEXTS, inner, max_size=3)),
     max_leaves=8,
 )
 

@@ -156,9 +156,7 @@ class TestFramesOfAnyShape:
     def test_show_no_control_characters(self, path):
         """The name of a server is shown with what hides in it spelled out."""
         frame = {"at": 1, "direction": "stderr", "server": "\x1b[31m", "message": "x"}
-        path.write_text(
-            "".join(json.dumps(one) + "\n" for one in [{"at": 1, **START}, frame])
-        )
+        path.write_text("".join(json.dumps(one) + "\n" for one in [{"at": 1, **START}, frame]))
         assert "^[[31m" in repr(Recording.read(path))
         assert "\x1b" not in repr(Recording.read(path))
 
@@ -265,9 +263,7 @@ class TestRecorder:
         with MCPClient() as client:
             with monkeypatch.context() as patched:
                 files = []
-                patched.setattr(
-                    os, "fdopen", lambda *a, **k: _FullDisk(opened(*a, **k), files)
-                )
+                patched.setattr(os, "fdopen", lambda *a, **k: _FullDisk(opened(*a, **k), files))
                 session = client.connect("n", {"server": server}, record=path)
             [file] = files
             for number in range(3):
@@ -275,9 +271,7 @@ class TestRecorder:
                 session.call("t", {"number": number})
         calls = Recording.read(path).calls
         assert [call.arguments["number"] for call in calls] == [0, 2]
-        assert [
-            r.message for r in caplog.records if "is not complete" in r.message
-        ] == [
+        assert [r.message for r in caplog.records if "is not complete" in r.message] == [
             f"The recording {path} is not complete: a part of it could not be written."
         ]
 
@@ -359,8 +353,6 @@ class TestRecording:
     def test_of_a_later_version_is_refused(self, path):
         """A format that this version does not know is told."""
         start = {"format": "toolbench-recording", "version": 99}
-        path.write_text(
-            json.dumps({"at": 0, "direction": "start", "message": start}) + "\n"
-        )
+        path.write_text(json.dumps({"at": 0, "direction": "start", "message": start}) + "\n")
         with pytest.raises(ServerError, match="version 99"):
             Recording.read(path)

@@ -36,9 +36,7 @@ class TestReplay:
     def test_needs_no_answerer_and_takes_one(self, path):
         """Questions are answered as recorded; one that is answered otherwise is an error."""
         recorded(path)
-        with create_mcp_tools(
-            replay=path, elicitation_handler=lambda _: None
-        ) as client:
+        with create_mcp_tools(replay=path, elicitation_handler=lambda _: None) as client:
             result = client["pay"]({"amount": 5})
         assert result.is_error
         assert "got another answer" in result.text or "Not recorded" in result.text
@@ -125,9 +123,7 @@ class TestReplay:
 
     def test_a_text_between_secrets_takes_no_time(self):
         """Many secrets in one text are compared in time that grows with the text, not faster."""
-        recorded = Exchange(
-            {"method": "m", "params": {"a": "<secret-hidden:1>a" * 500}}
-        )
+        recorded = Exchange({"method": "m", "params": {"a": "<secret-hidden:1>a" * 500}})
         matcher = Matcher([recorded])
         assert matcher.find("m", {"a": "a" * 5_000 + "b"}) is None
         assert matcher.find("m", {"a": "a" * 5_000}) is recorded
@@ -148,9 +144,7 @@ class TestReplay:
         matcher = Matcher([Exchange({"method": "m", "params": {"a": one}})])
         assert (matcher.find("m", {"a": text}) is not None) is fits
 
-    def test_is_what_a_recorded_connection_is_with_the_variable(
-        self, path, monkeypatch
-    ):
+    def test_is_what_a_recorded_connection_is_with_the_variable(self, path, monkeypatch):
         """With TOOLBENCH_REPLAY=1, `record=` replays, and starts nothing."""
         recorded(path)
         monkeypatch.setenv("TOOLBENCH_REPLAY", "1")
@@ -206,9 +200,7 @@ class TestProcesses:
     def test_are_not_needed_any_more(self, path, mode, entry, monkeypatch):
         """A process that was recorded is replayed without it, with the same results."""
         config = {"mcpServers": {"g": {**entry(), "mode": mode}}}
-        with create_mcp_tools(
-            config, record=path, elicitation_handler=lambda _: None
-        ) as client:
+        with create_mcp_tools(config, record=path, elicitation_handler=lambda _: None) as client:
             before = client.servers["g"].snapshot(), called(client)
         monkeypatch.setenv("PATH", "")
         with cut_off() as tried, create_mcp_tools(replay=path) as client:
@@ -235,9 +227,7 @@ def called(client, skip=("hang", "never", "sleep")):
             }.get(whole["properties"][name].get("type"), "a")
             for name in whole.get("required", [])
         }
-        texts[tool.name] = (
-            client.servers[tool.server].call(tool.remote_name, arguments).text
-        )
+        texts[tool.name] = client.servers[tool.server].call(tool.remote_name, arguments).text
     return texts
 
 
@@ -279,9 +269,7 @@ class TestMisbehaving:
                 assert "nested too deeply to be recorded" in session.error
             assert session.call("ping").text == "pong"
 
-    @pytest.mark.parametrize(
-        "mode", ["http-500", "http-404", "http-401", "http-lost-session"]
-    )
+    @pytest.mark.parametrize("mode", ["http-500", "http-404", "http-401", "http-lost-session"])
     def test_over_http_fails_as_it_did(self, path, mode):
         """An error of HTTP is told in the same words."""
         with misbehaving_http(mode) as url:
@@ -295,9 +283,7 @@ class TestMisbehaving:
             with create_mcp_tools(**source, timeout=5) as client:
                 session = client.servers["m"]
                 session.call_seconds = 1.5
-                names = [
-                    t.remote_name for t in session.tools if t.remote_name not in SLOW
-                ]
+                names = [t.remote_name for t in session.tools if t.remote_name not in SLOW]
                 texts.append({n: session.call(n, {}).text for n in names})
         assert texts[0] == texts[1]
         assert len(texts[0]) > 10

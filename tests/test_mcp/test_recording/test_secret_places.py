@@ -68,9 +68,7 @@ def test_each_answer_belongs_to_its_form(path, era):
     def answer(question):
         return dict.fromkeys(question.schema["properties"], "x7z")
 
-    with create_mcp_tools(
-        {"n": server}, record=path, elicitation_handler=answer
-    ) as client:
+    with create_mcp_tools({"n": server}, record=path, elicitation_handler=answer) as client:
         assert client["log_in"]({}).text == "ok"
     assert '"town":"x7z"' in path.read_text()
     assert '"password":"x7z"' not in path.read_text()

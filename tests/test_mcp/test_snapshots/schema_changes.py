@@ -44,9 +44,7 @@ def union(*branches, keyword="anyOf"):
 
 def kinds(*names, keyword="oneOf"):
     """Objects that a constant tells apart."""
-    return union(
-        *(obj("kind", kind={"const": n}, v=TEXT) for n in names), keyword=keyword
-    )
+    return union(*(obj("kind", kind={"const": n}, v=TEXT) for n in names), keyword=keyword)
 
 
 def listed(*values):
@@ -70,9 +68,7 @@ def with_defs(ref, **definitions):
 
 def _case(name, before, after, as_input, as_output=None):
     flipped = {BREAKING: ADDITIVE, ADDITIVE: BREAKING}
-    return Case(
-        name, before, after, as_input, as_output or flipped.get(as_input, as_input)
-    )
+    return Case(name, before, after, as_input, as_output or flipped.get(as_input, as_input))
 
 
 # fmt: off

@@ -67,8 +67,6 @@ class TestCalls:
 
         records = list(history())[-2:]
         later = Snapshot({"tools": {"add": {"inputSchema": schema}}})
-        assert check_calls(later, records).summary == (
-            "1 of your 2 calls would be refused now."
-        )
+        assert check_calls(later, records).summary == ("1 of your 2 calls would be refused now.")
         assert check_calls(later, records, server="shop").checked == 2
         assert check_calls(later, records, server="other").checked == 0

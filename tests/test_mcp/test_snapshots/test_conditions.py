@@ -113,9 +113,9 @@ def is_shown(before, after, change):
     """Whether the example of a change was valid, is refused now, and stands in the sentence."""
     if change.example is None or "is refused now" not in change.text:
         return False
-    return validator_of(before).is_valid(change.example) and not validator_of(
-        after
-    ).is_valid(change.example)
+    return validator_of(before).is_valid(change.example) and not validator_of(after).is_valid(
+        change.example
+    )
 
 
 @pytest.mark.parametrize("name", NARROWED)

@@ -10,9 +10,7 @@ from toolbench.mcp.snapshots.snapshot import Snapshot
 
 def snapshot(description, **schema):
     tool = {"name": "t", "description": description}
-    return Snapshot(
-        {"tools": {"t": {**tool, "inputSchema": {"type": "object", **schema}}}}
-    )
+    return Snapshot({"tools": {"t": {**tool, "inputSchema": {"type": "object", **schema}}}})
 
 
 def test_marks_the_words_that_changed():

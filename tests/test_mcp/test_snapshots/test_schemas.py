@@ -239,9 +239,7 @@ class TestAnyTwoSchemas:
         """If a value fitted and fits no more, the change is breaking."""
         before, after = data.draw(SCHEMAS), data.draw(SCHEMAS)
         value = data.draw(VALUES)
-        if validator_of(before).is_valid(value) and not validator_of(after).is_valid(
-            value
-        ):
+        if validator_of(before).is_valid(value) and not validator_of(after).is_valid(value):
             assert worst(changes_of(before, after)) == BREAKING
 
     @settings(max_examples=100, deadline=None)
@@ -267,9 +265,7 @@ class TestAnyTwoSchemas:
                 assert new.is_valid(change.example)
                 assert not old.is_valid(change.example)
 
-    @pytest.mark.parametrize(
-        "schema", [True, False, None, 7, [], {"type": 3}, {"$ref": "#"}]
-    )
+    @pytest.mark.parametrize("schema", [True, False, None, 7, [], {"type": 3}, {"$ref": "#"}])
     def test_what_is_no_schema_does_not_raise(self, schema):
         """Whatever a server writes there, comparing gives changes."""
         assert changes_of(schema, {"type": "object"})
@@ -293,6 +289,4 @@ class TestTheCorpus:
             after["required"] = [*(after.get("required") or []), "zzz"]
             after["properties"] = {**(after.get("properties") or {}), "zzz": {}}
             changes = [c for c in changes_of(before, after) if c.severity == BREAKING]
-            assert [c.where for c in changes] == ["tools/t/inputSchema/required"], line[
-                "name"
-            ]
+            assert [c.where for c in changes] == ["tools/t/inputSchema/required"], line["name"]

@@ -67,9 +67,7 @@ def refusing(served, is_refused, status=503):
 WAYS = {"stdio": stdio, "http": http, "sse": sse}
 
 
-@pytest.fixture(
-    params=["modern stdio", "modern http", "legacy stdio", "legacy http", "legacy sse"]
-)
+@pytest.fixture(params=["modern stdio", "modern http", "legacy stdio", "legacy http", "legacy sse"])
 def session(request, client):
     """A session with the server, of each protocol and by each transport."""
     era, way = request.param.split()

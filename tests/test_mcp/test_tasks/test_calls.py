@@ -69,9 +69,7 @@ class TestWhileItRuns:
         with reporting(lambda *report: reports.append(report)):
             session.tools["add_up"]({})
         words = [words for _, _, words in reports]
-        assert any(
-            "task working · looked at 0 · asked every 0.07 s" in w for w in words
-        )
+        assert any("task working · looked at 0 · asked every 0.07 s" in w for w in words)
         assert any(
             (value, total) == (1, 2) and "step 1 · task working" in text
             for value, total, text in reports
@@ -200,6 +198,4 @@ class TestTwoTasks:
 
 def asking(tool, name):
     """A run of *tool* whose questions are answered with *name*."""
-    return Run(
-        tool, {}, source="python", asker=lambda _: Answer("accept", {"name": name})
-    )
+    return Run(tool, {}, source="python", asker=lambda _: Answer("accept", {"name": name}))

@@ -9,11 +9,11 @@ from test_mcp.peers import eventually, serving_app
 from test_mcp.task_server import TaskServer, app
 
 CONNECT = "%load_ext toolbench\n%mcp connect long {url}/mcp"
-TOOL = "from toolbench.extension import _loaded\ntool = next(iter(_loaded.values())).client[{name!r}]"
-IN_A_CELL = "tool({})"
-A_PANEL = (
-    "from toolbench.widgets.panel import ToolPanel; panel = ToolPanel(tool); panel"
+TOOL = (
+    "from toolbench.extension import _loaded\ntool = next(iter(_loaded.values())).client[{name!r}]"
 )
+IN_A_CELL = "tool({})"
+A_PANEL = "from toolbench.widgets.panel import ToolPanel; panel = ToolPanel(tool); panel"
 IN_A_PANEL = f"{A_PANEL}.run()"
 ENDS = {"restarted": Kernel.restart, "shut down": Kernel.shut_down}
 WAYS = {"a cell waits": IN_A_CELL, "a panel waits": IN_A_PANEL}
@@ -64,7 +64,8 @@ class TestTheEndOfAKernel:
         kernel.run(TOOL.format(name="greet"))
         kernel.run(A_PANEL)
         kernel.click("Run")
-        kernel.click("Greet")  # the tool does not say that it is harmless
+        # The tool does not say that it is harmless
+        kernel.click("Greet")
         kernel.wait_for("Whom?")
         kernel.restart()
         assert not server.asked("tasks/update")

@@ -26,7 +26,8 @@ def left_behind(request, tmp_path, monkeypatch):
         start(run)
         eventually(lambda: "looked at 1" in run.progress_state.message)
     assert run.done.wait(20)
-    assert run.state == "error"  # the client went away, not the task
+    # The client went away, not the task
+    assert run.state == "error"
     assert "disconnected" in run.outcome.text
     return entry
 
@@ -85,7 +86,8 @@ class TestTwoAccountsAtOneServer:
                 for name in ("first", "second")
             )
             first.tools["add_up"]({})
-            of_first, server.tasks = server.tasks, {}  # what the second account sees
+            # What the second account sees
+            of_first, server.tasks = server.tasks, {}
             assert list(second.tasks) == []
             server.tasks = of_first
             assert [task.tool for task in first.tasks] == ["add_up"]
@@ -153,9 +155,7 @@ class TestHostileIds:
             ids = [f"7\x1b]8;;evil{'x' * 1_000}{number}" for number in range(30)]
             server.tasks = {identity: {**task, "id": identity} for identity in ids}
             for name in ("7", "7\x1b"):
-                with pytest.raises(
-                    ToolNotFoundError, match="30 tasks of 'long'"
-                ) as raised:
+                with pytest.raises(ToolNotFoundError, match="30 tasks of 'long'") as raised:
                     session.tasks[name]
                 assert "\x1b" not in str(raised.value)
                 assert len(str(raised.value)) < 1_000

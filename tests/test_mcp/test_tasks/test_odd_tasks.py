@@ -91,9 +91,7 @@ class TestALongPause:
 
 
 class TestOddTasks:
-    @pytest.mark.parametrize(
-        "task", [{}, {"taskId": 7, "status": "working"}, {"taskId": ""}]
-    )
+    @pytest.mark.parametrize("task", [{}, {"taskId": 7, "status": "working"}, {"taskId": ""}])
     def test_without_an_id_is_an_error(self, call, task):
         """It cannot be followed, so it is no success."""
         result = call(task)

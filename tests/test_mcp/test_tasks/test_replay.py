@@ -14,9 +14,7 @@ from toolbench.testing import FakeMCPServer
 def recorded(request, tmp_path):
     """The file of a recording, and the results of its calls."""
     file = tmp_path / "tasks.jsonl"
-    with MCPClient(
-        timeout=20, elicitation_handler=lambda question: {"name": "Ada"}
-    ) as client:
+    with MCPClient(timeout=20, elicitation_handler=lambda question: {"name": "Ada"}) as client:
         session = client.connect("long", task_entry(request.param), record=file)
         return file, called(session.tools)
 

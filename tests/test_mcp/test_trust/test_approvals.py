@@ -77,9 +77,7 @@ class TestAServer:
         connect("Adds.")
         assert connect("Add.").trust.changes == []
 
-    def test_that_changes_while_it_is_connected_is_not_called(
-        self, tmp_path, approvals
-    ):
+    def test_that_changes_while_it_is_connected_is_not_called(self, tmp_path, approvals):
         """Every list is compared with what was approved, not only that of a new connection."""
         path = tmp_path / "script.json"
         with MCPClient(approvals=approvals) as client:
@@ -147,9 +145,7 @@ class TestApprovals:
 class TestKeys:
     def test_tell_programs_and_urls_apart(self):
         """A server is known by its command or URL; what is in this process needs no approval."""
-        assert (
-            server_key(read_entry("https://a.example/mcp")) == "https://a.example/mcp"
-        )
+        assert server_key(read_entry("https://a.example/mcp")) == "https://a.example/mcp"
         command = {"command": sys.executable, "args": ["-m", "server"]}
         assert server_key(read_entry(command)) == f"{sys.executable} -m server"
         assert server_key(read_entry(FakeMCPServer())) is None

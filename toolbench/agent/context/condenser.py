@@ -13,7 +13,8 @@ from toolbench.llm.models import Model, Usage, as_model
 from toolbench.llm.prompt_messages import system_message, user_message
 from toolbench.runs.cancellation.cancel_token import Cancellable
 
-_LONGEST = 400_000  # characters of the older turns that a model gets to summarise
+# Characters of the older turns that a model gets to summarise
+_LONGEST = 400_000
 _INSTRUCTIONS = (
     "You are given the older part of a conversation between a user and an agent that calls "
     "tools, as JSON. Summarise it for the agent, which goes on without it. Keep: what the user "
@@ -122,9 +123,7 @@ class LLMSummarizingCondenser:
         ]
         answer = chosen.complete(request, (), cancel=cancel)
         if not answer.text.strip():
-            msg = (
-                f"{chosen.name} gave no summary of the older part of the conversation."
-            )
+            msg = f"{chosen.name} gave no summary of the older part of the conversation."
             raise ModelError(msg)
         return Summary(_HEAD + answer.text.strip(), middle, answer.usage)
 

@@ -48,15 +48,14 @@ def without_images(message: Json, provider: Provider) -> tuple[Json, int]:
         images = value.get("parts") or ()
         count += len(images)
         left = {key: item for key, item in value.items() if key != "parts"}
-        return left | (
-            {"response": {**left["response"], "images": LEFT_OUT}} if images else {}
-        )
+        return left | ({"response": {**left["response"], "images": LEFT_OUT}} if images else {})
 
     return part(message), count
 
 
 _IMAGE = "[image]"
-_IMAGE_TOKENS = 1_000  # an estimate for each image, however many bytes it has
+# An estimate for each image, however many bytes it has
+_IMAGE_TOKENS = 1_000
 _KINDS = frozenset({"media_type", "mimeType", "mime_type"})
 """Keys with the media type of an image, in the same object as the `data` of the image."""
 Hide = Callable[[Json], Json]
@@ -89,9 +88,7 @@ class Turn:
 class Context:
     """All turns of a conversation so far, as messages for the model. Secrets are hidden."""
 
-    def __init__(
-        self, provider: Provider, system_prompt: str | None, hide: Hide
-    ) -> None:
+    def __init__(self, provider: Provider, system_prompt: str | None, hide: Hide) -> None:
         """Make a context without turns. Its only message is *system_prompt*, if there is one.
 
         Args:
@@ -101,9 +98,7 @@ class Context:
         """
         self.provider = provider
         self._hide = hide
-        self._head = (
-            [hide(system_message(system_prompt, provider))] if system_prompt else []
-        )
+        self._head = [hide(system_message(system_prompt, provider))] if system_prompt else []
         self._messages = list(self._head)
         self.turns: list[Turn] = []
         """The turns, oldest first. A new turn is appended; any other change makes a new list."""
@@ -136,9 +131,7 @@ class Context:
 
     def add(self, messages: Iterable[Json], event_ids: Iterable[int] = ()) -> None:
         """Add *messages* as one turn; *event_ids* are the numbers of the turn's events."""
-        turn = Turn(
-            tuple(self._hide(message) for message in messages), tuple(event_ids)
-        )
+        turn = Turn(tuple(self._hide(message) for message in messages), tuple(event_ids))
         self.turns.append(turn)
         self._messages += turn.messages
 
@@ -159,9 +152,7 @@ class Context:
         The summary is a message of the user, in the place of the first replaced turn.
         """
         recent: list[Turn] = []
-        note = Turn(
-            (self._hide(user_message(summary, self.provider)),), (min(forgotten),)
-        )
+        note = Turn((self._hide(user_message(summary, self.provider)),), (min(forgotten),))
         for turn in self.turns:
             if not forgotten.intersection(turn.event_ids):
                 recent.append(turn)
@@ -187,7 +178,8 @@ class Context:
         for place, turn in enumerate(turns):
             if ids.isdisjoint(turn.event_ids):
                 continue
-            own = 0 if turn.is_users else 1  # the model's own message stays
+            # The model's own message stays
+            own = 0 if turn.is_users else 1
             messages = [*turn.messages[:own]]
             for message in turn.messages[own:]:
                 changed, count = without_images(message, self.provider)

@@ -60,8 +60,4 @@ def with_ids(message: Json, ids: Sequence[str], provider: Provider) -> Json:
         return {**part, key: left.pop(0)} if is_call and left else part
 
     parts = message.get(where)
-    return (
-        {**message, where: [*map(numbered, parts)]}
-        if isinstance(parts, list)
-        else message
-    )
+    return {**message, where: [*map(numbered, parts)]} if isinstance(parts, list) else message

@@ -67,7 +67,8 @@ _REMARK = "One of the allowed values is secret, and is not listed."
 _SAMPLES = frozenset({"default", "example", "examples"})
 _TEXTS = frozenset({"detail", "error", "reason", "summary", "text", "thought"})
 """Keys of a saved event whose values are texts."""
-_LONG = 8  # characters: a shorter secret can be in the base64 of an image by chance
+# Characters: a shorter secret can be in the base64 of an image by chance
+_LONG = 8
 
 
 class Masking:
@@ -100,8 +101,7 @@ class Masking:
         if not self._redactor:
             return dict(data)
         return {
-            key: self._event_part(key, part, str(data.get("kind")))
-            for key, part in data.items()
+            key: self._event_part(key, part, str(data.get("kind"))) for key, part in data.items()
         }
 
     def values(self, value: Any) -> Any:
@@ -130,7 +130,8 @@ class Masking:
     def _of_message(self, key: str, value: Any) -> Any:
         if key in _PROTOCOL and not isinstance(value, list | tuple | Mapping):
             return value
-        if key == "data" and isinstance(value, str):  # an image
+        # An image
+        if key == "data" and isinstance(value, str):
             return self._long.text(value)
         if key in _WORKLOAD:
             return self._json_text(value) if key == "arguments" else self.values(value)

@@ -15,9 +15,12 @@ from toolbench.jsonschema.types import Json
 from toolbench.llm.models import Usage
 from toolbench.wording import counted
 
-_ROWS = 200  # messages, or tools, in a table
-_BRIEF = 160  # characters of a message in a row
-_EXACT = 40_000  # characters of the exact request that a cell shows
+# Messages, or tools, in a table
+_ROWS = 200
+# Characters of a message in a row
+_BRIEF = 160
+# Characters of the exact request that a cell shows
+_EXACT = 40_000
 
 
 @dataclass(frozen=True)
@@ -90,9 +93,7 @@ class SentRequest:
             "Tool",
             [
                 (name, _description(tool), tokens)
-                for (name, tokens), tool in zip(
-                    self.tool_tokens.items(), self.tools, strict=False
-                )
+                for (name, tokens), tool in zip(self.tool_tokens.items(), self.tools, strict=False)
             ],
         )
         whole = fold("The exact request", self._exact_html()) if exact else ""
@@ -159,9 +160,7 @@ class SentRequests(Sequence[SentRequest]):
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(len(self)))]
         messages, count, request = self._requests[index]
-        return replace(
-            request, messages=[self._hide(message) for message in messages[:count]]
-        )
+        return replace(request, messages=[self._hide(message) for message in messages[:count]])
 
     def __repr__(self) -> str:
         return f"<{counted(len(self), 'request')}>"
@@ -190,12 +189,9 @@ def _table(title: str, rows: Sequence[tuple[str, str, int]]) -> Html:
         for name, text, tokens in islice(rows, _ROWS)
     )
     more = len(rows) - _ROWS
-    rest = (
-        f'<div style="{REMARK}">{more:,} more are left out.</div>' if more > 0 else ""
-    )
+    rest = f'<div style="{REMARK}">{more:,} more are left out.</div>' if more > 0 else ""
     head = "".join(
-        f'<th scope="col" style="{CELL}">{word}</th>'
-        for word in (title, "Text", "Tokens")
+        f'<th scope="col" style="{CELL}">{word}</th>' for word in (title, "Text", "Tokens")
     )
     return Html(
         f'<table {NO_MATHS} style="{TABLE};width:100%;margin-bottom:8px"><thead><tr>{head}</tr>'

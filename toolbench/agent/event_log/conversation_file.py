@@ -152,9 +152,7 @@ def workspace_of(path: Path) -> str | None:
     """
     head = next(_lines(path))
     directory = head.get("working_dir")
-    return (
-        directory if isinstance(directory, str) and Path(directory).is_dir() else None
-    )
+    return directory if isinstance(directory, str) and Path(directory).is_dir() else None
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

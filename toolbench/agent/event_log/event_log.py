@@ -29,7 +29,8 @@ class EventLog(Sequence[Event]):
             redactor: Hides the secrets in the notice.
         """
         self._redactor = redactor
-        remembered.add(redactor.secrets)  # hides them in events without the log
+        # Hides them in events without the log
+        remembered.add(redactor.secrets)
         self._events: list[Event] = []
         self._listeners = list(listeners)
         self._lock = RLock()
@@ -57,8 +58,7 @@ class EventLog(Sequence[Event]):
         """Append all *events*, or none of them if an interrupt comes; see `append`."""
         with self._lock:
             numbered = [
-                replace(event, id=number)
-                for number, event in enumerate(events, self.last_id + 1)
+                replace(event, id=number) for number, event in enumerate(events, self.last_id + 1)
             ]
             self._events.extend(numbered)
         return numbered

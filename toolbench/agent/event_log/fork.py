@@ -24,7 +24,8 @@ def fork(loop: "Loop", other: "Loop", last: Event | int | None) -> None:
     copied = events[: _end_of(events, last)]
     unread = set(other.unread)
     if copied and isinstance(copied[-1], MessageEvent) and copied[-1].source == "user":
-        unread.add(copied[-1].id)  # the model of the fork has not read it
+        # The model of the fork has not read it
+        unread.add(copied[-1].id)
     is_same = other.context.provider == loop.context.provider
     rebuild = Rebuild(loop, is_same=is_same, unread=unread)
     for event in copied:
@@ -50,6 +51,4 @@ def _end_of(events: Sequence[Event], last: Event | int | None) -> int:
 
 
 def _is_of_one_answer(event: Event) -> bool:
-    return isinstance(event, ActionEvent) and bool(
-        event.metadata and event.metadata.index
-    )
+    return isinstance(event, ActionEvent) and bool(event.metadata and event.metadata.index)

@@ -94,7 +94,8 @@ class Rebuild:
                 self._waiting_events.append(event)
             case MessageEvent():
                 self._close_earlier()
-                text = event.text or IMAGE  # no other provider accepts its image
+                # No other provider accepts its image
+                text = event.text or IMAGE
                 self._loop.take_over(event, self._message_of(event, text, []))
             case NoticeEvent() if event.left_out:
                 self.close()
@@ -109,7 +110,8 @@ class Rebuild:
         self._loop.log.append_all(
             answer
             for answer in self._missing
-            if answer.action_id not in self._answered  # by a later event
+            # By a later event
+            if answer.action_id not in self._answered
         )
 
     def _close_earlier(self) -> None:
@@ -136,8 +138,7 @@ class Rebuild:
                     self._loop.toolset.reveal(answer.answer.names)
             if self._is_saved:
                 current.calls = [
-                    call if call.id in current.answers else _checked(call)
-                    for call in current.calls
+                    call if call.id in current.answers else _checked(call) for call in current.calls
                 ]
             self._loop.take_over_round(current)
         events, self._waiting_events, self._answers, self._edits = (
@@ -217,9 +218,7 @@ def without_lost_secret(call: ToolCall) -> ToolCall:
     return replace(call, error=error, action=None)
 
 
-def _marked(
-    value: Any, place: tuple[str | int, ...] = ()
-) -> Iterator[tuple[str | int, ...]]:
+def _marked(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     """Yield the path of each text in *value* that contains the mark of a secret."""
     if isinstance(value, str) and MARK in value:
         yield place

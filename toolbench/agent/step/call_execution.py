@@ -72,7 +72,8 @@ class Repeats:
 
 def _key(call: ToolCall) -> str:
     parts: list[Any] = [call.name, call.arguments]
-    if call.error is not None:  # arguments that could not be read are empty
+    # Arguments that could not be read are empty
+    if call.error is not None:
         parts.append(str(call.error))
     return json.dumps(parts, sort_keys=True, default=str)
 
@@ -83,7 +84,8 @@ if TYPE_CHECKING:
 _NOT_BEGUN = "The call was not begun: the conversation was interrupted before."
 _LEFT = "does not stop: it goes on in the background, and its answer will not be used."
 _EDITED = "\n[The person changed the arguments before the call ran. They were: "
-PATIENCE = 0.5  # seconds that stopped calls have to end before they are left alone
+# Seconds that stopped calls have to end before they are left alone
+PATIENCE = 0.5
 
 
 class Calls:
@@ -141,7 +143,8 @@ class Calls:
         self._token, self._stopped_at = CancelToken(), None
         try:
             self._run(current, stopping, chosen)
-        except BaseException:  # also an interrupt: every call gets an answer
+        except BaseException:
+            # Also an interrupt: every call gets an answer
             self._await_stopped()
             self.break_off(current)
             raise
@@ -159,7 +162,8 @@ class Calls:
     @property
     def asking(self) -> frozenset[int]:
         """The numbers of the running calls whose tools wait for the answer of a person."""
-        runs = dict(self._in_hand).items()  # a copy: another thread may change it
+        # A copy: another thread may change it
+        runs = dict(self._in_hand).items()
         return frozenset(id_ for id_, run in runs if run and run.state == "waiting")
 
     def take_in_hand(self, current: Round, chosen: Chosen = None) -> None:
@@ -197,7 +201,8 @@ class Calls:
             if stopping.is_set():
                 return
         self._running = list(runs.values())
-        if stopping.is_set():  # it may have been set since the last check
+        # It may have been set since the last check
+        if stopping.is_set():
             return
         self._carry_out(self._running)
         for call in waiting():
@@ -239,7 +244,8 @@ class Calls:
         return self.repeats.is_third(call.tool_call)
 
     def _run_of(self, call: ActionEvent, token: CancelToken) -> Run:
-        tool: Any = call.tool_call.tool  # `_misfit` has checked that it is there
+        # `_misfit` has checked that it is there
+        tool: Any = call.tool_call.tool
         run = run_here(
             tool,
             call.tool_call.arguments,
@@ -257,7 +263,8 @@ class Calls:
         if analyzer is None:
             return call.tool_call.security_risk
         try:
-            call = self._masked(call)  # an analyzer may ask a model
+            # An analyzer may ask a model
+            call = self._masked(call)
             if isinstance(analyzer, LLMSecurityAnalyzer):
                 return analyzer.rate(call, token, self._spend)
             return analyzer.security_risk(call)
@@ -329,7 +336,8 @@ class Calls:
             run.arguments,
             run.source,
             run.conversation,
-            action=run.action if tool is run.tool else None,  # an undo looks for it
+            # An undo looks for it
+            action=run.action if tool is run.tool else None,
             risk=run.risk,
         )
         again.asker = run.asker
@@ -342,9 +350,7 @@ class Calls:
         if not self._agent.recovery.reflect or call.tool_name in self._reflected:
             return ""
         self._reflected.add(call.tool_name)
-        self._note(
-            f"The model is asked to think before it calls {call.tool_name} again."
-        )
+        self._note(f"The model is asked to think before it calls {call.tool_name} again.")
         return REFLECT
 
     def _note(self, text: str) -> None:

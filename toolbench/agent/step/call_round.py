@@ -67,7 +67,8 @@ class Round:
         """The event numbers of the calls and answers in this round."""
         return [
             *(call.id for call in self.calls),
-            *(a.id for a in self.answers.values() if a.id),  # 0: not logged yet
+            # 0: not logged yet
+            *(a.id for a in self.answers.values() if a.id),
         ]
 
     def messages(self) -> list[Json]:
@@ -75,10 +76,7 @@ class Round:
 
         If the model wrote its calls as text, each answer is sent as a text with the role of the user.
         """
-        pairs = [
-            (call.tool_call, _readable(self.answers[call.id].answer))
-            for call in self.calls
-        ]
+        pairs = [(call.tool_call, _readable(self.answers[call.id].answer)) for call in self.calls]
         messages = [self.message, *respond_all(pairs)]
         provider = self.calls[0].tool_call.metadata.provider
         return [*map(dict, answerable(messages, provider))]
@@ -88,9 +86,7 @@ def _readable(observation: Observation) -> Observation:
     """Return *observation* in a form for the model, even if its own `to_llm_content` fails."""
     if type(observation).to_llm_content is Observation.to_llm_content:
         return observation
-    return _Read(
-        content=list(read_by_model(observation)), is_error=observation.is_error
-    )
+    return _Read(content=list(read_by_model(observation)), is_error=observation.is_error)
 
 
 class _Read(Observation):

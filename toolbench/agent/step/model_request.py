@@ -40,12 +40,11 @@ if TYPE_CHECKING:
 
 REFUSALS = frozenset({400, 413, 415, 422})
 """The HTTP statuses of a request that fails each time it is sent."""
-IMAGE_WORDS = re.compile(
-    r"\b(?:images?|image_url|vision|multi-?modal)\b", re.IGNORECASE
-)
+IMAGE_WORDS = re.compile(r"\b(?:images?|image_url|vision|multi-?modal)\b", re.IGNORECASE)
 """Words in the errors of providers that take no images, with any status: llama.cpp sends 500,
 OpenRouter 404."""
-_GROWTH = 1.1  # growth of the conversation before a failed condensation is tried again
+# Growth of the conversation before a failed condensation is tried again
+_GROWTH = 1.1
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,8 @@ class Requests:
         """
         self._token = token = CancelToken()
         try:
-            if stopping.is_set():  # set before there was a token to cancel
+            # Set before there was a token to cancel
+            if stopping.is_set():
                 return Outcome()
             self._condense(token)
             tools = self.offered
@@ -202,7 +202,8 @@ class Requests:
                 return
             self.wants_condensing = False
             summary = chosen.condense(turns, self._model, token)
-        except Exception as error:  # a model and a condenser may be a user's code
+        except Exception as error:
+            # A model and a condenser may be a user's code
             if token.cancelled or is_wanted:
                 raise
             self._failed_at = tokens
@@ -224,12 +225,8 @@ class Requests:
     def _outcome_of(self, answer: Answer) -> Outcome:
         """Turn *answer* into events: waiting calls, or a message."""
         self.spend(answer.usage)
-        calls = parse_tool_calls(
-            answer.message, self._toolset.tools, provider=self._model.provider
-        )
-        outcome = (
-            self._called(answer, calls) if calls else self._message_outcome(answer)
-        )
+        calls = parse_tool_calls(answer.message, self._toolset.tools, provider=self._model.provider)
+        outcome = self._called(answer, calls) if calls else self._message_outcome(answer)
         unknown = self._notice(self._unknown_cost(answer.usage))
         return replace(outcome, news=(*outcome.news, *unknown))
 
@@ -270,7 +267,8 @@ class Requests:
         calls = self._with_unique_ids(calls)
         numbered = with_ids(answer.message, [call.id or "" for call in calls], provider)
         message = self._masking.message(numbered)
-        events = self._log.append_all(  # all of them, or none after an interrupt
+        # All of them, or none after an interrupt
+        events = self._log.append_all(
             ActionEvent(
                 call,
                 call.action,

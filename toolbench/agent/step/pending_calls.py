@@ -60,7 +60,8 @@ def edit(loop: "Loop", current: Round, call: ActionEvent, arguments: Any) -> Non
         raise ToolbenchError(msg)
     edited = replace(call.tool_call, arguments=dict(arguments), error=None, action=None)
     changed = understood(edited, loop)
-    if call.tool_call.error is not None:  # perhaps a mark in place of a secret
+    # Perhaps a mark in place of a secret
+    if call.tool_call.error is not None:
         changed = without_lost_secret(changed)
     if changed.error is not None or changed.action is None:
         msg = f"The call was left as it is. {changed.error or 'It has no tool.'}"
@@ -90,9 +91,7 @@ def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
     )
 
 
-def _unwrapped(
-    tool: ToolDefinition[Any, Any], answer: ResultObservation
-) -> Observation:
+def _unwrapped(tool: ToolDefinition[Any, Any], answer: ResultObservation) -> Observation:
     """Return *answer* with the data that *tool* itself would give.
 
     If the output schema of *tool* wraps results, `{"result": value}` becomes `value`.

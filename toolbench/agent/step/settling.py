@@ -41,7 +41,8 @@ class Work:
         me = object()
         try:
             try:
-                if self._worker.setdefault("now", me) is not me:  # in one step
+                # In one step
+                if self._worker.setdefault("now", me) is not me:
                     msg = "This conversation is at work in another thread: wait, or interrupt() it."
                     raise ToolbenchError(msg)
                 self._mend(me)
@@ -111,7 +112,8 @@ def _last_answer(events: list[Event]) -> list[Event]:
 
 def _settle_round(loop: "Loop", calls: list[ActionEvent]) -> None:
     current = loop.round
-    if current is None:  # the interrupt came before the loop had the round
+    # The interrupt came before the loop had the round
+    if current is None:
         message = calls[0].message
         current = loop.round = Round({} if message is None else dict(message), calls)
         loop.calls.take_in_hand(current)

@@ -16,7 +16,9 @@ from toolbench.plain import sentence
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.questions import YES_OR_NO, Asker, ConsentLabels, Question, presets
 
-_DECLINED = "No person agreed to restore the saved version; `with answering(True):` agrees in advance."
+_DECLINED = (
+    "No person agreed to restore the saved version; `with answering(True):` agrees in advance."
+)
 
 
 @runtime_checkable
@@ -95,9 +97,7 @@ def last_edits(events: Iterable[Event]) -> Sequence[Edit]:
     return next(filter(None, edits), [])
 
 
-def _is_undoable(
-    call: ActionEvent, answer: ObservationEvent, undone: Container[int]
-) -> bool:
+def _is_undoable(call: ActionEvent, answer: ObservationEvent, undone: Container[int]) -> bool:
     return call.id not in undone and _has_run(call, answer) and _changes(call)
 
 

@@ -17,7 +17,8 @@ from toolbench.errors import ToolbenchError
 from toolbench.runs.current_run import active_run, current_run
 from toolbench.runs.run import Run
 
-_DEEPEST = 5  # how deep a conversation can be inside of others
+# How deep a conversation can be inside of others
+_DEEPEST = 5
 _DONE = ("answered", "finished")
 
 
@@ -59,16 +60,12 @@ class DelegateExecutor(ToolExecutor[DelegateAction, DelegateObservation]):
         """The agent that gets the tasks."""
         self._state = conv_state
 
-    def __call__(
-        self, action: DelegateAction, conversation: Any = None
-    ) -> DelegateObservation:
+    def __call__(self, action: DelegateAction, conversation: Any = None) -> DelegateObservation:
         """Let the agent do the task; return the agent's last text, as an error if it did not finish."""
         state = getattr(conversation, "state", None) or self._state
         depth = getattr(conversation, "depth", 0) + 1
         if depth > _DEEPEST:
-            text = (
-                f"Tasks are delegated {_DEEPEST} times at most: do this one yourself."
-            )
+            text = f"Tasks are delegated {_DEEPEST} times at most: do this one yourself."
             return DelegateObservation.from_text(text, is_error=True, reason="error")
         parent = conversation if isinstance(conversation, Conversation) else None
         with Conversation(state or ConversationState(), agent=self.agent) as sub:

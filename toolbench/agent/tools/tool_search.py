@@ -14,7 +14,8 @@ from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.wording import counted, words_of
 
-_MAX_DESCRIPTION = 300  # characters of a description
+# Characters of a description
+_MAX_DESCRIPTION = 300
 
 
 class SearchToolsAction(Action):
@@ -23,9 +24,7 @@ class SearchToolsAction(Action):
     query: str = Field(
         description="Words for the task of the tool, or from its name, such as `read file`."
     )
-    limit: int = Field(
-        default=5, ge=1, le=20, description="How many tools to return at most."
-    )
+    limit: int = Field(default=5, ge=1, le=20, description="How many tools to return at most.")
 
 
 class SearchToolsObservation(Observation):

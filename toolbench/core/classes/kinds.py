@@ -89,9 +89,7 @@ class Kinds(Generic[T]):
 
     def _names(self) -> list[str]:
         with self._lock:
-            names = {
-                c.__name__ for known in self._by_name.values() for c in known.values()
-            }
+            names = {c.__name__ for known in self._by_name.values() for c in known.values()}
         return sorted(names)
 
 

@@ -26,9 +26,7 @@ _NO_SCHEMAS = frozenset({"default", "expected", "metadata", "serialization"})
 _NOWHERE = object()
 
 
-def action_with_known_names(
-    action_type: type[ModelT], arguments: Mapping[str, Any]
-) -> ModelT:
+def action_with_known_names(action_type: type[ModelT], arguments: Mapping[str, Any]) -> ModelT:
     """Return the object of *action_type* for *arguments*, in which no name is unknown at any depth.
 
     A model that says `extra="allow"` or `extra="ignore"` in its `model_config` takes any name.
@@ -43,9 +41,7 @@ def action_with_known_names(
     try:
         strict = action_type.model_validate(arguments, extra="forbid")
     except ValidationError as error:
-        lines = error.errors(
-            include_url=False, include_context=False, include_input=False
-        )
+        lines = error.errors(include_url=False, include_context=False, include_input=False)
         paths = [tuple(line["loc"]) for line in lines if line["type"] in _UNKNOWN]
         if not paths and action is None:
             raise
@@ -92,16 +88,16 @@ def _inside(action_type: type[BaseModel]) -> _Inside:
     if inside is not None:
         return inside
     options = signature(action_type.model_validate).parameters.values()
-    takes_extra = any(
-        p.kind is Parameter.VAR_KEYWORD or p.name == "extra" for p in options
-    )
+    takes_extra = any(p.kind is Parameter.VAR_KEYWORD or p.name == "extra" for p in options)
     is_foreign = getattr(action_type, "foreign_schema", None) is not None
     if is_foreign or not takes_extra:
         inside = _Inside(can_drop=False)
     else:
-        action_type.model_rebuild(raise_errors=False)  # nothing if it is complete
+        # Nothing if it is complete
+        action_type.model_rebuild(raise_errors=False)
         if not action_type.__pydantic_complete__:
-            return _Inside(can_drop=False)  # pydantic says why, when it validates
+            # pydantic says why, when it validates
+            return _Inside(can_drop=False)
         schemas = list(_cores(action_type.__pydantic_core_schema__))
         cores = [
             core
@@ -131,9 +127,7 @@ def _cores(whole: Any) -> Iterator[dict[str, Any]]:
             if is_schema:
                 yield part
             # else its keys are names of a person, such as `type` and `metadata`
-            waiting += [
-                v for k, v in part.items() if not (is_schema and k in _NO_SCHEMAS)
-            ]
+            waiting += [v for k, v in part.items() if not (is_schema and k in _NO_SCHEMAS)]
         else:
             waiting += part
 
@@ -150,9 +144,7 @@ def _can_differ(core: Mapping[str, Any]) -> bool:
 
 def _table(core: Mapping[str, Any]) -> _Table:
     config = getattr(core.get("cls"), "__pydantic_config__", {})
-    aliases = [
-        field.get("validation_alias") or name for name, field in core["fields"].items()
-    ]
+    aliases = [field.get("validation_alias") or name for name, field in core["fields"].items()]
     names = [alias for alias in aliases if isinstance(alias, str)]
     return _Table(tuple(names), config.get("extra"))
 
@@ -174,15 +166,14 @@ def _problems(
     for loc in paths:
         path = without_branches(loc, arguments, missing=False)
         if path[-1:] != loc[-1:]:
-            continue  # a validator put it there
+            # A validator put it there
+            continue
         known = _names_at(path[:-1], action, arguments, inside)
         if known is not None and path[-1] not in known:
             yield Problem(path, unknown_name(str(path[-1]), known))
 
 
-def _names_at(
-    path: Path, value: Any, arguments: Any, inside: _Inside
-) -> list[str] | None:
+def _names_at(path: Path, value: Any, arguments: Any, inside: _Inside) -> list[str] | None:
     """Return the names that the object at *path* in *value* takes; None if it may take any name."""
     extra = _extra(value, None)
     for step in path:
@@ -211,9 +202,8 @@ def _reads_names(value: Any) -> bool:
 
 def _extra(value: Any, inherited: str | None) -> str | None:
     """Return what *value* does with unknown names: by its own configuration, or else *inherited*."""
-    if isinstance(
-        value, BaseModel
-    ):  # a model inherits nothing from the model around it
+    # A model inherits nothing from the model around it
+    if isinstance(value, BaseModel):
         return value.model_config.get("extra")
     config = getattr(type(value), "__pydantic_config__", None)
     return inherited if config is None else config.get("extra")
@@ -225,9 +215,7 @@ def _fields(value: Any) -> Mapping[str, str]:
     if declared is None:
         own = fields(value) if is_dataclass(value) else ()
         return {field.name: field.name for field in own}
-    config = getattr(value, "model_config", None) or getattr(
-        type(value), "__pydantic_config__", {}
-    )
+    config = getattr(value, "model_config", None) or getattr(type(value), "__pydantic_config__", {})
     by_name = (
         config.get("populate_by_name")
         or config.get("validate_by_name")
@@ -261,10 +249,12 @@ def _part(value: Any, sent: Any, step: str | int) -> Any:
             return value[step]
         if len(value) != len(sent):
             return _NOWHERE
-        return list(value.values())[list(sent).index(step)]  # another key, same place
+        # Another key, same place
+        return list(value.values())[list(sent).index(step)]
     if isinstance(value, Sequence) and isinstance(step, int):
         return value[step] if step < len(value) else _NOWHERE
-    if isinstance(value, Set):  # all are alike, but in another order
+    # All are alike, but in another order
+    if isinstance(value, Set):
         return next(iter(value), _NOWHERE)
     attribute = _fields(value).get(str(step))
     return _NOWHERE if attribute is None else getattr(value, attribute, _NOWHERE)

@@ -94,14 +94,13 @@ def _checks(validator: SchemaValidator) -> dict[str, Any]:
     return {"_check": model_validator(mode="before")(_classmethod(check))}
 
 
-_classmethod: Any = classmethod  # pydantic's stubs do not know the builtin's type
+# pydantic's stubs do not know the builtin's type
+_classmethod: Any = classmethod
 
 
 def misfit_line(problem: Problem, value: Any) -> InitErrorDetails:
     """Return the detail of a `ValidationError` about *problem* of *value*; it keeps its sentence."""
-    misfit = PydanticCustomError(
-        "json_schema", "{sentence}", {"sentence": problem.message}
-    )
+    misfit = PydanticCustomError("json_schema", "{sentence}", {"sentence": problem.message})
     return InitErrorDetails(type=misfit, loc=problem.path, input=value)
 
 
@@ -143,9 +142,7 @@ class _AsItCame:
     """A mark on a field: pydantic does not check or convert its value; the JSON Schema checked it."""
 
     @classmethod
-    def __get_pydantic_core_schema__(
-        cls, source: Any, handler: Any
-    ) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> core_schema.CoreSchema:
         return core_schema.any_schema()
 
 
@@ -157,7 +154,8 @@ def _fields(base: type[BaseModel], schema: Mapping[str, Any]) -> dict[str, Any]:
         attribute = safe_attribute(name, names)
         names.add(attribute)
         hint, default = _python_type(node), cast("Any", ...)
-        if name not in whole.required:  # None if unset
+        # None if unset
+        if name not in whole.required:
             hint, default = hint | None, None
         fields[attribute] = (
             Annotated[hint, _AsItCame],

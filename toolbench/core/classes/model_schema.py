@@ -17,7 +17,8 @@ from toolbench.jsonschema.refs import resolve
 from toolbench.jsonschema.walk import every, mapping
 from toolbench.redaction.detection.locations import is_secret
 
-_UNSAYABLE = object()  # a default that JSON cannot express
+# A default that JSON cannot express
+_UNSAYABLE = object()
 _SIMPLE = frozenset({str, int, bool, type(None)})
 
 
@@ -82,19 +83,15 @@ def full_schema(model: type[BaseModel]) -> dict[str, Any]:
 
 def _generate(model: type[BaseModel]) -> dict[str, Any]:
     schema = model.model_json_schema(schema_generator=_Untitled)
-    for name, definition in mapping(
-        schema, "$defs"
-    ).items():  # pydantic adds titles of enums later
+    # pydantic adds titles of enums later
+    for name, definition in mapping(schema, "$defs").items():
         if definition.get("title") in (name, name.rpartition("__")[2]):
             del definition["title"]
     for _, node in every(schema):
         for name, field in mapping(node, "properties").items():
-            if (
-                isinstance(field, dict)
-                and field.get("default")
-                and is_secret(name, field)
-            ):
-                del field["default"]  # the caller need not know it
+            if isinstance(field, dict) and field.get("default") and is_secret(name, field):
+                # The caller need not know it
+                del field["default"]
     # a model that refers to itself: callers look for `type: object` at the top
     whole, _ = resolve(schema, schema)
     return cast("dict[str, Any]", whole)

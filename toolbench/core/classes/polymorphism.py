@@ -41,7 +41,8 @@ def by_kind(base: type[Any], own: CoreSchema) -> CoreSchema:
             return handler(value)
         try:
             return base.from_dict(value)
-        except KindError as error:  # pydantic reports a ValueError as its own
+        except KindError as error:
+            # pydantic reports a ValueError as its own
             raise ValueError(str(error)) from error
 
     def dump(value: Any, handler: SerializerFunctionWrapHandler) -> Any:

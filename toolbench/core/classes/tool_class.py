@@ -10,12 +10,14 @@ from weakref import WeakValueDictionary
 
 from toolbench.core.functions.function_shape import FunctionCall
 
-if TYPE_CHECKING:  # a tool uses this module
+# A tool uses this module
+if TYPE_CHECKING:
     from toolbench.core.tool import ToolDefinition
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 _STATE = "ConversationState()"
-_BASE = "toolbench.core.tool"  # the module of the classes whose `create` makes nothing
+# The module of the classes whose `create` makes nothing
+_BASE = "toolbench.core.tool"
 
 
 class ToolClass(NamedTuple):
@@ -86,9 +88,7 @@ _warned: "WeakValueDictionary[int, ToolDefinition[Any, Any]]" = WeakValueDiction
 """The tools that `warn_of_earlier_class` warned of, by their ids: a tool may have no hash."""
 
 
-def warn_of_earlier_class(
-    tool: "ToolDefinition[Any, Any]", *, stacklevel: int = 1
-) -> None:
+def warn_of_earlier_class(tool: "ToolDefinition[Any, Any]", *, stacklevel: int = 1) -> None:
     """Warn, once for each tool, with the sentence of `remake_advice` if there is one.
 
     Args:
@@ -115,8 +115,7 @@ def _needed_arguments(kind: "type[ToolDefinition[Any, Any]]") -> Iterator[str]:
         is_first = place == 0 and parameter.kind in _POSITIONAL
         is_required = parameter.default is Parameter.empty
         if is_first and (
-            is_required
-            or (parameter.default is None and _uses(kind.create, parameter.name))
+            is_required or (parameter.default is None and _uses(kind.create, parameter.name))
         ):
             yield _STATE
         elif is_required:

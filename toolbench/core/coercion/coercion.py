@@ -29,7 +29,8 @@ def contents_of(value: Any) -> list[Content]:
     A list that has content blocks or images among its items becomes the content of all its items.
     Any other list is written as JSON.
     """
-    if type(value) in _DATA:  # as most results are
+    # As most results are
+    if type(value) in _DATA:
         return [TextContent(text=_json(value))]
     make = _maker_of(value)
     return [TextContent(text=_json(value))] if make is None else make(value)
@@ -92,10 +93,12 @@ _PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
 def _from_pil(image: Any) -> list[Content]:
     buffer = BytesIO()
     try:
-        if image.mode not in _PNG_MODES:  # a photo in CMYK, a map of floats
+        # A photo in CMYK, a map of floats
+        if image.mode not in _PNG_MODES:
             image = image.convert("RGBA" if image.mode.endswith(("A", "a")) else "RGB")
         image.save(buffer, format="PNG")
-    except (OSError, ValueError) as error:  # mostly an empty image
+    except (OSError, ValueError) as error:
+        # Mostly an empty image
         return [TextContent(text=f"An image that cannot be shown: {error}.")]
     return _from_bytes(buffer.getvalue())
 
@@ -108,12 +111,14 @@ def _from_figure(figure: Any) -> list[Content]:
 
 # --- tables ---------------------------------------------------------------------------
 
-_ROWS = 500  # of a table that a model gets; to see other rows, it must ask for fewer
+# Of a table that a model gets; to see other rows, it must ask for fewer
+_ROWS = 500
 
 
 def _from_table(table: Any) -> list[Content]:
     first_rows = table.head(_ROWS)
-    counted = type(table.index).__name__ == "RangeIndex"  # an index of mere row numbers
+    # An index of mere row numbers
+    counted = type(table.index).__name__ == "RangeIndex"
     text = first_rows.to_csv(index=not counted).strip() or str(table)
     if rest := len(table) - len(first_rows):
         text += f"\n… {rest:,} more rows of {len(table):,}"
@@ -129,8 +134,7 @@ def _comes_from(module: str, name: str) -> Callable[[Any], bool]:
     An object of a subclass counts too. The library is not imported.
     """
     return lambda value: any(
-        c.__name__ == name and c.__module__.partition(".")[0] == module
-        for c in type(value).__mro__
+        c.__name__ == name and c.__module__.partition(".")[0] == module for c in type(value).__mro__
     )
 
 
@@ -182,13 +186,12 @@ class ResultObservation(Observation):
 
     def _structured(self) -> dict[str, Any] | None:
         """Return the result as a JSON object; None if the result is something else."""
-        if not isinstance(self.result, Mapping | BaseModel) and not is_dataclass(
-            self.result
-        ):
+        if not isinstance(self.result, Mapping | BaseModel) and not is_dataclass(self.result):
             return None
         try:
             value = from_json(to_json(self.result, inf_nan_mode="constants"))
-        except ValueError:  # not JSON: the content is enough
+        except ValueError:
+            # Not JSON: the content is enough
             return None
         return value if isinstance(value, dict) else None
 
@@ -222,7 +225,8 @@ def observation_of(
     Raises:
         TypeError: If *result* cannot become an observation of the class.
     """
-    if isinstance(result, Observation):  # also of another class, for an error
+    # Also of another class, for an error
+    if isinstance(result, Observation):
         return result
     by_name = _class_by_kind(result, observation_type)
     if observation_type is None:
@@ -246,27 +250,28 @@ def observation_of(
         raise TypeError(msg) from error
 
 
-def _class_by_kind(
-    result: Any, expected: type[Observation] | None
-) -> type[Observation] | None:
+def _class_by_kind(result: Any, expected: type[Observation] | None) -> type[Observation] | None:
     """Return the class that *result* names in its `kind`; None if there is no such class.
 
     Also return None if *expected* itself accepts a field `kind`: then the key is an ordinary value.
     """
     kind = None
-    with suppress(Exception):  # a foreign mapping may raise
+    # A foreign mapping may raise
+    with suppress(Exception):
         kind = result.get("kind") if isinstance(result, Mapping) else None
     if not isinstance(kind, str) or (expected is not None and takes_kind(expected)):
         return None
     if expected is not None and kind == expected.__name__:
         return expected
-    with suppress(KindError):  # then it is an ordinary dict
+    # Then it is an ordinary dict
+    with suppress(KindError):
         return Observation.resolve_kind(kind)
     return None
 
 
 def _loaded(result: Any, by_name: type[Observation] | None) -> Observation | None:
-    with suppress(Exception):  # as above
+    # As above
+    with suppress(Exception):
         if by_name is not None:
             return by_name.from_dict(result)
         if isinstance(result, Mapping) and "content" in result:
@@ -276,7 +281,8 @@ def _loaded(result: Any, by_name: type[Observation] | None) -> Observation | Non
 
 def _fields(result: Any) -> dict[str, Any] | None:
     if isinstance(result, BaseModel):
-        return result.model_dump(round_trip=True)  # without computed fields
+        # Without computed fields
+        return result.model_dump(round_trip=True)
     if is_dataclass(result) and not isinstance(result, type):
         return asdict(result)
     return dict(result) if isinstance(result, Mapping) else None
@@ -296,7 +302,8 @@ def masked_observation(observation: Observation, redactor: Redactor) -> Observat
     hidden: Any = redactor.value(observation)
     if isinstance(hidden, Observation):
         if hidden is not observation:
-            results.forget(hidden)  # nothing is left to hide, and no secret is kept
+            # Nothing is left to hide, and no secret is kept
+            results.forget(hidden)
         return hidden
     return Observation.from_text(f"The result is not shown: {hidden}.", is_error=True)
 

@@ -56,9 +56,7 @@ class CallForms:
             raise TypeError(ToolClass(kind.name, kind).advice)
         return super().__new__(cls)
 
-    def __call__(
-        self, action: Any = ..., /, conversation: Any = None, **arguments: Any
-    ) -> Any:
+    def __call__(self, action: Any = ..., /, conversation: Any = None, **arguments: Any) -> Any:
         """Call the tool; see `ToolDefinition`."""
         raise NotImplementedError
 
@@ -87,9 +85,7 @@ class CallForms:
         """
 
         def call(*positional: Any, **arguments: Any) -> Any:
-            ordered = (
-                signature.bind_partial(*positional).arguments if positional else {}
-            )
+            ordered = signature.bind_partial(*positional).arguments if positional else {}
             if twice := ordered.keys() & arguments.keys():
                 msg = f"{self.name}() got multiple values for argument {min(twice)!r}"
                 raise TypeError(msg)
@@ -126,9 +122,7 @@ class CallForms:
             follows = parameters and parameters[-1].default is not Parameter.empty
             if name in by_name or (follows and field.is_required()):
                 kind = Parameter.KEYWORD_ONLY
-            parameters.append(
-                Parameter(name, kind, default=default, annotation=annotation)
-            )
+            parameters.append(Parameter(name, kind, default=default, annotation=annotation))
         if others or self.action_type.model_config.get("extra") == "allow":
             rest = "arguments"
             while any(parameter.name == rest for parameter in parameters):
@@ -141,7 +135,8 @@ class CallForms:
         function = getattr(self.executor, "function", None)
         try:
             parameters = signature_of(function).parameters if function else {}
-        except (TypeError, ValueError):  # the function has no readable signature
+        except (TypeError, ValueError):
+            # The function has no readable signature
             return frozenset()
         kind = Parameter.KEYWORD_ONLY
         return frozenset(n for n, p in parameters.items() if p.kind is kind)

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 _PARTS = ("title", "schema")
 
 
-def field_changes(
-    tool: "ToolDefinition[Any, Any]", update: Mapping[str, Any]
-) -> dict[str, Any]:
+def field_changes(tool: "ToolDefinition[Any, Any]", update: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a copy of *tool* that get a new value, for the changes in *update*.
 
     *update* names fields of the tool. It may also have `title`, which changes the annotations, and
@@ -48,13 +46,9 @@ def field_changes(
     return changes
 
 
-def _with_schema(
-    tool: "ToolDefinition[Any, Any]", schema: Any, executor: Any
-) -> dict[str, Any]:
+def _with_schema(tool: "ToolDefinition[Any, Any]", schema: Any, executor: Any) -> dict[str, Any]:
     if not isinstance(schema, Mapping):
-        msg = (
-            f"{tool.name}: the schema is a JSON Schema, an object, not {clip(schema)}."
-        )
+        msg = f"{tool.name}: the schema is a JSON Schema, an object, not {clip(schema)}."
         raise RegistrationError(msg)
     changes: dict[str, Any] = {
         "action_type": Action.from_mcp_schema(tool.action_type.__name__, schema)

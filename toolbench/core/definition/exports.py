@@ -20,10 +20,9 @@ _EVERYBODY = frozenset({"model", "app"})
 def as_json(meta: Mapping[str, Any]) -> dict[str, Any]:
     """Return *meta* as JSON: bytes in base64, other objects as their text."""
     try:
-        text = to_json(
-            dict(meta), fallback=str, bytes_mode="base64", inf_nan_mode="strings"
-        )
-    except ValueError:  # a lone surrogate, which UTF-8 cannot encode
+        text = to_json(dict(meta), fallback=str, bytes_mode="base64", inf_nan_mode="strings")
+    except ValueError:
+        # A lone surrogate, which UTF-8 cannot encode
         known: dict[str, Any] = sendable(dict(meta))
         return known
     plain: dict[str, Any] = from_json(text)
@@ -80,9 +79,7 @@ class Exports:
             )
             raise ToolbenchError(msg)
 
-    def parameters(
-        self, *, security_risk: bool = False, summary: bool = False
-    ) -> dict[str, Any]:
+    def parameters(self, *, security_risk: bool = False, summary: bool = False) -> dict[str, Any]:
         """Return a copy of the JSON Schema of the arguments, as a model gets it.
 
         Args:
@@ -110,7 +107,8 @@ class Exports:
             exported = self._as_mcp.copy()
         else:
             exported = self._mcp_tool(deepcopy(input_schema), deepcopy(output_schema))
-        if self.meta is not None:  # it may have changed
+        # It may have changed
+        if self.meta is not None:
             exported["_meta"] = as_json(self.meta)
         return exported
 

@@ -34,9 +34,7 @@ def _call_by_keywords(tool_name: str, action_type: type[Action]) -> str:
     return f"{tool_name}({keywords})" if can_be_called else ""
 
 
-def misfits(
-    secrecy: Secrecy, error: Exception, arguments: Mapping[str, Any]
-) -> list[Problem]:
+def misfits(secrecy: Secrecy, error: Exception, arguments: Mapping[str, Any]) -> list[Problem]:
     """List the problems of *arguments*, whose check raised *error*; *secrecy* masks secrets in them."""
     if isinstance(error, ArgumentsError):
         return list(error.problems)

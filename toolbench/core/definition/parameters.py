@@ -45,7 +45,8 @@ class Ready:
 def _as_json(value: dict[str, Any]) -> Any:
     try:
         return from_json(to_json(value))
-    except ValueError:  # a lone surrogate in a default: UTF-8 cannot encode it
+    except ValueError:
+        # A lone surrogate in a default: UTF-8 cannot encode it
         return sendable(value)
 
 
@@ -67,9 +68,7 @@ class Parameters:
     def _accepted(self) -> Ready:
         return Ready(self._takes)
 
-    def get(
-        self, *, security_risk: bool = False, summary: bool = False
-    ) -> dict[str, Any]:
+    def get(self, *, security_risk: bool = False, summary: bool = False) -> dict[str, Any]:
         """Return the JSON Schema for a caller of the tool, such as a model.
 
         *security_risk* and *summary* each add a property about the call itself, unless the tool has

@@ -38,8 +38,7 @@ class Serializable:
             "description": self.description,
             "action_type": self.action_type.kind_of(),
             "observation_type": observation_type and observation_type.kind_of(),
-            "annotations": self.annotations
-            and self.annotations.model_dump(exclude_unset=True),
+            "annotations": self.annotations and self.annotations.model_dump(exclude_unset=True),
             "meta": self.meta if self.meta is None else as_json(self.meta),
         }
 
@@ -54,7 +53,8 @@ class Serializable:
         fields = dict(data)
         kind = fields.pop("kind", cls.__name__)
         target: Any = cls if kind == cls.__name__ else cls.resolve_kind(kind)
-        if target is not cls:  # the class may have its own from_dict
+        # The class may have its own from_dict
+        if target is not cls:
             loaded: Self = target.from_dict(data)
             return loaded
         check_present(fields, "name", "action_type")
@@ -73,9 +73,7 @@ class Serializable:
         return alias
 
     @classmethod
-    def __get_pydantic_core_schema__(
-        cls, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Let a pydantic model have a tool as a field, saved by `to_dict` and loaded by `from_dict`."""
         return cls._core_schema()
 
@@ -100,7 +98,8 @@ class Serializable:
             raise ValueError(msg)  # noqa: TRY004 - pydantic reports a ValueError as its own
         try:
             return cls.from_dict(value)
-        except ToolNotFoundError as error:  # also a KeyError; its message is complete
+        except ToolNotFoundError as error:
+            # Also a KeyError; its message is complete
             raise ValueError(str(error)) from error
         except (TypeError, AttributeError) as error:
             msg = f"this is not a saved tool: {error}"

@@ -17,9 +17,7 @@ class ToolAddress(NamedTuple):
     def of(cls, tool: ToolDefinition[Any, Any]) -> "ToolAddress":
         """Return the address of *tool*."""
         server = tool.source.partition(":")[2]
-        return cls(
-            server, getattr(tool, "remote_name", tool.name) if server else tool.name
-        )
+        return cls(server, getattr(tool, "remote_name", tool.name) if server else tool.name)
 
     @property
     def full_name(self) -> str:

@@ -21,7 +21,8 @@ def parse(docstring: str | None) -> Doc:
         return Doc()
     import griffe  # noqa: PLC0415 - only where a function becomes a tool
 
-    silent = {"warnings": False}  # a faulty docstring is not an error here
+    # A faulty docstring is not an error here
+    silent = {"warnings": False}
     quiet: Any = dict.fromkeys(("google", "numpy", "sphinx"), silent)
     sections = griffe.parse_auto(
         griffe.Docstring(cleandoc(docstring)),

@@ -44,17 +44,18 @@ class FunctionCall(FunctionExecutor):
 
     def __call__(self, action: Action, conversation: Any = None) -> Any:
         """Call the function with the arguments in *action*."""
-        __tracebackhide__ = True  # IPython leaves out such frames
+        # IPython leaves out such frames
+        __tracebackhide__ = True
         args, kwargs = self._arguments(action, conversation)
         return self.function(*args, **kwargs)
 
     def misnamed(self) -> list[str]:
         """List the parameters that the docstring describes, but that the function does not have."""
-        if issubclass(self._shape.action_type, Open):  # any name is a parameter
+        # Any name is a parameter
+        if issubclass(self._shape.action_type, Open):
             return []
-        inner = innermost(
-            self.function
-        )  # inside a partial it also has the bound parameters
+        # Inside a partial it also has the bound parameters
+        inner = innermost(self.function)
         names = {*signature(self.function).parameters, *signature(inner).parameters}
         known = names.union(self._shape.names.values())
         described = parse(inner.__doc__).parameters
@@ -63,9 +64,7 @@ class FunctionCall(FunctionExecutor):
     def __reduce__(self) -> Any:
         return FunctionCall, (self.function, self._shape)
 
-    def _arguments(
-        self, action: Action, conversation: Any
-    ) -> tuple[list[Any], dict[str, Any]]:
+    def _arguments(self, action: Action, conversation: Any) -> tuple[list[Any], dict[str, Any]]:
         args: list[Any] = []
         kwargs = dict(action.model_extra or {})
         unset = self._shape.only_if_set - action.model_fields_set
@@ -81,9 +80,7 @@ class FunctionCall(FunctionExecutor):
         return args, kwargs
 
 
-def shape_of(
-    function: Callable[..., Any], name: str, about: Mapping[str, str]
-) -> Shape:
+def shape_of(function: Callable[..., Any], name: str, about: Mapping[str, str]) -> Shape:
     """Return the parameters and the return type of *function*, in the form that a tool needs.
 
     Args:
@@ -105,7 +102,8 @@ def shape_of(
             arguments.append(_Argument(p.name, hint, p.default))
         elif (table := _unpacked(hint)) is not None:
             arguments += _keys(table, name)
-        else:  # arguments of any name, each of this type
+        else:
+            # Arguments of any name, each of this type
             bases = (Action, Open)
             fields["__pydantic_extra__"] = dict[str, hint]  # type: ignore[valid-type]
     by_attribute: dict[str, _Argument] = {}
@@ -119,9 +117,7 @@ def shape_of(
     return Shape(
         action_type=_action_class(name, bases, innermost(function), fields),
         names={a: one.name for a, one in by_attribute.items()},
-        only_if_set=frozenset(
-            a for a, one in by_attribute.items() if one.default is _UNSET
-        ),
+        only_if_set=frozenset(a for a, one in by_attribute.items() if one.default is _UNSET),
         by_position=frozenset(
             p.name for p in parameters.values() if p.kind is Parameter.POSITIONAL_ONLY
         ),
@@ -143,7 +139,8 @@ class _Argument:
     """The default; `_UNSET` if the argument is not passed to the function when it is left out."""
 
 
-_UNPACK = re.compile(r"typing(_extensions)?\.Unpack")  # two objects on Python 3.11
+# Two objects on Python 3.11
+_UNPACK = re.compile(r"typing(_extensions)?\.Unpack")
 _QUALIFIER = re.compile(r"typing(?:_extensions)?\.(Required|NotRequired|ReadOnly)")
 
 
@@ -161,9 +158,7 @@ def _keys(table: Any, name: str) -> list[_Argument]:
         default = Parameter.empty if key in table.__required_keys__ else _UNSET
         while match := _QUALIFIER.fullmatch(str(get_origin(hint))):
             # postponed annotations hide these from the TypedDict
-            default = {"Required": Parameter.empty, "NotRequired": _UNSET}.get(
-                match[1], default
-            )
+            default = {"Required": Parameter.empty, "NotRequired": _UNSET}.get(match[1], default)
             [hint] = get_args(hint)
         fields.append(_Argument(key, hint, default))
     return fields
@@ -180,7 +175,8 @@ def _hints(annotated: Any, name: str) -> dict[str, Any]:
 def _parameters(function: Callable[..., Any], name: str) -> Mapping[str, Parameter]:
     try:
         parameters = signature(function).parameters
-    except ValueError as error:  # some builtins have none
+    except ValueError as error:
+        # Some builtins have none
         msg = f"{name}: a model cannot know which arguments to send: {error}."
         raise RegistrationError(msg) from error
     first = next(iter(parameters), "")
@@ -202,21 +198,22 @@ def _parameters(function: Callable[..., Any], name: str) -> Mapping[str, Paramet
 
 def _field(field: _Argument, attribute: str, about: str | None) -> tuple[Any, Any]:
     hint, default = field.hint, field.default
-    if default is None and not _takes_none(hint):  # `x: int = None` accepts None too
+    # `x: int = None` accepts None too
+    if default is None and not _takes_none(hint):
         hint = Optional[hint]  # noqa: UP045 - of a value, not in an annotation
     options: dict[str, Any] = {}
     if attribute != field.name:
         options["alias"] = field.name
     if about and not _is_described(hint):
         options["description"] = about
-    if default is _UNSET:  # schemas do not show a default factory
+    # Schemas do not show a default factory
+    if default is _UNSET:
         default = Field(default_factory=lambda: None)
     # a default that is a Field(...) has priority
     value = ... if default is Parameter.empty else default
     if type(value).__module__ not in _SAFE_MODULES:
-        value = Field(
-            default=value
-        )  # a class body asks each value whether it is abstract
+        # A class body asks each value whether it is abstract
+        value = Field(default=value)
     return Annotated[hint, Field(**options)], value
 
 
@@ -249,7 +246,8 @@ def _action_class(
             __qualname__=f"{around}{inside}{title}",
             **fields,
         )
-        model.model_rebuild()  # does nothing if it is complete
+        # Does nothing if it is complete
+        model.model_rebuild()
     except (PydanticUserError, NameError) as error:
         # the next sentence is about models the user never sees
         reason = str(error).partition("\n")[0].partition(". Set ")[0].rstrip(".")

@@ -29,13 +29,13 @@ class OrphanGuard:
     def add(self, leader: int) -> None:
         """Add a program: the process with the id *leader* and its session end when this process ends."""
         with self._lock:
-            if self._owner != os.getpid():  # after a fork: the watch is our parent's
+            # After a fork: the watch is our parent's
+            if self._owner != os.getpid():
                 self._leaders, self._watch, self._owner = set(), None, os.getpid()
             self._leaders.add(leader)
             if self._watch is None or not self._tell(f"+{leader}"):
-                with suppress(
-                    OSError
-                ):  # no watch can start: the program works without it
+                # No watch can start: the program works without it
+                with suppress(OSError):
                     self._start()
 
     def discard(self, leader: int) -> None:
@@ -50,10 +50,13 @@ class OrphanGuard:
 
     def _start(self) -> None:
         """Start the watch, and send it the process ids of all programs."""
-        self._end()  # the earlier watch, which may have been killed
-        if not sys.executable:  # Python inside of another program
+        # The earlier watch, which may have been killed
+        self._end()
+        # Python inside of another program
+        if not sys.executable:
             return
-        psutil = find_spec("psutil")  # not imported here: the watch is what needs it
+        # Not imported here: the watch is what needs it
+        psutil = find_spec("psutil")
         if psutil is None or psutil.origin is None:
             return
         place = str(Path(psutil.origin).parents[1])
@@ -83,7 +86,8 @@ class OrphanGuard:
     def _end(self) -> None:
         watch, self._watch = self._watch, None
         if watch is not None and watch.stdin is not None:
-            watch.kill()  # the watch has nothing left to end
+            # The watch has nothing left to end
+            watch.kill()
             watch.stdin.close()
             watch.wait()
 

@@ -17,18 +17,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from psutil import Process
 
-_LOOK = 1.0  # seconds between two looks at the parent
-_PATIENCE = 1.0  # seconds after the end of stdin, and again after SIGTERM
+# Seconds between two looks at the parent
+_LOOK = 1.0
+# Seconds after the end of stdin, and again after SIGTERM
+_PATIENCE = 1.0
 
 
 def main(parent: int) -> None:
     """Read the lines about programs until *parent* is gone; then end the programs."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # this process always ends by itself
+        # This process always ends by itself
+        signal.signal(number, signal.SIG_IGN)
     leaders: dict[int, Process] = {}
     rest = b""
     while True:
-        is_alone = os.getppid() != parent  # it may have left lines to read
+        # It may have left lines to read
+        is_alone = os.getppid() != parent
         if select.select([0], [], [], 0 if is_alone else _LOOK)[0]:
             chunk = os.read(0, 65536)
             if not chunk:
@@ -48,7 +52,8 @@ def _take(line: str, leaders: "dict[int, Process]") -> None:
     if line[0] == "-":
         leaders.pop(pid, None)
         return
-    with suppress(NoSuchProcess):  # it has ended already
+    # It has ended already
+    with suppress(NoSuchProcess):
         leaders[pid] = Process(pid)
 
 
@@ -65,7 +70,8 @@ def _end(leaders: "Iterable[Process]") -> None:
     late = {process for leader in leaders for process in _members(leader)}
     for process in victims | late:
         with suppress(NoSuchProcess):
-            process.kill()  # psutil checks that it is not another process with the same number
+            # psutil checks that it is not another process with the same number
+            process.kill()
 
 
 def _members(leader: "Process") -> "set[Process]":
@@ -73,7 +79,8 @@ def _members(leader: "Process") -> "set[Process]":
     from psutil import NoSuchProcess, Process, pid_exists, pids  # noqa: PLC0415 - below
 
     members = {leader} if leader.is_running() else set()
-    if members or not pid_exists(leader.pid):  # else another process has its number
+    # Else another process has its number
+    if members or not pid_exists(leader.pid):
         for pid in pids():
             with suppress(OSError, NoSuchProcess):
                 if os.getsid(pid) == leader.pid:
@@ -85,7 +92,6 @@ def _members(leader: "Process") -> "set[Process]":
 
 
 if __name__ == "__main__":
-    sys.path.append(
-        sys.argv[2]
-    )  # psutil is there: this script starts without site-packages
+    # psutil is there: this script starts without site-packages
+    sys.path.append(sys.argv[2])
     main(int(sys.argv[1]))

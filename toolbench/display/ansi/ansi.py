@@ -43,9 +43,7 @@ def _last_state(line: str) -> str:
     if "\r" not in line:
         return line
     states = line.split("\r")
-    last = max(
-        (i for i, state in enumerate(states) if _STYLED.sub("", state)), default=0
-    )
+    last = max((i for i, state in enumerate(states) if _STYLED.sub("", state)), default=0)
     colours = (match for state in states[:last] for match in STYLE.findall(state))
     return "".join((*colours, *states[last:]))
 

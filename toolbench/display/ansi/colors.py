@@ -19,8 +19,10 @@ MUTED = "color-mix(in srgb,currentColor 72%,transparent)"
 CONTRAST = 4.5
 """The least contrast between text and background (WCAG 2, level AA)."""
 
-_SHARE = 0.75  # the share of the colour; the rest is the page's text colour
-_MARGIN = 0.2  # of contrast: browsers mix and round differently
+# The share of the colour; the rest is the page's text colour
+_SHARE = 0.75
+# Of contrast: browsers mix and round differently
+_MARGIN = 0.2
 _STEPS = 32
 _BLACK: Rgb = (0, 0, 0)
 _WHITE: Rgb = (255, 255, 255)
@@ -82,8 +84,7 @@ def nearest_on_page(color: Rgb) -> Rgb:
 
 def _faint_on(color: Rgb, papers: tuple[tuple[Rgb, Rgb], ...]) -> bool:
     return any(
-        contrast(mix(color, ink, _SHARE), paper) < CONTRAST + _MARGIN
-        for paper, ink in papers
+        contrast(mix(color, ink, _SHARE), paper) < CONTRAST + _MARGIN for paper, ink in papers
     )
 
 

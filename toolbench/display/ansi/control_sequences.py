@@ -7,11 +7,12 @@ Usually they come from a wrong decoding, and the text after them must stay visib
 
 import re
 
-_CSI = r"\x1b\[[0-?]*[ -/]*[@-~]?"  # colours, cursor, erasing
-_STRING = (  # titles, hyperlinks, images: ended by BEL or ST, or cut off at the line's end
-    r"\x1b[\]P^_X][^\x07\x1b\x9c\x18\x1a\n]*(?:\x07|\x1b\\|\x9c|\x18|\x1a)?"
-)
-_SHORT = r"\x1b[ -/]*[0-~]?"  # everything else that begins with ESC
+# Colours, cursor, erasing
+_CSI = r"\x1b\[[0-?]*[ -/]*[@-~]?"
+# Titles, hyperlinks, images: ended by BEL or ST, or cut off at the line's end
+_STRING = r"\x1b[\]P^_X][^\x07\x1b\x9c\x18\x1a\n]*(?:\x07|\x1b\\|\x9c|\x18|\x1a)?"
+# Everything else that begins with ESC
+_SHORT = r"\x1b[ -/]*[0-~]?"
 
 SEQUENCE = re.compile(f"{_CSI}|{_STRING}|{_SHORT}")
 """One control sequence, complete or cut off."""

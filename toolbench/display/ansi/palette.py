@@ -1,6 +1,7 @@
 """The colours on a page for the colours of a terminal; written by scripts/palette.py."""
 
-ON_PAGE = {  # the colour a program asked for: the nearest that reads on light and dark
+# The colour a program asked for: the nearest that reads on light and dark
+ON_PAGE = {
     "#000000": "#707070", "#00005f": "#7070a5", "#000087": "#6868b8",
     "#0000af": "#6868d0", "#0000d7": "#6060e6", "#0000ff": "#6060ff",
     "#005f00": "#388238", "#005f5f": "#307d7d", "#005f87": "#307d9e",

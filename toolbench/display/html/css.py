@@ -11,7 +11,8 @@ TEXT_FONT = (
     "font-size:var(--jp-content-font-size1,14px)"
 )
 TEXT_COLOR = "color:var(--jp-content-font-color1,inherit)"
-LINE = "1px solid rgba(128,128,128,.32)"  # visible on both themes, kept by sanitisers
+# Visible on both themes, kept by sanitisers
+LINE = "1px solid rgba(128,128,128,.32)"
 REMARK = f"color:{MUTED};font-size:12px"
 
 PRE = (
@@ -20,9 +21,6 @@ PRE = (
 )
 """The style of a block of terminal text; add `white-space`."""
 
-TABLE = (
-    f"{CODE_FONT};{TEXT_COLOR};table-layout:auto;border-collapse:collapse;"
-    "margin:0;border:0"
-)
+TABLE = f"{CODE_FONT};{TEXT_COLOR};table-layout:auto;border-collapse:collapse;margin:0;border:0"
 CELL = "padding:3px 10px 3px 0;text-align:left;vertical-align:top;border:0"
 """The style of a table's cell; declarations after it override its parts."""

@@ -6,8 +6,10 @@ from typing import Any
 from toolbench.display.escape import Html
 from toolbench.display.html.images import Image, read_image
 
-_LARGEST = 100_000  # bytes: an icon is small, and is saved in each notebook
-_SIDE = 20  # pixels
+# Bytes: an icon is small, and is saved in each notebook
+_LARGEST = 100_000
+# Pixels
+_SIDE = 20
 
 
 def icon_html(icons: Any) -> Html:

@@ -13,7 +13,8 @@ from toolbench.plain import clip
 LARGEST = 5_000_000
 """The most bytes of an image that is put into a page, and so into a saved notebook."""
 
-_LONGEST = 3 * LARGEST + 1_000  # characters of its URL, with every byte as %XX
+# Characters of its URL, with every byte as %XX
+_LONGEST = 3 * LARGEST + 1_000
 _DATA = re.compile(
     r"data:(image/(?:png|jpe?g|gif|webp|bmp|svg\+xml))"
     r"(?:;[\w.-]+=[\w.-]*|;utf-?8)*(;base64)?,(.*)",
@@ -74,7 +75,8 @@ def read_image(url: str) -> Image:
     kind = match[1].lower().replace("jpg", "jpeg")
     try:
         data = _decode(match[3], base64=bool(match[2]))
-    except ValueError:  # wrong base64, or a character not allowed in a URL
+    except ValueError:
+        # Wrong base64, or a character not allowed in a URL
         return Image("", kind, problem="not valid base64")
     problem = "" if data else "empty"
     if len(data) > LARGEST:

@@ -20,7 +20,8 @@ from toolbench.display.html.images import read_image
 LIMIT = 100_000
 """The characters of text to keep, by default."""
 
-_LARGEST = 500_000  # characters of HTML to read at most
+# Characters of HTML to read at most
+_LARGEST = 500_000
 _DEEPEST = 50
 _BLOCK = "margin:0 0 .6em 0"
 _BOLD = f"{_BLOCK};font-weight:600"
@@ -64,7 +65,8 @@ _ATTRIBUTE = re.compile(
     r"""(?:"(?P<quoted>[^"]*+)"?|'(?P<single>[^']*+)'?|(?P<bare>[^\s"'>]++)))?+"""
 )
 
-_UNNAMED = re.compile(r"<th( [^>]*)>(\s*)</th>")  # in the output
+# In the output
+_UNNAMED = re.compile(r"<th( [^>]*)>(\s*)</th>")
 
 
 def inert_html(source: str, *, limit: int = LIMIT) -> Html:
@@ -91,7 +93,8 @@ class _Writer:
     def __init__(self, room: int) -> None:
         self._room = room
         self._parts: list[str] = []
-        self._open: list[tuple[str, str]] = []  # tag as read, markup that closes it
+        # Tag as read, markup that closes it
+        self._open: list[tuple[str, str]] = []
         self._has_content = False
 
     def result(self) -> Html:
@@ -99,7 +102,8 @@ class _Writer:
             return Html("")
         closing = (end for _, end in reversed(self._open))
         body = "".join((*self._parts, *closing))
-        body = _UNNAMED.sub(r"<td\1>\2</td>", body)  # an empty head becomes a cell
+        # An empty head becomes a cell
+        body = _UNNAMED.sub(r"<td\1>\2</td>", body)
         return Html(f'<div {NO_MATHS} style="overflow:auto">{body}</div>')
 
     def feed(self, source: str) -> None:
@@ -109,7 +113,8 @@ class _Writer:
             place = piece.end()
             tag = (piece["tag"] or "").lower()
             if not tag:
-                continue  # a comment or similar
+                # A comment or similar
+                continue
             if piece["end"]:
                 self._leave(tag)
             elif tag in _SILENT:
@@ -147,14 +152,16 @@ class _Writer:
 
     def _enter(self, tag: str, begin: str, end: str) -> None:
         if len(self._open) < _DEEPEST and self._room > 0:
-            self._room -= len(tag)  # limits markup without text too
+            # Limits markup without text too
+            self._room -= len(tag)
             self._open.append((tag, end))
             self._parts.append(begin)
 
     def _link(self, address: str) -> None:
         opened = link(address, Html("")).removesuffix("</a>")
         inside = any(tag == "a" for tag, _ in self._open)
-        if opened and not inside:  # HTML allows no link in a link
+        # HTML allows no link in a link
+        if opened and not inside:
             self._enter("a", opened, "</a>")
 
     def _image(self, address: str) -> None:

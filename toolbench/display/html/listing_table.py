@@ -16,10 +16,13 @@ from toolbench.display.html.css import (
 )
 from toolbench.plain import str_of
 
-_LONGEST = 2_000  # characters of one cell
+# Characters of one cell
+_LONGEST = 2_000
 _WRITTEN = re.compile(r"(≈ )?\d{1,3}(,?\d{3})*", re.ASCII)
-_WORD = 24  # characters of a cell without a space that is never broken
-_NAME = 40  # characters; a longer name is broken
+# Characters of a cell without a space that is never broken
+_WORD = 24
+# Characters; a longer name is broken
+_NAME = 40
 
 
 def listing_html(
@@ -40,12 +43,10 @@ def listing_html(
         columns = [columns[i] for i in used]
         rows = [[row[i] for i in used] for row in rows]
     numeric = [
-        bool(rows) and all(_is_number(row[index]) for row in rows)
-        for index in range(len(columns))
+        bool(rows) and all(_is_number(row[index]) for row in rows) for index in range(len(columns))
     ]
     sentences = [
-        index > 0 and any(_is_sentence(row[index]) for row in rows)
-        for index in range(len(columns))
+        index > 0 and any(_is_sentence(row[index]) for row in rows) for index in range(len(columns))
     ]
     marks = [" data-toolbench-sentence" * has for has in sentences]
     heads = "".join(
@@ -54,8 +55,7 @@ def listing_html(
     )
     body = "".join(f"<tr>{_cells(row, numeric, marks)}</tr>" for row in rows)
     below = "".join(
-        f'<div style="{REMARK};white-space:pre-wrap">{escape(note)}</div>'
-        for note in notes
+        f'<div style="{REMARK};white-space:pre-wrap">{escape(note)}</div>' for note in notes
     )
     table = (
         f'<table style="{TABLE};{TEXT_FONT};font-size:13px"><thead style="border-bottom:{LINE}"><tr>{heads}</tr></thead>'
@@ -72,9 +72,7 @@ def listing_html(
 def _cells(row: Sequence[object], numeric: Sequence[bool], marks: Sequence[str]) -> str:
     return "".join(
         f'<td{mark} style="{CELL};{_flow(index, cell)}{_side(is_number)}">{_text(cell)}</td>'
-        for index, (cell, is_number, mark) in enumerate(
-            zip(row, numeric, marks, strict=True)
-        )
+        for index, (cell, is_number, mark) in enumerate(zip(row, numeric, marks, strict=True))
     )
 
 
@@ -86,14 +84,13 @@ def _flow(index: int, cell: object) -> str:
     """Return the CSS of *cell*; a name in the first column is broken only if it is very long."""
     if index == 0:
         is_long = len(str_of(cell)) > _NAME
-        wrap = (
-            "min-width:24em;overflow-wrap:anywhere" if is_long else "white-space:nowrap"
-        )
+        wrap = "min-width:24em;overflow-wrap:anywhere" if is_long else "white-space:nowrap"
         return f"{CODE_FONT};font-size:12px;{wrap};"
     if _is_sentence(cell):
         return "min-width:6em;overflow-wrap:break-word;word-break:normal;"
     if " " not in str_of(cell) and len(str_of(cell)) <= _WORD:
-        return "white-space:nowrap;"  # a date is not broken at its hyphens
+        # A date is not broken at its hyphens
+        return "white-space:nowrap;"
     return "min-width:4em;overflow-wrap:break-word;word-break:normal;"
 
 

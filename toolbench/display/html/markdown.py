@@ -7,7 +7,8 @@ from toolbench.display.html.css import TEXT_FONT
 LIMIT = 20_000
 """The number of characters of Markdown to show, by default."""
 
-_LARGEST = 10  # times the limit
+# Times the limit
+_LARGEST = 10
 
 
 def markdown_html(text: str, *, limit: int = LIMIT) -> Html:
@@ -27,7 +28,8 @@ def markdown_html(text: str, *, limit: int = LIMIT) -> Html:
 
     capped = cap(text, limit)
     body = "".join(rendered(part) for part in (capped.head, capped.notice, capped.tail))
-    if len(body) > _LARGEST * limit:  # a few characters can ask for a million cells
+    # A few characters can ask for a million cells
+    if len(body) > _LARGEST * limit:
         body = preformatted(str(capped))
     style = f"{TEXT_FONT};line-height:1.5;overflow-wrap:anywhere"
     return Html(f'<div {NO_MATHS} style="{style}">{body}</div>')

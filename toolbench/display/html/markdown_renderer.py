@@ -11,9 +11,7 @@ from toolbench.display.escape import Html, escape, link, safe_address, visible
 from toolbench.display.html.css import CELL, CODE_FONT, LINE, PRE
 
 _BLOCK = "margin:0 0 .6em 0"
-_CODE = (
-    f"white-space:pre-wrap;{_BLOCK};padding:.5em .7em;border:{LINE};border-radius:4px"
-)
+_CODE = f"white-space:pre-wrap;{_BLOCK};padding:.5em .7em;border:{LINE};border-radius:4px"
 _STYLES = {
     "paragraph_open": _BLOCK,
     "heading_open": f"{_BLOCK};font-weight:600",
@@ -48,10 +46,12 @@ def _restyle(tokens: Iterable[Token]) -> None:
             token.tag = "p"
         elif token.type in ("link_open", "link_close"):
             links += token.nesting
-        elif token.type == "image" and links:  # HTML allows no link in a link
+        elif token.type == "image" and links:
+            # HTML allows no link in a link
             token.attrSet("src", "")
         if style := _STYLES.get(token.type):
-            own = token.attrGet("style")  # the alignment of a table's column
+            # The alignment of a table's column
+            own = token.attrGet("style")
             token.attrSet("style", f"{style};{own}" if own else style)
         _restyle(token.children or ())
 
@@ -72,22 +72,18 @@ class _Renderer(RendererHTML):
         opened = link(str(tokens[idx].attrGet("href")), Html(""))
         return opened.removesuffix("</a>")
 
-    def image(
-        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
-    ) -> str:
+    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         token = tokens[idx]
         label = self.renderInlineAsText(token.children or [], options, env)
         label_html = escape(f"[image: {label}]" if label else "[image]")
         return link(str(token.attrGet("src")), label_html)
 
-    def fence(
-        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
-    ) -> str:
+    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return preformatted(tokens[idx].content.rstrip("\n"))
 
     code_block = fence
 
 
-_PARSER = _Parser(
-    "commonmark", {"html": False, "xhtmlOut": False}, renderer_cls=_Renderer
-).enable(["table", "strikethrough"])
+_PARSER = _Parser("commonmark", {"html": False, "xhtmlOut": False}, renderer_cls=_Renderer).enable(
+    ["table", "strikethrough"]
+)

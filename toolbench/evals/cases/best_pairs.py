@@ -6,9 +6,7 @@ If each row simply took the first column that fits, there might be fewer pairs.
 from collections.abc import Callable
 
 
-def most_pairs(
-    rows: int, columns: int, fits: Callable[[int, int], bool]
-) -> dict[int, int]:
+def most_pairs(rows: int, columns: int, fits: Callable[[int, int], bool]) -> dict[int, int]:
     """Return the index of a fitting column for as many rows as possible; no column is used twice.
 
     Source: Kuhn's algorithm for matchings in bipartite graphs, without recursion.
@@ -57,9 +55,7 @@ def _reach(
     return None
 
 
-def _swap(
-    row: int, end: int, owner: dict[int, int], via: dict[int, int | None]
-) -> None:
+def _swap(row: int, end: int, owner: dict[int, int], via: dict[int, int | None]) -> None:
     """Move each row on the path to its next column, up to the free column *end*.
 
     *row* gets the first column.

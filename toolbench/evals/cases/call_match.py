@@ -11,7 +11,8 @@ from toolbench.evals.cases.field_rules import EQUAL, FieldRule
 from toolbench.plain import clip
 from toolbench.redaction.detection.secrecy import BY_NAMES
 
-_MOST = 5  # up to this number of calls of one tool, every order is tried
+# Up to this number of calls of one tool, every order is tried
+_MOST = 5
 
 _ABSENT: Any = object()
 
@@ -135,9 +136,7 @@ def _pattern(path: Path) -> str:
 
 def _has_rules_below(path: Path, rules: Mapping[str, FieldRule]) -> bool:
     heads = {Problem(path, "").where, _pattern(path)}
-    return any(
-        field.startswith((f"{head}.", f"{head}[")) for field in rules for head in heads
-    )
+    return any(field.startswith((f"{head}.", f"{head}[")) for field in rules for head in heads)
 
 
 def _sentence(rule: FieldRule | None, target: Any, actual: Any) -> str:
@@ -188,8 +187,7 @@ def _best(
     many = max(rows, columns)
     orders = permutations(range(many))
     candidates = [
-        [(i, j) for i, j in enumerate(order) if i < rows and j < columns]
-        for order in orders
+        [(i, j) for i, j in enumerate(order) if i < rows and j < columns] for order in orders
     ]
     return min(candidates, key=lambda pairs: sum(len(table[p]) for p in pairs))
 

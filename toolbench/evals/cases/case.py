@@ -113,9 +113,7 @@ class Case:
     @cached_property
     def _redactor(self) -> Redactor:
         """The redactor for expected arguments that are named like a secret, such as `password`."""
-        secrets = [
-            s for call in self.calls for s in BY_NAMES.secrets_in(call.arguments)
-        ]
+        secrets = [s for call in self.calls for s in BY_NAMES.secrets_in(call.arguments)]
         return Redactor(secrets) if secrets else NO_SECRETS
 
     def __repr__(self) -> str:

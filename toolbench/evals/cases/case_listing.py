@@ -11,17 +11,16 @@ from toolbench.plain import clip
 from toolbench.redaction.detection.secrecy import BY_NAMES
 from toolbench.wording import counted
 
-_LINES = 200  # cases
-_BRIEF = 300  # characters of arguments
+# Cases
+_LINES = 200
+# Characters of arguments
+_BRIEF = 300
 _COLUMNS = ("case", "prompt", "expected", "compared as", "forbidden", "tags")
 
 
 def expected_text(case: Case) -> str:
     """Return the calls that *case* expects, on one line."""
-    calls = [
-        f"{call.name}({_arguments(BY_NAMES.hide(call.arguments)[0])})"
-        for call in case.calls
-    ]
+    calls = [f"{call.name}({_arguments(BY_NAMES.hide(call.arguments)[0])})" for call in case.calls]
     return ", ".join(calls) or "no call"
 
 

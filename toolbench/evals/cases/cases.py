@@ -57,9 +57,7 @@ class Cases(MutableSequence[Case]):
         pairs: Iterable[tuple[RunRecord | int, str]]
         if isinstance(prompts, str):
             if not records:
-                msg = (
-                    "The history is empty: run the tool first, then make a case of it."
-                )
+                msg = "The history is empty: run the tool first, then make a case of it."
                 raise CaseError(msg)
             pairs = [(records[-1], prompts)]
         else:
@@ -99,9 +97,7 @@ class Cases(MutableSequence[Case]):
                 different calls. After all tools, one case without a call is added.
             seed: Another number gives other values.
         """
-        tool_list = [
-            find_tool(tool) if isinstance(tool, str) else tool for tool in tools
-        ]
+        tool_list = [find_tool(tool) if isinstance(tool, str) else tool for tool in tools]
         absences: list[str] = []
         cases = cls(proposals.propose(tool_list, absences.append, each=each, seed=seed))
         for text in absences:
@@ -198,16 +194,16 @@ def _case(value: Any) -> Case:
             return Case(prompt, expect, **fields)
         except TypeError:
             pass
-    msg = f"Cases are Case(prompt, expect) or objects with `prompt` and `expect`, not {clip(value)}."
+    msg = (
+        f"Cases are Case(prompt, expect) or objects with `prompt` and `expect`, not {clip(value)}."
+    )
     raise CaseError(msg)
 
 
 def _record(run: RunRecord | int, records: Sequence[RunRecord]) -> RunRecord:
     if isinstance(run, RunRecord):
         return run
-    record_of_run = next(
-        (record for record in reversed(records) if record.id == run), None
-    )
+    record_of_run = next((record for record in reversed(records) if record.id == run), None)
     if record_of_run is None:
         msg = f"There is no run {run!r} in the history: %tool_history shows the last ones."
         raise CaseError(msg)

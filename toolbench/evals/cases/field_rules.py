@@ -10,9 +10,11 @@ from toolbench.errors import CaseError, did_you_mean
 from toolbench.evals.cases.best_pairs import most_pairs
 from toolbench.plain import clip
 
-_RELATIVE = 1e-3  # tolerance of `approx`, because models round numbers
+# Tolerance of `approx`, because models round numbers
+_RELATIVE = 1e-3
 _ABSOLUTE = 1e-9
-_PATIENCE = 1.0  # seconds to search a model's text for one pattern
+# Seconds to search a model's text for one pattern
+_PATIENCE = 1.0
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,7 @@ class FieldRule:
         if self.kind == "approx":
             _tolerances(self.value)
         if self.kind not in TAKE_VALUE and self.value is not None:
-            msg = (
-                f"The rule {self.kind!r} takes no value, but it got {clip(self.value)}."
-            )
+            msg = f"The rule {self.kind!r} takes no value, but it got {clip(self.value)}."
             raise CaseError(msg)
 
     @property
@@ -124,8 +124,7 @@ def _approx(tolerance: Any, expected: Any, actual: Any) -> bool:
         )
     if _is_list(expected) and _is_list(actual):
         return len(expected) == len(actual) and all(
-            _approx(tolerance, one, other)
-            for one, other in zip(expected, actual, strict=True)
+            _approx(tolerance, one, other) for one, other in zip(expected, actual, strict=True)
         )
     return equal_json(expected, actual)
 
@@ -174,7 +173,9 @@ def _compiled(pattern: Any) -> Any:
         try:
             import regex  # noqa: PLC0415 - Pyodide has no build of it
         except ImportError:
-            msg = "Regular expressions in cases need the package regex, which is not installed here."
+            msg = (
+                "Regular expressions in cases need the package regex, which is not installed here."
+            )
             raise CaseError(msg) from None
         try:
             return regex.compile(pattern)
@@ -197,8 +198,7 @@ def _subset(_: Any, expected: Any, actual: Any) -> bool:
     """Tell whether *actual* has all keys and items of *expected*, at any depth; it may have more."""
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return all(
-            key in actual and _subset(_, value, actual[key])
-            for key, value in expected.items()
+            key in actual and _subset(_, value, actual[key]) for key, value in expected.items()
         )
     if _is_list(expected) and _is_list(actual):
         return _paired(expected, actual, lambda e, a: _subset(_, e, a))

@@ -55,13 +55,9 @@ def propose(
             if len(texts) == each:
                 break
         if each > 0 and not texts:
-            on_absence(
-                f"No case was proposed for {tool.name}, write one yourself: {why}."
-            )
+            on_absence(f"No case was proposed for {tool.name}, write one yourself: {why}.")
     if tools:
-        yield Case(
-            "Thank you, that is all for now.", None, name="no call", tags=(PROPOSAL,)
-        )
+        yield Case("Thank you, that is all for now.", None, name="no call", tags=(PROPOSAL,))
 
 
 def _arguments(
@@ -99,9 +95,7 @@ def _value(node: Node, random: Random, depth: int, *, whole: bool) -> Any:
             count = min(count, int(node.limit("maxItems") or count))
             if node.items is None:
                 return list(_TEXTS[:count])
-            return [
-                _value(node.items, random, depth + 1, whole=whole) for _ in range(count)
-            ]
+            return [_value(node.items, random, depth + 1, whole=whole) for _ in range(count)]
         case "integer" | "number":
             return _number(node, random)
         case "boolean":
@@ -113,14 +107,9 @@ def _value(node: Node, random: Random, depth: int, *, whole: bool) -> Any:
 
 def _object(node: Node, random: Random, depth: int, *, whole: bool) -> dict[str, Any]:
     names = [
-        name
-        for name in node.properties
-        if name in node.required or (whole and depth < _DEEPEST)
+        name for name in node.properties if name in node.required or (whole and depth < _DEEPEST)
     ]
-    return {
-        name: _value(node.properties[name], random, depth + 1, whole=whole)
-        for name in names
-    }
+    return {name: _value(node.properties[name], random, depth + 1, whole=whole) for name in names}
 
 
 def _number(node: Node, random: Random) -> float:

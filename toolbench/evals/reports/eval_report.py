@@ -25,9 +25,11 @@ from toolbench.llm.lint import Finding, lint_tools
 from toolbench.plain import clip
 from toolbench.wording import CROSS, counted
 
-_MAX_LINES = 10  # failures in the text of a report
+# Failures in the text of a report
+_MAX_LINES = 10
 _WIDTH = 110
-_NAME = 200  # characters of a tool's name that a model made up
+# Characters of a tool's name that a model made up
+_NAME = 200
 _STOPS = {
     "interrupted": "It was interrupted",
     "max_cost": "It stopped for max_cost",
@@ -110,9 +112,7 @@ class EvalReport(ReportEntries[Trial]):
             )
             notices.append(f"{_STOPS[self.stopped]} {where}. {self._how_to_go_on}")
         if self._is_cost_unknown:
-            notices.append(
-                "Some answers do not say what they cost: max_cost could not count them."
-            )
+            notices.append("Some answers do not say what they cost: max_cost could not count them.")
         cases = {id(trial.case): trial.case for trial in self}
         proposals = sum(case.is_proposal for case in cases.values())
         if proposals:
@@ -173,19 +173,14 @@ class EvalReport(ReportEntries[Trial]):
             lines.append(text_line(f"{pair}: {count:,}"))
         for trial in self.failures[:_MAX_LINES]:
             problem = "; ".join(trial.problems) or trial.problem
-            lines.append(
-                text_line(f"{CROSS} {trial.model}: {clip(trial.title)}: {problem}")
-            )
+            lines.append(text_line(f"{CROSS} {trial.model}: {clip(trial.title)}: {problem}"))
         if len(self.failures) > _MAX_LINES:
             lines.append(f"… {len(self.failures) - _MAX_LINES:,} more failures")
         lines += [
-            text_line(f"! {t.model}: {clip(t.title)}: {t.error}")
-            for t in self.errors[:_MAX_LINES]
+            text_line(f"! {t.model}: {clip(t.title)}: {t.error}") for t in self.errors[:_MAX_LINES]
         ]
         if len(self.errors) > _MAX_LINES:
-            lines.append(
-                f"… {len(self.errors) - _MAX_LINES:,} more requests without an answer"
-            )
+            lines.append(f"… {len(self.errors) - _MAX_LINES:,} more requests without an answer")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -6,12 +6,11 @@ from toolbench.display.escape import NO_MATHS, Html
 from toolbench.display.html.css import CELL, LINE, TABLE
 from toolbench.display.page import short
 
-_WIDEST = 300  # characters of a cell
+# Characters of a cell
+_WIDEST = 300
 
 
-def text_table(
-    heads: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = ""
-) -> Html:
+def text_table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> Html:
     """Return *rows* of texts as HTML, below the column names *heads*; the first cell names the row."""
     head = "".join(
         f'<th scope="col" style="{CELL};font-weight:600">{short(text)}</th>'
@@ -30,9 +29,5 @@ def text_table(
 
 def _row(cells: Sequence[str]) -> str:
     first, *rest = cells
-    name = (
-        f'<th scope="row" style="{CELL};font-weight:600">{short(first, _WIDEST)}</th>'
-    )
-    return name + "".join(
-        f'<td style="{CELL}">{short(cell, _WIDEST)}</td>' for cell in rest
-    )
+    name = f'<th scope="row" style="{CELL};font-weight:600">{short(first, _WIDEST)}</th>'
+    return name + "".join(f'<td style="{CELL}">{short(cell, _WIDEST)}</td>' for cell in rest)

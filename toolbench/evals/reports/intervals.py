@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import comb, erfc, nan, sqrt
 
-_Z = 1.959963984540054  # of 95 %
-_EXACT = 2_000  # the most outcomes that are added up one by one
+# Of 95 %
+_Z = 1.959963984540054
+# The most outcomes that are added up one by one
+_EXACT = 2_000
 
 
 class Rate(float):
@@ -98,9 +100,8 @@ def p_value(strata: Iterable[Stratum]) -> float:
         low, own = _shares(stratum)
         position += stratum.after_hits - low
         shares = _sums(shares, own)
-    limit = shares[position] * (
-        1 + 1e-9
-    )  # equal probabilities may differ in the last digit
+    # Equal probabilities may differ in the last digit
+    limit = shares[position] * (1 + 1e-9)
     return min(1.0, sum(share for share in shares if share <= limit))
 
 

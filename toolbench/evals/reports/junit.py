@@ -10,8 +10,10 @@ from toolbench.display.escape import visible
 from toolbench.evals.trials.trial import Trial
 from toolbench.plain import clip
 
-_LONGEST = 2_000  # characters of a value
-_MOST = 100  # problems of an answer
+# Characters of a value
+_LONGEST = 2_000
+# Problems of an answer
+_MOST = 100
 
 
 def junit_xml(trials: Iterable[Trial], name: str = "toolbench.evals") -> str:
@@ -32,9 +34,7 @@ def junit_xml(trials: Iterable[Trial], name: str = "toolbench.evals") -> str:
 
 def _suite(model: str, trials: list[Trial]) -> str:
     cases = "".join(map(_case, trials))
-    return (
-        f"<testsuite name={_attribute(model)} {_counts(trials)}>\n{cases}</testsuite>\n"
-    )
+    return f"<testsuite name={_attribute(model)} {_counts(trials)}>\n{cases}</testsuite>\n"
 
 
 def _counts(trials: list[Trial]) -> str:

@@ -146,14 +146,10 @@ def _results(trials: Iterable[Trial]) -> Results:
     return results
 
 
-def _change(
-    model: str, after: Results, before: Results, titles: Mapping[Key, str]
-) -> ModelChange:
+def _change(model: str, after: Results, before: Results, titles: Mapping[Key, str]) -> ModelChange:
     shared = [key for key in after if key in before]
     strata = [Stratum(*before[key], *after[key]) for key in shared]
-    changes = [
-        CaseChange(titles[key], Rate(*before[key]), Rate(*after[key])) for key in shared
-    ]
+    changes = [CaseChange(titles[key], Rate(*before[key]), Rate(*after[key])) for key in shared]
     return ModelChange(
         model,
         _total(before[key] for key in shared),

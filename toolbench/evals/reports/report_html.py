@@ -77,7 +77,8 @@ if TYPE_CHECKING:
 IN_A_CELL = 50
 """The number of failures shown in a cell; few, because they are saved with the notebook."""
 
-_TEXT = 5_000  # characters of an answer
+# Characters of an answer
+_TEXT = 5_000
 
 
 def report_html(report: "EvalReport", *, most: int | None = IN_A_CELL) -> Html:
@@ -157,9 +158,7 @@ def _failures(report: "EvalReport", most: int | None) -> str:
     if not failures:
         return notice("Every answer is as expected.", "success") if len(report) else ""
     html = "".join(_failure(trial, report) for trial in failures[:most])
-    return section(
-        counted(len(failures), "failure"), Html(html + _rest(len(failures), most))
-    )
+    return section(counted(len(failures), "failure"), Html(html + _rest(len(failures), most)))
 
 
 def _rest(count: int, most: int | None) -> str:
@@ -177,9 +176,7 @@ def _failure(trial: Trial, report: "EvalReport") -> str:
     prompt_html = notice(f"Prompt: {trial.prompt}", "neutral")
     calls = "".join(
         section(f"Called: {call['name']}", key_values(call["arguments"]))
-        + "".join(
-            notice(f"Repaired: {text}", "warning") for text in call.get("repairs", ())
-        )
+        + "".join(notice(f"Repaired: {text}", "warning") for text in call.get("repairs", ()))
         for call in trial.calls
     )
     return (
@@ -238,9 +235,7 @@ def lint_html(trial: Trial, report: "EvalReport") -> Html:
     if not tool_findings:
         return Html("")
     items = "".join(f"<li>{escape(str(finding))}</li>" for finding in tool_findings)
-    return Html(
-        f'<div style="{REMARK}">What lint says of these tools:<ul>{items}</ul></div>'
-    )
+    return Html(f'<div style="{REMARK}">What lint says of these tools:<ul>{items}</ul></div>')
 
 
 def _errors(report: "EvalReport", most: int | None) -> str:

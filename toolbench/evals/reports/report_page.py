@@ -17,19 +17,13 @@ def page(title: str, body: str) -> str:
 
 def framed(parts: Iterable[str]) -> Html:
     """Return *parts* of a report as HTML, one below the other in a frame."""
-    style = (
-        f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
-    )
-    return Html(
-        f'<div {NO_MATHS} data-toolbench-report style="{style}">{"".join(parts)}</div>'
-    )
+    style = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
+    return Html(f'<div {NO_MATHS} data-toolbench-report style="{style}">{"".join(parts)}</div>')
 
 
 def scrolled(table: Html) -> Html:
     """Return *table* in a frame of limited height, in which a person can scroll."""
-    return Html(
-        f'<div data-toolbench-frame style="max-height:32em;overflow:auto">{table}</div>'
-    )
+    return Html(f'<div data-toolbench-frame style="max-height:32em;overflow:auto">{table}</div>')
 
 
 def written(text: str, path: str | PathLike[str] | None) -> str:

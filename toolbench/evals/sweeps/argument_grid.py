@@ -11,7 +11,8 @@ from toolbench.display.tables import Frame, as_frame
 from toolbench.errors import CaseError, did_you_mean
 from toolbench.plain import clip
 
-_SINGLE = (str, bytes, Mapping)  # one value, although it is iterable
+# One value, although it is iterable
+_SINGLE = (str, bytes, Mapping)
 
 
 class Calls:
@@ -45,9 +46,7 @@ class Calls:
         known = tool.input_node.properties
         for name in names:
             if name not in known and not tool.input_node.is_open:
-                msg = (
-                    f"{tool.name} has no argument {name!r}.{did_you_mean(name, known)}"
-                )
+                msg = f"{tool.name} has no argument {name!r}.{did_you_mean(name, known)}"
                 raise CaseError(msg)
 
     def _shared_names(self) -> set[str]:

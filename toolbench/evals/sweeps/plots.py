@@ -61,7 +61,8 @@ def _figure() -> tuple[Any, Any]:
         from matplotlib.figure import Figure  # noqa: PLC0415 - optional
     except ImportError as error:
         raise MissingExtraError(extra="plots") from error
-    figure = Figure(layout="constrained")  # pyplot would show it twice
+    # pyplot would show it twice
+    figure = Figure(layout="constrained")
     return figure, figure.subplots()
 
 
@@ -98,9 +99,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float)
 
 
-def _means(
-    report: "SweepReport", name: str, keys: Sequence[str]
-) -> dict[tuple[Any, ...], float]:
+def _means(report: "SweepReport", name: str, keys: Sequence[str]) -> dict[tuple[Any, ...], float]:
     _check(report, name)
     columns = [map(_hashable, report.columns[key]) for key in keys]
     groups: dict[tuple[Any, ...], list[float]] = {}

@@ -49,10 +49,14 @@ from toolbench.threads import have_threads
 
 AnyTool = ToolDefinition[Any, Any]
 
-_ALOFT = 0.05  # seconds that a batch of calls should take
-_LARGEST = 256  # calls of a batch
-_WIDTH = 8  # workers of a cluster that does not report how many it has
-_TRIES = 2  # how often to begin a call whose worker dies
+# Seconds that a batch of calls should take
+_ALOFT = 0.05
+# Calls of a batch
+_LARGEST = 256
+# Workers of a cluster that does not report how many it has
+_WIDTH = 8
+# How often to begin a call whose worker dies
+_TRIES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,13 +147,15 @@ class _Sweep:
 
     def __init__(self, tool: AnyTool, calls: Calls, repeats: int) -> None:
         self._tool, self._inputs, self._repeats = tool, calls, repeats
-        self._digest = ""  # identifies the tool in the file; "" without a file
+        # Identifies the tool in the file; "" without a file
+        self._digest = ""
         self._stretched: dict[str, str] = {}
         self._lines: SavedLines | None = None
         self._rows: dict[int, Row] = {}
         self.notes: list[str] = []
         """Notes for a person, to show before the first call."""
-        self._size = 1  # calls of the next batch
+        # Calls of the next batch
+        self._size = 1
         self._stop = Event()
         self._again: list[_Batch] = []
 
@@ -257,9 +263,7 @@ class _Sweep:
 
     # --- the work ------------------------------------------------------------------
 
-    def _lane(
-        self, executor: Executor | None, workers: int, undo: ExitStack
-    ) -> Lane[_Batch]:
+    def _lane(self, executor: Executor | None, workers: int, undo: ExitStack) -> Lane[_Batch]:
         """Return the lane that gives the calls to *executor*, or to threads."""
         batches = self._batches()
         if executor is None:
@@ -326,7 +330,8 @@ class _Sweep:
     def _add(self, batch: _Batch, results: list[Result], line: ProgressLine) -> None:
         for call, result in zip(batch.calls, results, strict=False):
             if call.place in self._rows:
-                continue  # it was kept before an interrupt
+                # It was kept before an interrupt
+                continue
             row = Row.of(call.masked, call.repeat, result)
             self._rows[call.place] = row
             if self._lines is not None:
@@ -375,13 +380,12 @@ def _secrets_text(secrecy: Secrecy, arguments: Mapping[str, Any]) -> str:
     """Return the secrets in *arguments* as one text, also secrets inside other texts."""
     try:
         by_path = secrecy.mask(arguments)[1]
-    except RecursionError:  # nested too deep to be searched
+    except RecursionError:
+        # Nested too deep to be searched
         by_path = {(): arguments}
     return value_text([by_path, secrecy.secrets_in(arguments)])
 
 
 def _may_run_together(tool: AnyTool) -> bool:
     """Tell whether calls of *tool* may run together: it is a plain function or read-only."""
-    return tool.hints.readOnlyHint is True or isinstance(
-        tool.executor, FunctionExecutor
-    )
+    return tool.hints.readOnlyHint is True or isinstance(tool.executor, FunctionExecutor)

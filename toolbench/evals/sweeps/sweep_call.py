@@ -24,12 +24,17 @@ from toolbench.runs.output.exception_text import sentence_of
 from toolbench.runs.output.redirect import redirect_to
 from toolbench.runs.run import Run
 
-_TEXT = 10_000  # characters of a result that are kept
-_IMAGES = 4  # images of one call that are kept
-_IMAGE = 1_000_000  # characters of one image
-_ROWS, _COLUMNS, _CELL = 20, 12, 100  # the size of a table that is kept
+# Characters of a result that are kept
+_TEXT = 10_000
+# Images of one call that are kept
+_IMAGES = 4
+# Characters of one image
+_IMAGE = 1_000_000
+# The size of a table that is kept
+_ROWS, _COLUMNS, _CELL = 20, 12, 100
 _OWN = frozenset({*Observation.model_fields, "kind"})
-_OURS = ("state", "seconds")  # facts that the sweep adds to a result
+# Facts that the sweep adds to a result
+_OURS = ("state", "seconds")
 
 Result = dict[str, Any]
 """The result of a call as plain data: state, seconds, fields, text, images, table."""
@@ -62,8 +67,10 @@ def _call(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> Resul
     with ExitStack() as undo:
         try:
             action = tool.action_from_arguments(dict(arguments))
-            secrets.learn(action)  # the action also has the defaults
-            if secrets.own.secrets:  # the output of such a call is not shown
+            # The action also has the defaults
+            secrets.learn(action)
+            # The output of such a call is not shown
+            if secrets.own.secrets:
                 run = Run(tool, action, source="python")
                 undo.enter_context(redirect_to(run))
             result = _read(tool.execute(action))
@@ -81,8 +88,7 @@ def _hidden(result: Result, redactor: Redactor) -> Result:
     if not redactor:
         return result
     hidden = {
-        name: result[name] if name in _OURS else redactor.value(result[name])
-        for name in result
+        name: result[name] if name in _OURS else redactor.value(result[name]) for name in result
     }
     if (table := result.get("table")) is not None:
         hidden["table"] = {name: redactor.value(table[name]) for name in table}
@@ -124,7 +130,8 @@ def fields_of(observation: Observation) -> Json:
         for name in type(observation).model_fields
         if name not in _OWN
     }
-    known = getattr(observation, "blocks", None) is not None  # of a server's tool
+    # Of a server's tool
+    known = getattr(observation, "blocks", None) is not None
     return {"result": observation.text[:_TEXT]} if known or not own else own
 
 

@@ -18,7 +18,8 @@ from toolbench.wording import counted, duration
 if TYPE_CHECKING:
     from toolbench.evals.sweeps.sweep_report import SweepReport
 
-_ROWS = 50  # in a cell; the page draws more rows during scrolling
+# In a cell; the page draws more rows during scrolling
+_ROWS = 50
 _PAGE_ROWS = 10_000
 _PICTURES = 24
 _REASONS = 10
@@ -74,7 +75,5 @@ def _picture(row: Row) -> str:
     if row.table is not None:
         columns = [str(name) for name in row.table.get("columns", ())]
         cells = [[str(c) for c in line] for line in row.table.get("rows", ()) if line]
-        parts.append(
-            text_table(columns, cells, caption=str(row.table.get("shape", "")))
-        )
+        parts.append(text_table(columns, cells, caption=str(row.table.get("shape", ""))))
     return f'<div style="max-width:24em">{section(title, Html("".join(parts)))}</div>'

@@ -15,7 +15,8 @@ from toolbench.evals.sweeps.sweep_row import OWN_COLUMNS, Row
 from toolbench.plain import str_of
 from toolbench.wording import counted
 
-_MAX_ROWS = 10  # rows in the text of a report
+# Rows in the text of a report
+_MAX_ROWS = 10
 
 
 class SweepReport(ReportEntries[Row]):
@@ -136,12 +137,9 @@ class SweepReport(ReportEntries[Row]):
         reasons = Counter(str_of(row.error) for row in self.errors)
         lines = [repr(self), *map(text_line, self.notices)]
         lines += [
-            text_line(f"{count:,} x {text}")
-            for text, count in reasons.most_common(_MAX_ROWS)
+            text_line(f"{count:,} x {text}") for text, count in reasons.most_common(_MAX_ROWS)
         ]
-        return "\n".join(
-            [*lines, table_text(self, rows=_MAX_ROWS)] if len(self) else lines
-        )
+        return "\n".join([*lines, table_text(self, rows=_MAX_ROWS)] if len(self) else lines)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {"text/plain": self.to_text(), "text/html": sweep_html(self)}

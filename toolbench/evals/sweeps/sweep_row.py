@@ -42,9 +42,7 @@ class Row:
     """The first rows of a returned table: `columns`, `rows`, `shape`."""
 
     @classmethod
-    def of(
-        cls, arguments: Mapping[str, Any], repeat: int, result: Mapping[str, Any]
-    ) -> "Row":
+    def of(cls, arguments: Mapping[str, Any], repeat: int, result: Mapping[str, Any]) -> "Row":
         """Return the row of a *result* from `make_calls` or from a file."""
         return cls(
             arguments,

@@ -17,7 +17,8 @@ from toolbench.plain import plain, str_of
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 from toolbench.runs.output.exception_text import sentence_of
 
-_WORD = 200  # characters of a finish reason
+# Characters of a finish reason
+_WORD = 200
 
 
 def trial_of(

@@ -21,7 +21,8 @@ class Budget:
             CaseError: If the limit is not a number above 0.
         """
         is_number = isinstance(limit, Real) and not isinstance(limit, bool)
-        if limit is not None and not (is_number and limit > 0):  # NaN is not
+        # NaN is not
+        if limit is not None and not (is_number and limit > 0):
             msg = f"max_cost is more than 0 dollars, not {limit!r}."
             raise CaseError(msg)
         self._limit = limit
@@ -47,9 +48,7 @@ class Budget:
         """Whether there is a limit, but some answers do not report their cost."""
         return self.is_limited and self._answers.total() > self._priced
 
-    def may_begin(
-        self, request: Hashable, model: str, estimate: float | None = None
-    ) -> bool:
+    def may_begin(self, request: Hashable, model: str, estimate: float | None = None) -> bool:
         """Tell whether the limit still allows *request*; if it does, reserve money for it.
 
         While the cost of a model is unknown, only one request to it is made at a time.
@@ -72,9 +71,7 @@ class Budget:
         self._running[request] = (model, estimate or 0.0)
         return True
 
-    def count(
-        self, request: Hashable, model: str, cost: float | None, *, is_answer: bool
-    ) -> None:
+    def count(self, request: Hashable, model: str, cost: float | None, *, is_answer: bool) -> None:
         """Note the end of *request* and the cost of its answer, also for an answer from a file."""
         self._running.pop(request, None)
         self._answers[model] += is_answer

@@ -12,8 +12,10 @@ from toolbench.llm.models.protocol import offered
 from toolbench.plain import clip
 from toolbench.wording import counted
 
-ANSWER = 100  # the assumed number of tokens of an answer
-_WHOLE = 10_000_000  # characters
+# The assumed number of tokens of an answer
+ANSWER = 100
+# Characters
+_WHOLE = 10_000_000
 
 
 @dataclass(frozen=True)

@@ -55,8 +55,10 @@ Task = tuple[str, int, int]
 """The name of a model, the index of a case, and the number of the answer, from 1."""
 Stop = Literal["interrupted", "max_cost"]
 
-_IN_TURN = (ScriptedModel, RecordedModel, LocalModel)  # one answer after another
-_FAILURES = 1_000  # failed answers that are kept with their text
+# One answer after another
+_IN_TURN = (ScriptedModel, RecordedModel, LocalModel)
+# Failed answers that are kept with their text
+_FAILURES = 1_000
 
 
 def evaluate(
@@ -159,8 +161,7 @@ class _Evaluation:
         self._repeats, self._execute = repeats, execute
         self._system_prompt = system_prompt
         self._offered = {
-            name: offered([*tools.values()], model.provider)
-            for name, model in models.items()
+            name: offered([*tools.values()], model.provider) for name, model in models.items()
         }
         self.notes = absent_tools(cases, tools)
         """Notes for a person, to show before the first request."""
@@ -181,9 +182,7 @@ class _Evaluation:
 
     def _todo(self, models: Iterable[str]) -> Iterator[Task]:
         model_names = frozenset(models)
-        return (
-            t for t in self._plan() if t[0] in model_names and t not in self._trials
-        )
+        return (t for t in self._plan() if t[0] in model_names and t not in self._trials)
 
     def resume(self, lines: SavedLines, *, with_errors: bool) -> None:
         """Take the finished trials of this evaluation from *lines*, and save new ones there."""
@@ -206,9 +205,7 @@ class _Evaluation:
 
     def _estimate(self) -> Estimate:
         pairs = ((t[0], self._cases[t[1]]) for t in self._todo(self._models))
-        return estimated(
-            self._models, [*self._tools.values()], pairs, self._system_prompt
-        )
+        return estimated(self._models, [*self._tools.values()], pairs, self._system_prompt)
 
     # --- the work ------------------------------------------------------------------
 
@@ -220,16 +217,15 @@ class _Evaluation:
         on_progress: Callable[[str], object] | None,
     ) -> EvalReport:
         """Make the remaining requests, and return the report of all trials."""
-        for task, trial in self._trials.items():  # from the file
+        # From the file
+        for task, trial in self._trials.items():
             budget.count(task, task[0], trial.cost, is_answer=trial.error is None)
         estimate = self._estimate()
         if self._execute:
             todo = self._todo(self._models)
             count = sum(at_most(self._cases[task[1]]) for task in todo)
             self._runner.ask(self._tools.values(), count)
-        line = ProgressLine(
-            "Evaluation", estimate.requests, on_progress, estimate=estimate
-        )
+        line = ProgressLine("Evaluation", estimate.requests, on_progress, estimate=estimate)
         line.show(line.text)
         stop: Stop | None = None
         began = perf_counter()
@@ -242,7 +238,8 @@ class _Evaluation:
                 stop = "interrupted"
                 self._runner.is_interrupted = True
                 for task, future in ended(lanes):
-                    if task not in self._trials:  # not kept before the interrupt
+                    # Not kept before the interrupt
+                    if task not in self._trials:
                         self._note(task, future)
                 self._token.cancel("the evaluation was interrupted")
                 cancel(lanes)
@@ -261,12 +258,8 @@ class _Evaluation:
             seconds=perf_counter() - began,
         )
 
-    def _work(
-        self, lanes: list[Lane[Task]], budget: Budget, line: ProgressLine
-    ) -> None:
-        costs = request_costs(
-            self._models, [*self._tools.values()], self._system_prompt
-        )
+    def _work(self, lanes: list[Lane[Task]], budget: Budget, line: ProgressLine) -> None:
+        costs = request_costs(self._models, [*self._tools.values()], self._system_prompt)
 
         def may_begin(task: Task) -> bool:
             cost = costs(task[0], self._cases[task[1]]) if budget.is_limited else None
@@ -331,15 +324,14 @@ class _Evaluation:
         submit = partial(self._submit, self._token if is_near else None)
         return Lane(executor, self._todo(names), submit, width)
 
-    def _submit(
-        self, token: CancelToken | None, executor: Executor, task: Task
-    ) -> "Future[Any]":
+    def _submit(self, token: CancelToken | None, executor: Executor, task: Task) -> "Future[Any]":
         name, place, _ = task
         model = self._models[name]
         messages = [user_message(self._cases[place].prompt, model.provider)]
         if self._system_prompt:
             messages.insert(0, system_message(self._system_prompt, model.provider))
-        tools = deepcopy(self._offered[name])  # a model may change what it gets
+        # A model may change what it gets
+        tools = deepcopy(self._offered[name])
         return submitted(executor, _ask, model, messages, tools, token)
 
     # --- a trial -------------------------------------------------------------------

@@ -11,7 +11,8 @@ from toolbench.runs.engine import perform
 from toolbench.runs.policy import policy
 from toolbench.runs.run_here import run_here
 
-_TEXT = 2_000  # characters of a tool's result
+# Characters of a tool's result
+_TEXT = 2_000
 _TOO_MANY = "not run: more calls than agreed"
 _INTERRUPTED = "not run: the evaluation was interrupted"
 
@@ -78,7 +79,8 @@ class CallRunner:
         )
         try:
             perform(run, confirm=False)
-        except KeyboardInterrupt:  # the answer is paid for: its trial is kept
+        except KeyboardInterrupt:
+            # The answer is paid for: its trial is kept
             self.is_interrupted = True
         text = run.secrets.redactor.text(run.outcome.text)
         return {

@@ -8,7 +8,8 @@ from toolbench.evals.cases.case import Case
 from toolbench.plain import clip
 from toolbench.wording import counted
 
-_MOST = 10  # names of each kind that get a sentence
+# Names of each kind that get a sentence
+_MOST = 10
 
 
 def absent_tools(cases: Iterable[Case], offered: Collection[str]) -> list[str]:
@@ -24,9 +25,7 @@ def absent_tools(cases: Iterable[Case], offered: Collection[str]) -> list[str]:
     ]
 
 
-def _sentences(
-    names: Counter[str], verb: str, effect: str, offered: Collection[str]
-) -> list[str]:
+def _sentences(names: Counter[str], verb: str, effect: str, offered: Collection[str]) -> list[str]:
     sentences = [
         f"{clip(name)} is {verb} in {counted(count, 'case')}, and no tool of that name is "
         f"offered{effect}.{did_you_mean(name, offered)}"

@@ -14,7 +14,8 @@ from toolbench.plain import plain
 from toolbench.redaction.detection.secrecy import BY_NAMES, Secrecy
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
-_NAME = 500  # characters of the name of a tool that a model made up
+# Characters of the name of a tool that a model made up
+_NAME = 500
 _PROBLEM = 5_000
 AnyTool = ToolDefinition[Any, Any]
 
@@ -53,9 +54,7 @@ def scores(case: Case, calls: list[ToolCall], redactor: Redactor) -> dict[str, A
     }
 
 
-def _selection_problems(
-    case: Case, called: Counter[str], expected: Counter[str]
-) -> list[str]:
+def _selection_problems(case: Case, called: Counter[str], expected: Counter[str]) -> list[str]:
     too_many, missing = called - expected, expected - called
     if too_many and not case.calls:
         return [f"{_names(too_many)} was called, and no call was expected"]
@@ -99,14 +98,10 @@ def secrecy_of(tool: AnyTool | None) -> Secrecy:
     return BY_NAMES if tool is None else tool.secrecy
 
 
-def redactor_of(
-    case: Case, calls: list[ToolCall], tools: Mapping[str, AnyTool]
-) -> Redactor:
+def redactor_of(case: Case, calls: list[ToolCall], tools: Mapping[str, AnyTool]) -> Redactor:
     """Return a redactor for the secrets in the expected and sent arguments."""
     secrets = [
-        secret
-        for call in calls
-        for secret in secrecy_of(call.tool).secrets_in(call.arguments)
+        secret for call in calls for secret in secrecy_of(call.tool).secrets_in(call.arguments)
     ]
     for expected in case.calls:
         secrecy = secrecy_of(tools.get(expected.name))

@@ -102,7 +102,8 @@ class Trial:
     """The prompt of the case, with the same secrets hidden."""
 
     def __post_init__(self) -> None:
-        set_field = object.__setattr__  # the dataclass is frozen
+        # The dataclass is frozen
+        set_field = object.__setattr__
         set_field(self, "title", self.title or self.case.title)
         set_field(self, "prompt", self.prompt or self.case.masked_prompt)
 

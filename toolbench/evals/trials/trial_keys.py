@@ -32,9 +32,7 @@ class TrialKeys:
         self._lines = lines
         work = [tool_text(tool) for tool in tools.values()] if is_run else None
         self._models = {
-            name: lines.stretched(
-                name, model_text(model), offered[name], work, system_prompt
-            )
+            name: lines.stretched(name, model_text(model), offered[name], work, system_prompt)
             for name, model in models.items()
         }
         times: Counter[str] = Counter()

@@ -207,9 +207,7 @@ def _calls(part: ast.AST, unused: set[int]) -> Iterator[Call]:
             values = [*positional, *(keyword.value for keyword in keywords)]
             names = frozenset(name for value in values for name in base(value))
             is_known = prepares(part, is_unused=id(part) in unused)
-            yield from (
-                call._replace(prepares=is_known) for call in _call(function, names)
-            )
+            yield from (call._replace(prepares=is_known) for call in _call(function, names))
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             for decorator in part.decorator_list:
                 # `@a.b` calls `a.b`; `@a.b()` calls `a.b` and then the returned function
@@ -237,9 +235,7 @@ def base(node: ast.expr) -> Iterator[str]:
         yield part.id
 
 
-def _pairs(
-    targets: Iterable[ast.expr], sources: Iterable[str]
-) -> Iterator[tuple[str, str]]:
+def _pairs(targets: Iterable[ast.expr], sources: Iterable[str]) -> Iterator[tuple[str, str]]:
     names = list(sources)
     for target in targets:
         for new in _stored([target]) | frozenset(base(target)):

@@ -24,10 +24,10 @@ _PASS_ON = frozenset(
 )  # fmt: skip
 _COMPARE = frozenset({"__eq__", "__ne__", "compare_digest", "eq", "ne"})
 _BESIDE = re.compile(r"[A-Za-z][\w-]*\s*[:=]\s*\S+")
-_PLACE = frozenset(
-    "{%([$<."
-)  # the first characters of a placeholder for a value, in a pattern or a template
-_SHORTEST = 3  # characters of a secret; a shorter value is not a secret
+# The first characters of a placeholder for a value, in a pattern or a template
+_PLACE = frozenset("{%([$<.")
+# Characters of a secret; a shorter value is not a secret
+_SHORTEST = 3
 
 
 class CodeSecret(NamedTuple):
@@ -50,9 +50,7 @@ def secrets_in_code(code: str) -> Iterator[CodeSecret]:
             yield from _secrets_of(name, value)
         if isinstance(part, ast.Constant | ast.JoinedStr):
             for text in _texts_of(part):
-                yield from (
-                    CodeSecret(part.lineno, "", s) for s in secrets_in_text(text)
-                )
+                yield from (CodeSecret(part.lineno, "", s) for s in secrets_in_text(text))
     yield from _in_comments(code)
 
 
@@ -66,10 +64,7 @@ def secrets_in_text(text: str, *, is_prose: bool = False) -> Iterator[str]:
         is_sentence = "=" not in piece and '"' not in piece
         for secret in BY_NAMES.secrets_in({"": piece}):
             # `token: required` describes a token, and `token={}` has a placeholder for one
-            is_one = (
-                not (is_sentence and secret.isalpha())
-                and secret.split()[-1][0] not in _PLACE
-            )
+            is_one = not (is_sentence and secret.isalpha()) and secret.split()[-1][0] not in _PLACE
             if is_one and secret in text and not _is_word(secret):
                 yield secret
 
@@ -92,7 +87,8 @@ def _is_word(text: str) -> bool:
 
 
 def _texts_of(part: ast.Constant | ast.JoinedStr) -> Iterator[str]:
-    if isinstance(part, ast.JoinedStr):  # an address may be split by `{...}`
+    # An address may be split by `{...}`
+    if isinstance(part, ast.JoinedStr):
         texts = (getattr(piece, "value", "") for piece in part.values)
         yield "".join(text if isinstance(text, str) else "{}" for text in texts)
     elif isinstance(part.value, str):
@@ -120,9 +116,7 @@ def _held_texts(value: ast.expr) -> Iterator[ast.Constant]:
             return
         case _:
             yield from _all_held(
-                part
-                for part in ast.iter_child_nodes(value)
-                if isinstance(part, ast.expr)
+                part for part in ast.iter_child_nodes(value) if isinstance(part, ast.expr)
             )
 
 
@@ -194,9 +188,7 @@ def _compared(sides: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
                 yield name, value
 
 
-def _of_call(
-    call: ast.Call, signatures: dict[str, list[str]]
-) -> Iterator[tuple[str, ast.expr]]:
+def _of_call(call: ast.Call, signatures: dict[str, list[str]]) -> Iterator[tuple[str, ast.expr]]:
     """Yield the arguments of *call*, each with the name of its parameter.
 
     A text argument counts as the name of the arguments after it: `setattr(a, "token",
@@ -207,12 +199,12 @@ def _of_call(
     if name in _COMPARE:
         of_method = [call.func.value] if isinstance(call.func, ast.Attribute) else []
         yield from _compared([*of_method, *call.args])
-    for key, value in pairwise(call.args[1:]):  # `setattr(a, "token", "x")`
+    # `setattr(a, "token", "x")`
+    for key, value in pairwise(call.args[1:]):
         yield from ((name, value) for name in _written(key))
-    for first in call.args[:1]:  # `getenv("TOKEN", "x")`, `setdefault("token", "x")`
-        yield from (
-            (name, value) for name in _written(first) for value in call.args[1:]
-        )
+    # `getenv("TOKEN", "x")`, `setdefault("token", "x")`
+    for first in call.args[:1]:
+        yield from ((name, value) for name in _written(first) for value in call.args[1:])
 
 
 def _signatures(tree: ast.AST) -> Iterator[tuple[str, list[str]]]:
@@ -245,9 +237,9 @@ def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
 
 def _unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     match target, value:
-        case ast.Tuple() | ast.List(), ast.Tuple() | ast.List() if len(
-            target.elts
-        ) == len(value.elts):
+        case ast.Tuple() | ast.List(), ast.Tuple() | ast.List() if len(target.elts) == len(
+            value.elts
+        ):
             for inner, part in zip(target.elts, value.elts, strict=True):
                 yield from _unpacked(inner, part)
         case ast.Tuple() | ast.List(), _:
@@ -279,13 +271,11 @@ def _in_comments(code: str) -> Iterator[CodeSecret]:
         if token.type != tokenize.COMMENT:
             continue
         text, line = token.string.strip("# \t"), token.start[0]
-        yield from (
-            CodeSecret(line, "", secret)
-            for secret in secrets_in_text(text, is_prose=True)
-        )
+        yield from (CodeSecret(line, "", secret) for secret in secrets_in_text(text, is_prose=True))
         try:
             tree = ast.parse(text)
-        except (SyntaxError, ValueError):  # a sentence, not code
+        except (SyntaxError, ValueError):
+            # A sentence, not code
             continue
         for part in ast.walk(tree):
             for name, value in _values_with_names(part, {}):

@@ -27,7 +27,8 @@ _SAME_FILE = frozenset({"Path", "abspath", "fspath", "str"})
 """The names of functions whose result means the same file as the argument."""
 _SAME_DATABASE = frozenset({"begin", "closing", "connect", "cursor", "enter_context"})
 """The names of functions whose result has the database of the argument, or of the object."""
-_DEEPEST = 9  # steps from a name to the place of a database
+# Steps from a name to the place of a database
+_DEEPEST = 9
 
 
 class _Scope(NamedTuple):
@@ -148,7 +149,8 @@ class Databases:
                 for scope in scopes
                 for part in ast.walk(scope.node)
                 if isinstance(part, ast.withitem)
-                and "cursor" not in ast.unparse(part)  # its end saves nothing
+                # Its end saves nothing
+                and "cursor" not in ast.unparse(part)
             )
         )
 
@@ -160,9 +162,7 @@ class Databases:
 
     def of_name(self, name: str, place: int) -> frozenset[str]:
         """Return the databases that *name* is where the statement at *place* runs."""
-        return self._of_name(
-            name, _Scope(self._statements[place].node, place), _DEEPEST
-        )
+        return self._of_name(name, _Scope(self._statements[place].node, place), _DEEPEST)
 
     def _calls_at(self, place: int) -> _Calls:
         return dict(self._running_calls).get(place, [])
@@ -237,9 +237,7 @@ class Databases:
             method = "__init__" if is_class and not is_method else name
             for part in getattr(node, "body", ()) if is_class else [node]:
                 if isinstance(part, _Function) and part.name == method:
-                    yield _Scope(
-                        part, scope.before, place, self._parameters(part, call, scope)
-                    )
+                    yield _Scope(part, scope.before, place, self._parameters(part, call, scope))
 
     def _parameters(
         self, function: _Function, call: ast.Call, scope: _Scope
@@ -263,7 +261,8 @@ class Databases:
     def _opened_in(self, scope: _Scope) -> frozenset[str]:
         """Return the databases that the calls in *scope* open, at any depth."""
         if scope.key not in self._opened_within:
-            self._opened_within[scope.key] = _NONE  # for a function that calls itself
+            # For a function that calls itself
+            self._opened_within[scope.key] = _NONE
             calls = (c for c in ast.walk(scope.node) if isinstance(c, ast.Call))
             parts = [self._opened(call, scope) for call in calls]
             self._opened_within[scope.key] = _NONE.union(*parts)
@@ -279,9 +278,7 @@ class Databases:
             return _NONE
         return frozenset({code}) if place is None else self._named(place, scope)
 
-    def _named(
-        self, value: ast.expr, scope: _Scope, depth: int = _DEEPEST
-    ) -> frozenset[str]:
+    def _named(self, value: ast.expr, scope: _Scope, depth: int = _DEEPEST) -> frozenset[str]:
         """Return the databases that *value* is, or whose places it is."""
         match value:
             case _ if not depth:
@@ -345,9 +342,7 @@ class Databases:
         parts = (self._named(value, scope) for value in values)
         return self._object(call, scope).union(*parts)
 
-    def _deletes(
-        self, call: ast.Call, scope: _Scope, databases: frozenset[str]
-    ) -> bool:
+    def _deletes(self, call: ast.Call, scope: _Scope, databases: frozenset[str]) -> bool:
         names = _NONE.union(*(self._named(v, scope) for v in deleted_by(call)))
         return any(has_file(name, file) for name in names for file in databases)
 
@@ -357,9 +352,7 @@ class Databases:
         texts = (part.value for part in parts if isinstance(part, ast.Constant))
         return frozenset(t for t in texts if isinstance(t, str) and t.find("/") > 0)
 
-    def _makes_folder_of(
-        self, paths: frozenset[str], call: ast.Call, scope: _Scope
-    ) -> bool:
+    def _makes_folder_of(self, paths: frozenset[str], call: ast.Call, scope: _Scope) -> bool:
         folders = self._around(call, scope) if makes_folder(call) else _NONE
         return any(p.startswith(f"{f.rstrip('/')}/") for p in paths for f in folders)
 

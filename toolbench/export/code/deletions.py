@@ -9,9 +9,7 @@ from fnmatch import fnmatchcase
 from toolbench.export.code.preparing_calls import name_of
 
 _DELETING = frozenset({"remove", "rmtree", "unlink"})
-_STARTING = frozenset(
-    ["Popen", "call", "check_call", "check_output", "getoutput", "run", "system"]
-)
+_STARTING = frozenset(["Popen", "call", "check_call", "check_output", "getoutput", "run", "system"])
 """The names of functions whose first argument is a command of a shell."""
 _MAGICS = frozenset({"!", "bash", "sh", "sx", "system"})
 """The magics that run commands of a shell."""
@@ -33,7 +31,8 @@ def deleted_by(call: ast.Call) -> Iterator[ast.expr]:
     match name, values:
         case "run_line_magic" | "run_cell_magic", [ast.Constant(value=magic), *_, last]:
             text = _text(last)
-            if magic in _COMMANDS:  # `%rm a.db`, an alias of IPython
+            # `%rm a.db`, an alias of IPython
+            if magic in _COMMANDS:
                 yield from _files_in(f"{magic} {text}")
             elif magic in _MAGICS:
                 yield from _files_in(text)
@@ -67,7 +66,8 @@ def _files_in(commands: str) -> Iterator[ast.expr]:
     for command in _NEXT_COMMAND.split(commands):
         try:
             name, *words = shlex.split(command) or [""]
-        except ValueError:  # a quote has no end
+        except ValueError:
+            # A quote has no end
             continue
         if name == "cd":
             return

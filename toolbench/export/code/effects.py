@@ -93,11 +93,7 @@ class Effects:
             names, node = self._statements[place].names, self._statements[place].node
             for name, effect in names.functions.items():
                 called = name not in _WHEN_MADE - {"__call__"} | {"close"}
-                if (
-                    called
-                    and is_executor(node)
-                    and _changes_self(effect, set(self._changing))
-                ):
+                if called and is_executor(node) and _changes_self(effect, set(self._changing)):
                     all_names |= names.gives
                 changes = {*self._changed_by(effect, len(self._statements))}
                 changes |= _changed_by_cursors(effect)
@@ -140,9 +136,7 @@ class Effects:
         if place is None or call.base or self._statements[place].is_tool:
             return
         statement = self._statements[place]
-        when_made = _WHEN_MADE - (
-            {"__call__"} if is_executor(statement.node) else set()
-        )
+        when_made = _WHEN_MADE - ({"__call__"} if is_executor(statement.node) else set())
         for name, effect in statement.names.functions.items():
             if name == call.function or name in when_made:
                 yield effect

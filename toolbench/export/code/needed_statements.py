@@ -272,15 +272,14 @@ def _uses(statement: Statement, place: int, end: int, use: _Use) -> Iterator[_Us
     for used in names.now:
         yield _use_of(used, place, calls, use.name)
     for used in names.later:
-        yield from (
-            _use_of(used, call, frozenset({call, end}), use.name) for call in use.calls
-        )
+        yield from (_use_of(used, call, frozenset({call, end}), use.name) for call in use.calls)
     for used in names.quoted:
         yield _Use(used, end, frozenset({end}), "")
 
 
 def _note_missing(needed: Needed, use: _Use, reason: str) -> None:
-    if use.user:  # else the name may be missing
+    # Else the name may be missing
+    if use.user:
         needed.missing.setdefault(use.name, Missing(use.name, use.user, reason))
 
 
@@ -313,9 +312,8 @@ def _changing(
     names, alias_places = {name}, dict[str, int]()
     for new, old in aliases_in(statements[place].node):
         if new == name:
-            names.add(
-                old
-            )  # both names mean the same object, or one object contains the other
+            # Both names mean the same object, or one object contains the other
+            names.add(old)
     for later in range(place + 1, len(statements)):
         statement = statements[later]
         other = statement.names.surely - statement.names.now

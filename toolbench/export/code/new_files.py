@@ -59,7 +59,8 @@ def only_in_new_files(
     files = dict[int, str]()
     nodes = [needed.statements[place].node for place in needed.places]
     known = {file for node in nodes for file in files_named_in(node)}
-    known -= _names_in(needed, needed.places)  # such a name may have any value
+    # Such a name may have any value
+    known -= _names_in(needed, needed.places)
     for place in _running(needed):
         writes = [w for w in databases.writes(place) if not may_run_twice(w.call)]
         targets = {w.databases for w in writes}
@@ -103,9 +104,7 @@ def _sets_up_connection(needed: Needed, write: Write) -> bool:
     """Tell whether the SQL of *write* holds only for a connection that stays open."""
     names = {part.id for part in ast.walk(write.call) if isinstance(part, ast.Name)}
     statements = (needed.statements[place] for place in needed.places)
-    values = [
-        s.node for s in statements if s.names.gives & names and not s.is_definition
-    ]
+    values = [s.node for s in statements if s.names.gives & names and not s.is_definition]
     parts = (part for node in (write.call, *values) for part in ast.walk(node))
     texts = (part.value for part in parts if isinstance(part, ast.Constant))
     return not write.is_opening and any(

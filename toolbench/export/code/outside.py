@@ -129,7 +129,8 @@ def outside_of(needed: Needed) -> Outside:
         uses |= dict.fromkeys(_uses(statement, modules, needed.names))
         if opens_database(statement.node) and not is_in_memory(needed, place):
             uses[_DATABASE] = None
-    if files:  # their names say more
+    # Their names say more
+    if files:
         uses = {use: None for use in uses if use not in (_FILES, _DATABASE)}
     return Outside(tuple(files), tuple(uses))
 
@@ -164,9 +165,7 @@ def _imported(node: ast.AST) -> dict[str, str]:
     return names
 
 
-def _uses(
-    statement: Statement, modules: dict[str, str], own: frozenset[str]
-) -> Iterator[str]:
+def _uses(statement: Statement, modules: dict[str, str], own: frozenset[str]) -> Iterator[str]:
     known = {"open": "open"} if "open" not in own else {}
     for part in ast.walk(statement.node):
         if isinstance(part, ast.Name | ast.Attribute):
@@ -200,7 +199,6 @@ def is_in_memory(needed: Needed, place: int) -> bool:
         todo += [
             earlier
             for earlier in needed.places - visited
-            if earlier < place
-            and needed.statements[earlier].names.gives & statement.names.now
+            if earlier < place and needed.statements[earlier].names.gives & statement.names.now
         ]
     return False

@@ -15,9 +15,7 @@ _REPEATABLE = re.compile(
     r"|create\b[^(]*\bif\s+not\s+exists\b)",
     re.IGNORECASE | re.DOTALL,
 )
-_OF_CONNECTION = re.compile(
-    r"(^|;)\s*(attach|pragma|create\s+temp(orary)?)\b", re.IGNORECASE
-)
+_OF_CONNECTION = re.compile(r"(^|;)\s*(attach|pragma|create\s+temp(orary)?)\b", re.IGNORECASE)
 _SAVED_AT_ONCE = re.compile(r"\s*($|(alter|create|drop|pragma)\b)", re.IGNORECASE)
 _OPENING = frozenset({"connect", "create_engine"})
 _IN_MEMORY = re.compile(r":memory:|sqlite://['\"]")
@@ -174,7 +172,8 @@ def may_prepare(call: ast.Call, *, is_shown: bool) -> bool:
     """
     name = _method(call)
     if not name or any(_has_sql(part) for part in ast.walk(call)):
-        return False  # no method, or it is known what it does
+        # No method, or it is known what it does
+        return False
     if _words(name) & _CHANGING:
         return True
     parts = (p.attr for p in ast.walk(call.func) if isinstance(p, ast.Attribute))
@@ -215,9 +214,11 @@ def _start_of_text(value: ast.expr) -> str | None:
         case ast.BinOp(left=left):
             return _start_of_text(left)
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)))):
-            return text  # `"...".format(table)`
+            # `"...".format(table)`
+            return text
         case ast.Call(func=ast.Name(id="dedent" | "text"), args=[first, *_]):
-            return _start_of_text(first)  # `text` of SQLAlchemy
+            # `text` of SQLAlchemy
+            return _start_of_text(first)
     return None
 
 
@@ -228,6 +229,4 @@ def _changes_something(sql: str) -> bool:
         return bool(_CHANGES.search(sql))
     if first == "pragma":
         return "=" in sql
-    return bool(first) and not (
-        _LOOKS.match(sql) and ";" not in sql.strip().rstrip(";")
-    )
+    return bool(first) and not (_LOOKS.match(sql) and ";" not in sql.strip().rstrip(";"))

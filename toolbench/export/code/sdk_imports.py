@@ -20,9 +20,9 @@ def with_imports_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
         names |= set(_names_of_context(statement.node))
         body = _imports_in(statement.node, names)
         parts = [statement_of(node, ast.unparse(node)) for node in body]
-        changed += [
-            replace(part, cell=statement.cell, end=statement.end) for part in parts
-        ] or [statement]
+        changed += [replace(part, cell=statement.cell, end=statement.end) for part in parts] or [
+            statement
+        ]
     return changed
 
 

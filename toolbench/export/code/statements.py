@@ -53,9 +53,7 @@ class Statement:
     @property
     def is_definition(self) -> bool:
         """Whether this statement defines a function or a class."""
-        return isinstance(
-            self.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-        )
+        return isinstance(self.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 
 
 def statements_of(module: ModuleType) -> list[Statement]:
@@ -94,9 +92,8 @@ def _failed_line(history: Any, number: int) -> int | None:
     """Return the line at which cell *number* failed; None if it did not fail, or IPython does not tell."""
     error = getattr(history, "exceptions", {}).get(number, {})
     text = _COLOUR.sub("", "\n".join(error.get("traceback", ())))
-    text = _NEXT_ERROR.split(text)[
-        -1
-    ]  # of errors in a chain, the last one ended the cell
+    # Of errors in a chain, the last one ended the cell
+    text = _NEXT_ERROR.split(text)[-1]
     line = re.search(_PLACE.format(number=number), text)
     return int(line[1]) if line else None
 
@@ -114,7 +111,8 @@ def _of_cell(cell: str, *, is_main: bool) -> Iterator[Statement]:
     """
     try:
         tree = ast.parse(cell)
-    except (SyntaxError, ValueError):  # it never ran
+    except (SyntaxError, ValueError):
+        # It never ran
         return
     lines = cell.splitlines()
     for node in tree.body:
@@ -136,9 +134,8 @@ def _of_cell(cell: str, *, is_main: bool) -> Iterator[Statement]:
 
 def statement_of(node: ast.stmt, code: str) -> Statement:
     """Return the statement *node*, whose source is *code*."""
-    if not _stands_alone(
-        code, node
-    ):  # a line with several statements, or a top-level `await`
+    # A line with several statements, or a top-level `await`
+    if not _stands_alone(code, node):
         code = ast.unparse(node)
         if not _stands_alone(code, node):
             gives = frozenset(_stored(node))

@@ -50,14 +50,13 @@ def names_of(node: ast.stmt, code: str) -> Names:
     table = symtable(code, "cell", "exec")
     now, later = set[str](), set[str]()
     _collect(table, now, later, is_called_later=False)
-    gives = {
-        s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()
-    }
+    gives = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
     imported = {s.get_name() for s in table.get_symbols() if s.is_imported()}
     if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
         gives = imported = set(_public_names(node.module or ""))
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        later -= gives  # a function may call itself
+        # A function may call itself
+        later -= gives
     if isinstance(node, ast.With | ast.AsyncWith):
         now -= _set_by_items(node)
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
@@ -92,9 +91,7 @@ def _public_names(module: str) -> Iterator[str]:
     yield from (n for n in names if not n.startswith("_")) if public is None else public
 
 
-def _collect(
-    table: SymbolTable, now: set[str], later: set[str], *, is_called_later: bool
-) -> None:
+def _collect(table: SymbolTable, now: set[str], later: set[str], *, is_called_later: bool) -> None:
     """Add to *now* and *later* the global names that *table* and the tables inside of it use."""
     is_top = table.get_type() == "module"
     for symbol in table.get_symbols():
@@ -116,16 +113,15 @@ def _quoted(node: ast.stmt) -> Iterator[str]:
             getattr(part, "returns", None),
         ):
             for constant in ast.walk(annotation) if annotation is not None else ():
-                if isinstance(constant, ast.Constant) and isinstance(
-                    constant.value, str
-                ):
+                if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
                     yield from _names_in(constant.value)
 
 
 def _names_in(text: str) -> Iterator[str]:
     try:
         tree = ast.parse(text, mode="eval")
-    except (SyntaxError, ValueError):  # any other text, not an annotation
+    except (SyntaxError, ValueError):
+        # Any other text, not an annotation
         return
     yield from (part.id for part in ast.walk(tree) if isinstance(part, ast.Name))
 

@@ -47,7 +47,8 @@ class CallConditions:
         """
         if not self.changers:
             return None
-        number = 0  # of the run that is expected next: a run that is missing may have changed it
+        # Of the run that is expected next: a run that is missing may have changed it
+        number = 0
         for place, record in enumerate(records):
             is_later = record.cell is not None and self._is_after(record.cell)
             if is_later or (record.id != number + 1 and not self._is_start(record)):
@@ -67,9 +68,7 @@ class CallConditions:
     def _may_change(self, record: RunRecord) -> bool:
         if record.refused or record.state in _ENDS_WITHOUT_WORK:
             return False
-        return not self.changers.isdisjoint(_names_of(record)) and not self._is_start(
-            record
-        )
+        return not self.changers.isdisjoint(_names_of(record)) and not self._is_start(record)
 
 
 def conditions_of(part: ToolParts) -> CallConditions:
@@ -81,9 +80,7 @@ def conditions_of(part: ToolParts) -> CallConditions:
     own = effects.kept_by(needed.places) & needed.names
     state, changers = _changed_by_others(part, effects, needed.names, needed.places)
     calls = (_calls_of(s, changers) for s in statements)
-    cells_of_calls = [
-        s.cell for s, called in zip(statements, calls, strict=True) if called
-    ]
+    cells_of_calls = [s.cell for s, called in zip(statements, calls, strict=True) if called]
     return CallConditions(
         last_change=last_change,
         causes=tuple(_causes(part, own, outside.files, outside.uses)),
@@ -123,9 +120,7 @@ def _changed_by_others(
     state, changers = _NONE, _NONE
     for place, statement in enumerate(part.statements):
         is_work = statement.is_tool or is_executor(statement.node)
-        changes = (
-            effects.kept_by([place]) & names if is_work and place not in own else _NONE
-        )
+        changes = effects.kept_by([place]) & names if is_work and place not in own else _NONE
         if changes:
             state, changers = state | changes, changers | statement.names.gives
     return state, changers

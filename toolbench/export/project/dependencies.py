@@ -20,9 +20,7 @@ _SDK = "openhands-sdk"
 _SDK_TOOLS = "openhands-tools"
 
 
-def requirements(
-    modules: Iterable[str], *, package: str, extras: Mapping[str, str]
-) -> list[str]:
+def requirements(modules: Iterable[str], *, package: str, extras: Mapping[str, str]) -> list[str]:
     """Return the requirements for *modules*, each with the installed version as its lower bound.
 
     Args:
@@ -54,7 +52,8 @@ def _distribution_of(module: str) -> str:
     if top in ("toolbench", "openhands"):
         is_of_tools = f"{module}.".startswith("openhands.tools.")
         return _OURS if top == "toolbench" else _SDK_TOOLS if is_of_tools else _SDK
-    if top not in _installed():  # perhaps it was installed later: look again
+    # Perhaps it was installed later: look again
+    if top not in _installed():
         _installed.cache_clear()
     names = list(dict.fromkeys(_installed().get(top, ())))
     if not names:
@@ -93,11 +92,10 @@ def _bounds(name: str) -> str:
         return f">={__version__}"
     try:
         installed = version(name)
-    except PackageNotFoundError:  # the SDK, which does not share an environment with us
+    except PackageNotFoundError:
+        # The SDK, which does not share an environment with us
         return ""
-    numbers = [
-        int(number) for number in re.findall(r"\d+", installed.partition("+")[0])[:3]
-    ]
+    numbers = [int(number) for number in re.findall(r"\d+", installed.partition("+")[0])[:3]]
     lower = ".".join(map(str, numbers))
     if numbers[0] > 0 or len(numbers) < 2:
         return f">={lower},<{numbers[0] + 1}"

@@ -45,9 +45,7 @@ class Half:
     @property
     def gives(self) -> frozenset[str]:
         """The names that this module defines."""
-        return _NONE.union(
-            *(s.names.gives for s in self.statements), given_in(self.written)
-        )
+        return _NONE.union(*(s.names.gives for s in self.statements), given_in(self.written))
 
     @property
     def uses(self) -> frozenset[str]:
@@ -122,9 +120,7 @@ def divided(parts: Sequence[ToolParts], *, openhands: bool) -> Division:
         Needed(statements, first.places | second.places), first.places, used
     )
     in_use = names.union(used, own, *(s.names.now | s.names.later for s in code))
-    own_code = with_checks(
-        _without_imports(rest), new_files, in_use, aliases.get("Path", "Path")
-    )
+    own_code = with_checks(_without_imports(rest), new_files, in_use, aliases.get("Path", "Path"))
     futures = [s.code for s in statements if s.code.startswith("from __future__ ")]
     return Division(
         definition=Half(_without_imports(first), definition),
@@ -144,9 +140,7 @@ def _aliases(statements: Iterable[Statement], names: frozenset[str]) -> dict[str
     statements = list(statements)
     in_use = _NONE.union(*(s.names.gives for s in statements))
     aliases = {}
-    for name in {
-        n for s in statements for n in names & s.names.gives if not _is_same(s, n)
-    }:
+    for name in {n for s in statements for n in names & s.names.gives if not _is_same(s, n)}:
         aliases[name] = f"_{name}"
         while aliases[name] in in_use:
             aliases[name] += "_"

@@ -28,7 +28,8 @@ def _lacks_answers(record: RunRecord) -> bool:
 
 MOST_CALLS = 50
 """The most calls of one tool that become tests; the newest are used."""
-_OWN = {"content", "is_error", "kind"}  # the fields that every observation has
+# The fields that every observation has
+_OWN = {"content", "is_error", "kind"}
 _ADDRESS = re.compile(r"\b(at|object) 0x[0-9a-f]{6,}")
 
 
@@ -82,9 +83,7 @@ def calls_of(
                 f"Not tested: {counted(len(old), 'call')} of `{name}`. An earlier session made it, "
                 "and the tool may have changed since: `tests=` takes it."
             )
-        candidates = [
-            r for r in candidates if earlier_sessions or r.definition is not None
-        ]
+        candidates = [r for r in candidates if earlier_sessions or r.definition is not None]
         own = _calls_of_tool(part.tool, candidates, records, conditions[name])
         calls.repeated.extend(own.repeated)
         calls.accepted.extend(own.accepted)
@@ -121,7 +120,8 @@ def _is_path_here(text: str) -> bool:
     path = Path(text)
     try:
         return path.is_absolute() and len(path.parts) > 2 and path.exists()
-    except (OSError, ValueError):  # too long for a path, or a null character
+    except (OSError, ValueError):
+        # Too long for a path, or a null character
         return False
 
 
@@ -169,9 +169,7 @@ def _calls_of_tool(
             )
         return RecordedCalls([], accepted, notes)
     steady, others = _steady(r for r in answered if r.id in early_ids)
-    later = _distinct(
-        c for r in answered if r.id not in early_ids for c in _repeatable(r)
-    )
+    later = _distinct(c for r in answered if r.id not in early_ids for c in _repeatable(r))
     later = [call for call in later if _key_of(call) not in map(_key_of, steady)]
     if later:
         notes.append(
@@ -222,8 +220,7 @@ def _key_of(call: Mapping[str, Any]) -> str:
 def _distinct(calls: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the tool and the arguments of *calls*, without repetitions."""
     distinct = {
-        json.dumps(call["arguments"]): {k: call[k] for k in ("tool", "arguments")}
-        for call in calls
+        json.dumps(call["arguments"]): {k: call[k] for k in ("tool", "arguments")} for call in calls
     }
     return list(distinct.values())[-MOST_CALLS:]
 

@@ -69,15 +69,11 @@ def import_lines(
     lines = set[str]()
     for name in names:
         own = _own_lines(name, statements, openhands=openhands)
-        lines |= own or (
-            {f"from {homes[name]} import {name}"} if name in homes else set()
-        )
+        lines |= own or ({f"from {homes[name]} import {name}"} if name in homes else set())
     return sorted(lines)
 
 
-def _own_lines(
-    name: str, statements: Sequence[Statement], *, openhands: bool
-) -> set[str]:
+def _own_lines(name: str, statements: Sequence[Statement], *, openhands: bool) -> set[str]:
     """Return the lines that import *name* as the notebook does; empty if no statement imports it.
 
     If several of *statements* import *name*, the last import counts.
@@ -124,9 +120,7 @@ def _home(module: str, name: str, *, openhands: bool) -> str:
     if name in _SDK:
         return _SDK[name]
     advice = _ADVICE.get(name, _ADVICE[""])
-    msg = (
-        f"The OpenHands SDK has no `{name}`, which is imported from {module}: {advice}"
-    )
+    msg = f"The OpenHands SDK has no `{name}`, which is imported from {module}: {advice}"
     raise ExportError(msg)
 
 
@@ -213,9 +207,7 @@ def grouped(lines: Iterable[str], package: str) -> str:
     groups: dict[int, list[str]] = {0: [], 1: [], 2: []}
     for line in lines:
         top = line.split()[1].partition(".")[0]
-        groups[
-            2 if top == package else 0 if top in sys.stdlib_module_names else 1
-        ].append(line)
+        groups[2 if top == package else 0 if top in sys.stdlib_module_names else 1].append(line)
     return "\n\n".join("\n".join(_joined(group)) for group in groups.values() if group)
 
 

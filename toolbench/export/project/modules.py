@@ -43,9 +43,7 @@ def modules_for(
         ),
     }
     if openhands and any(f"from {package}.results " in text for text in files.values()):
-        files["results.py"] = _RESULTS.replace(
-            "TextObservation", _result_class(package)
-        )
+        files["results.py"] = _RESULTS.replace("TextObservation", _result_class(package))
     return files
 
 
@@ -84,14 +82,8 @@ class _Imports:
         )
         names, package = self._division.making, self._package
         return [
-            *(
-                f"from {package}.definition import {name}"
-                for name in sorted(names & defined)
-            ),
-            *(
-                f"from {package}.impl import {name}"
-                for name in sorted(names & implemented)
-            ),
+            *(f"from {package}.definition import {name}" for name in sorted(names & defined)),
+            *(f"from {package}.impl import {name}" for name in sorted(names & implemented)),
             *self._lines(names - defined - implemented),
         ]
 
@@ -107,10 +99,7 @@ class _Imports:
         if not (self._openhands and self._makes_observations()):
             return lines
         own = f"from {self._package}.results import {_result_class(self._package)} as Observation"
-        return [
-            own if line == "from openhands.sdk import Observation" else line
-            for line in lines
-        ]
+        return [own if line == "from openhands.sdk import Observation" else line for line in lines]
 
     def _imported(self, name: str) -> str:
         own = self._division.aliases.get(name, name)
@@ -140,9 +129,7 @@ def _init(
     openhands: bool,
 ) -> str:
     classes = sorted({part.tool_class for part in parts})
-    making = sorted(
-        line for line in imports if f"from {package}.definition " not in line
-    )
+    making = sorted(line for line in imports if f"from {package}.definition " not in line)
     body = indent("\n".join(making), "    ") + "\n\n" if making else ""
     expressions = ", ".join(dict.fromkeys(f"*{expression}" for expression in create))
     registered = "".join(f"register_tool({name}.name, {name})\n" for name in classes)
@@ -161,8 +148,7 @@ def _init(
         f"__all__ = [{names}]\n\n\n"
         "def create_tools() -> list[Any]:\n"
         '    """Return the tools, ready to be called."""\n'
-        f"{body}    return [{expressions}]\n"
-        + (f"\n\n{registered}" if openhands else "")
+        f"{body}    return [{expressions}]\n" + (f"\n\n{registered}" if openhands else "")
     )
 
 
@@ -181,9 +167,7 @@ def _with_import(
     for part in parts:
         names = sorted(part.lazy & implemented)
         if names and isinstance(node, ast.ClassDef) and node.name == part.tool_class:
-            return _inserted(
-                statement, f"from {package}.impl import {', '.join(names)}"
-            )
+            return _inserted(statement, f"from {package}.impl import {', '.join(names)}")
     return statement.code
 
 
@@ -198,7 +182,8 @@ def _inserted(statement: Statement, line: str) -> str:
             if begin.lineno in (node.lineno, body[0].lineno) and begin is not body[0]:
                 begin = body[0]
             before = lines[begin.lineno - 1].encode()[: begin.col_offset].decode()
-            if before.strip():  # `def create(cls): return ...`
+            # `def create(cls): return ...`
+            if before.strip():
                 rest = lines[begin.lineno - 1][len(before) :]
                 space = " " * (node.col_offset + 4)
                 lines[begin.lineno - 1] = f"{before}\n{space}{line}\n{space}{rest}"
@@ -207,9 +192,7 @@ def _inserted(statement: Statement, line: str) -> str:
     return "\n".join(lines)
 
 
-def _text(
-    about: str, future: str, imports: str, code: Iterable[str], written: str
-) -> str:
+def _text(about: str, future: str, imports: str, code: Iterable[str], written: str) -> str:
     head = "\n\n".join(filter(None, (f'"""{about}"""', future, imports)))
     parts = [*code, *([written.rstrip()] if written else [])]
     text, gap = head, "\n\n"

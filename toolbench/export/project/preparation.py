@@ -14,8 +14,10 @@ from toolbench.redaction import MARK
 from toolbench.redaction.detection.key_shapes import keys_in
 from toolbench.redaction.remembered_secrets import remembered
 
-_MOST = 8  # statements that are named
-_LONGEST = 100  # characters of a statement
+# Statements that are named
+_MOST = 8
+# Characters of a statement
+_LONGEST = 100
 
 
 def needed_by_tool(part: ToolParts) -> Needed:

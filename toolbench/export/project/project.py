@@ -68,9 +68,7 @@ def readme_for(
         package.replace("_", "-"),
         "the OpenHands SDK" if openhands else "toolbench",
     )
-    names = "\n".join(
-        f"- `{tool.name}`: {_first_line(tool.description)}" for tool in tools
-    )
+    names = "\n".join(f"- `{tool.name}`: {_first_line(tool.description)}" for tool in tools)
     tested = ", ".join(_tested(len(calls.repeated), len(calls.accepted)))
     python = ".venv/bin/python" if openhands else "python"
     pip = f"{python} -m pip" if openhands else "pip"
@@ -134,9 +132,7 @@ def notebook_for(
     openhands: bool,
 ) -> str:
     """Return the JSON of a notebook that makes the tools and repeats a recorded call of each."""
-    cells = [
-        ("markdown", f"# {package}\n\nIn an environment with this package installed.")
-    ]
+    cells = [("markdown", f"# {package}\n\nIn an environment with this package installed.")]
     if not openhands:
         cells.append(("code", "%load_ext toolbench"))
     names = ", ".join(f"tools[{tool.name!r}]" for tool in tools)
@@ -149,9 +145,7 @@ def notebook_for(
     )
     last_lines = _READ_BY_MODEL if openhands else "observation"
     for tool in tools:
-        arguments = [call["arguments"] for call in calls if call["tool"] == tool.name][
-            -1:
-        ]
+        arguments = [call["arguments"] for call in calls if call["tool"] == tool.name][-1:]
         for one in arguments:
             call = f"tools[{tool.name!r}]"
             text = literal(one)
@@ -178,7 +172,8 @@ def _notebook(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 def _toml(text: str) -> str:
     """Return *text* as a TOML string: a JSON string, but without escaped surrogate pairs."""
-    text = text.encode(errors="replace").decode()  # replace lone surrogates
+    # Replace lone surrogates
+    text = text.encode(errors="replace").decode()
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -28,8 +28,7 @@ def with_environment(statements: Iterable[Statement]) -> list[Statement]:
     statements = list(statements)
     names = [name for statement in statements for name in statement.names.gives]
     return [
-        _reading(s) if ENVIRONMENT not in names and _is_plain_secret(s) else s
-        for s in statements
+        _reading(s) if ENVIRONMENT not in names and _is_plain_secret(s) else s for s in statements
     ]
 
 
@@ -61,9 +60,7 @@ def _variable_of(node: ast.stmt) -> Iterator[str]:
     match node:
         case ast.Assign(
             targets=[ast.Name(id=name)],
-            value=ast.Subscript(
-                value=ast.Name(id=base), slice=ast.Constant(value=str(variable))
-            ),
+            value=ast.Subscript(value=ast.Name(id=base), slice=ast.Constant(value=str(variable))),
         ) if base == ENVIRONMENT and variable == name.upper():
             yield variable
 
@@ -78,9 +75,7 @@ def check_statement(statement: Statement) -> None:
         line = statement.code.splitlines()[secret.line - 1].strip()
         sentence = Redactor([secret.text]).text(line)
         if MARK not in sentence or secret.text in sentence or len(secret.text) < 4:
-            sentence = (
-                f"{secret.name or min(statement.names.gives, default='a line')} ..."
-            )
+            sentence = f"{secret.name or min(statement.names.gives, default='a line')} ..."
         variable = (secret.name or "the_secret").upper()
         msg = (
             f"`{sentence}` holds a secret, which is not written into a file: have the code "

@@ -35,12 +35,12 @@ _OF_TYPE = {
     "array": ("minItems", "maxItems"),
 }
 # A field must not have such a name: below the field, the name would no longer mean the type.
-_TYPES = frozenset(
-    {*_SIMPLE.values(), "Annotated", "Any", "Field", "Literal", "dict", "list"}
-)
+_TYPES = frozenset({*_SIMPLE.values(), "Annotated", "Any", "Field", "Literal", "dict", "list"})
 # A schema can refer to itself in very many ways, so two limits end the writing of classes.
-_DEEPEST = 8  # levels; below, the type is `Any`
-_MOST_CLASSES = 60  # of one schema; further objects are dicts
+# Levels; below, the type is `Any`
+_DEEPEST = 8
+# Of one schema; further objects are dicts
+_MOST_CLASSES = 60
 _MOST_CHOICES = 200
 
 
@@ -107,16 +107,12 @@ class ModelClasses:
             if set(options) == {"default"}:
                 yield f"    {attribute}: {hint} = None\n"
             else:
-                yield f"    {attribute}: {hint}" + (
-                    f" = Field({written})\n" if written else "\n"
-                )
+                yield f"    {attribute}: {hint}" + (f" = Field({written})\n" if written else "\n")
 
     def _hint(self, node: Node, place: str, depth: int) -> str:
         if depth > _DEEPEST:
             return "Any"
-        hints = [
-            self._own_hint(one, place, depth) for one in node.alternatives or (node,)
-        ]
+        hints = [self._own_hint(one, place, depth) for one in node.alternatives or (node,)]
         if node.takes_null:
             hints.append("None")
         return "Any" if "Any" in hints else " | ".join(dict.fromkeys(hints))
@@ -139,17 +135,11 @@ class ModelClasses:
         return "Any"
 
     def _object_hint(self, node: Node, place: str, depth: int) -> str:
-        known = (
-            self._classes.get((id(node.view), node.definition))
-            if node.definition
-            else None
-        )
+        known = self._classes.get((id(node.view), node.definition)) if node.definition else None
         if known is not None:
             return known
         if node.properties and self._left > 0:
-            return self._class_of(
-                node, node.definition or place, node.description, depth=depth
-            )
+            return self._class_of(node, node.definition or place, node.description, depth=depth)
         values = node.additional
         hint = (
             "Any"

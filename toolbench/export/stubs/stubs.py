@@ -42,9 +42,7 @@ class ToolServer(Protocol):
         """The tools of the server."""
 
 
-def export_stubs(
-    session: ToolServer, file: str | Path, *, overwrite: bool = False
-) -> Path:
+def export_stubs(session: ToolServer, file: str | Path, *, overwrite: bool = False) -> Path:
     """Write a typed module for the tools of a server: pydantic models, and a function for each.
 
     Each function takes a model with the arguments, and calls the tool of the same name on the
@@ -65,11 +63,7 @@ def export_stubs(
     path = Path(file).expanduser()
     text = remembered.redactor.text(stubs_for(session.name, session.tools))
     try:
-        if (
-            path.exists()
-            and not overwrite
-            and path.read_text("utf-8", "replace") != text
-        ):
+        if path.exists() and not overwrite and path.read_text("utf-8", "replace") != text:
             msg = (
                 f"{str(path)!r} already exists with other content: nothing was written. Name "
                 "another file, or overwrite it with overwrite=True (--yes in a line)."
@@ -97,9 +91,7 @@ def stubs_for(server: str, tools: Iterable[ToolDefinition[Any, Any]]) -> str:
         name = str(getattr(tool, "remote_name", tool.name))
         function = function_name(name, names_in_use)
         about = f"The arguments of {name!r}."
-        arguments = _added(
-            classes, f"{class_name(name)}Arguments", tool.input_schema, about
-        )
+        arguments = _added(classes, f"{class_name(name)}Arguments", tool.input_schema, about)
         result = getattr(tool, "output_schema", None)
         if isinstance(result, Mapping):
             about = f"The result of {name!r} in `structured`."
@@ -114,12 +106,11 @@ def stubs_for(server: str, tools: Iterable[ToolDefinition[Any, Any]]) -> str:
     return "\n\n".join(filter(None, [head, classes.text, *functions]))
 
 
-def _added(
-    classes: ModelClasses, name: str, schema: Mapping[str, Any], about: str
-) -> str:
+def _added(classes: ModelClasses, name: str, schema: Mapping[str, Any], about: str) -> str:
     try:
         return classes.add(name, schema, about)
-    except SchemaError:  # a call of the tool explains the error of its schema
+    except SchemaError:
+        # A call of the tool explains the error of its schema
         return classes.add(name, _ANYTHING, about)
 
 

@@ -101,19 +101,13 @@ def _definition_of(
         ExportError: If *function* is not defined at the top of a cell or file.
     """
     name = getattr(function, "__name__", "")
-    if (
-        not isfunction(function)
-        or function.__qualname__ != name
-        or not name.isidentifier()
-    ):
+    if not isfunction(function) or function.__qualname__ != name or not name.isidentifier():
         msg = (
             f"{tool.name} was made from {getattr(function, '__qualname__', function)!r}, which is "
             "not a function at the top of a cell or file: write a function there that calls it."
         )
         raise ExportError(msg)
-    places = [
-        i for i, s in enumerate(statements) if s.is_definition and name in s.names.gives
-    ]
+    places = [i for i, s in enumerate(statements) if s.is_definition and name in s.names.gives]
     if not places:
         msg = f"{tool.name}: no cell or file defines its function `{name}`."
         raise ExportError(msg)
@@ -199,31 +193,24 @@ def _parameters(node: _Function) -> dict[str, tuple[str, str | None]]:
     defaults = [*missing, *arguments.defaults, *arguments.kw_defaults]
     return {
         argument.arg: _typed(argument, default)
-        for argument, default in zip(
-            [*ordered, *arguments.kwonlyargs], defaults, strict=True
-        )
+        for argument, default in zip([*ordered, *arguments.kwonlyargs], defaults, strict=True)
     }
 
 
 def _typed(argument: ast.arg, default: ast.expr | None) -> tuple[str, str | None]:
-    annotation = (
-        "Any" if argument.annotation is None else ast.unparse(argument.annotation)
-    )
+    annotation = "Any" if argument.annotation is None else ast.unparse(argument.annotation)
     if default is None:
         return annotation, None
-    takes_none = any(
-        word in annotation for word in ("None", "Optional", "Any", "object")
-    )
+    takes_none = any(word in annotation for word in ("None", "Optional", "Any", "object"))
     if isinstance(default, ast.Constant) and default.value is None and not takes_none:
         annotation = (
-            f"{written('Optional')}[{annotation}]"  # `x: int = None` means Optional
+            # `x: int = None` means Optional
+            f"{written('Optional')}[{annotation}]"
         )
     return annotation, ast.unparse(default)
 
 
-def _executor(
-    tool: AnyTool, node: _Function, name: str, types: str, *, returns_text: bool
-) -> str:
+def _executor(tool: AnyTool, node: _Function, name: str, types: str, *, returns_text: bool) -> str:
     call = f"{node.name}({', '.join(_arguments(tool.action_type.model_fields, node))})"
     awaits = isinstance(node, ast.AsyncFunctionDef) and not _is_generator(node)
     head, result, returned = "def", call, written("Any")
@@ -249,11 +236,7 @@ def _arguments(fields: Mapping[str, FieldInfo], node: _Function) -> Iterator[str
     by_position = {argument.arg for argument in node.args.posonlyargs}
     for attribute, field in fields.items():
         name = field.alias or attribute
-        yield (
-            f"action.{attribute}"
-            if name in by_position
-            else f"{name}=action.{attribute}"
-        )
+        yield (f"action.{attribute}" if name in by_position else f"{name}=action.{attribute}")
     arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     if any(argument.arg == CONVERSATION for argument in arguments):
         yield "conversation=conversation"

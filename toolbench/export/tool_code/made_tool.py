@@ -123,9 +123,7 @@ def parts_of_class(
         types=frozenset(types),
         definition="",
         implementation="",
-        create=calls[-1]
-        if calls
-        else f"{name}.create({_state_for(kind, openhands=openhands)})",
+        create=calls[-1] if calls else f"{name}.create({_state_for(kind, openhands=openhands)})",
         lazy=lazy,
     )
 
@@ -143,9 +141,7 @@ def _with_lazy_names(
         if isinstance(statement.node, ast.ClassDef) and statement.node.name == name:
             tree = ast.parse(statement.code)
             body: Any = tree.body[0]
-            body.body = [
-                n for n in body.body if getattr(n, "name", "") != "create"
-            ] or [ast.Pass()]
+            body.body = [n for n in body.body if getattr(n, "name", "") != "create"] or [ast.Pass()]
             rest = names_of(body, ast.unparse(tree))
             names = statement.names
             lazy = names.later - rest.later
@@ -166,9 +162,7 @@ def _state_for(kind: Any, *, openhands: bool) -> str:
     return "None" if openhands else f"{written('ConversationState')}()"
 
 
-def _call_that_made(
-    tool: AnyTool, module: ModuleType, statements: Sequence[Statement]
-) -> ast.Call:
+def _call_that_made(tool: AnyTool, module: ModuleType, statements: Sequence[Statement]) -> ast.Call:
     """Return the call of `ToolDefinition` that made *tool*.
 
     Raises:
@@ -194,9 +188,7 @@ def _call_that_made(
 def _definitions_in(node: ast.AST) -> Iterator[ast.Call]:
     for part in ast.walk(node):
         if isinstance(part, ast.Call):
-            function = (
-                part.func.value if isinstance(part.func, ast.Subscript) else part.func
-            )
+            function = part.func.value if isinstance(part.func, ast.Subscript) else part.func
             if ast.unparse(function).rpartition(".")[2] == ToolDefinition.__name__:
                 yield part
 
@@ -234,11 +226,7 @@ def _wrapped(tool: AnyTool, name: str, action: str, observation: str, code: str)
     takes_conversation = len(signature(function).parameters) > 1
     arguments = "action, conversation" if takes_conversation else "action"
     call = f"_{name.lower()}_function({arguments})"
-    result = (
-        f"{written('observation_of')}({call})"
-        if tool.observation_type is None
-        else call
-    )
+    result = f"{written('observation_of')}({call})" if tool.observation_type is None else call
     return (
         f"_{name.lower()}_function = {code}\n\n\n"
         f"class {name}({written('ToolExecutor')}[{action}, {observation}]):\n"

@@ -58,9 +58,7 @@ def written(name: str) -> str:
 
 def with_names(code: str, names: Mapping[str, str]) -> str:
     """Return *code* with each placeholder replaced by its name, or by the alias in *names*."""
-    return re.sub(
-        rf"\b{_WRITTEN}(\w+)", lambda match: names.get(match[1], match[1]), code
-    )
+    return re.sub(rf"\b{_WRITTEN}(\w+)", lambda match: names.get(match[1], match[1]), code)
 
 
 def stem_of(tool: AnyTool, parts: Iterable[str], names_in_use: set[str]) -> str:
@@ -104,13 +102,7 @@ def literal(value: Any, depth: int = 0) -> str:
 def text_literal(text: str) -> str:
     """Return *text* as a Python literal. If possible, each line of *text* is on a line of its own."""
     plain = text.isprintable() or all(c.isprintable() or c == "\n" for c in text)
-    if (
-        "\n" not in text
-        or not plain
-        or '"""' in text
-        or "\\" in text
-        or text.endswith('"')
-    ):
+    if "\n" not in text or not plain or '"""' in text or "\\" in text or text.endswith('"'):
         return repr(text)
     return f'"""\\\n{text}"""'
 
@@ -137,11 +129,7 @@ def class_of(
     fields = {
         "description": constant_of(stem),
         "action_type": action,
-        **(
-            {}
-            if observation == written("Observation")
-            else {"observation_type": observation}
-        ),
+        **({} if observation == written("Observation") else {"observation_type": observation}),
         **_hints(tool),
         **_meta(tool),
         "executor": executor,

@@ -71,7 +71,8 @@ def guess_type(schema: Json) -> tuple[Json, Any]:
     this unknown `type`; else the second value is None. A list in `items` becomes `prefixItems`.
     """
     first = schema.get("items")
-    if isinstance(first, list):  # a tuple, as drafts before 2020 write it
+    # A tuple, as drafts before 2020 write it
+    if isinstance(first, list):
         schema = {**schema, "prefixItems": first, "items": True}
     kind = schema.get("type")
     if isinstance(kind, str) and kind in TYPES:
@@ -115,7 +116,8 @@ def _fold_all_of(schema: Json, resolve: Resolve, visited: set[int], fuel: int) -
         return schema
     result = {key: item for key, item in schema.items() if key != "allOf"}
     for part in parts:
-        if id(part) not in visited:  # a hostile schema repeats itself for ever
+        # A hostile schema repeats itself for ever
+        if id(part) not in visited:
             visited.add(id(part))
             resolved = resolve(part)
             if isinstance(resolved, dict):
@@ -145,9 +147,8 @@ def fold_alternatives(schema: Json, resolve: Resolve) -> Folded:
         return Folded(_spread(base, targets), nullable, merged=targets)
     real = [(part, target) for part, target in branches if not _is_null(target)]
     if not real:
-        only = (
-            {"type": "null"} if branches else {}
-        )  # none at all: the schema refers to itself
+        # None at all: the schema refers to itself
+        only = {"type": "null"} if branches else {}
         notes = {k: v for k, v in base.items() if k in ANNOTATIONS}
         return Folded({**notes, **only}, nullable=False)
     nullable = nullable or len(real) < len(branches)
@@ -171,9 +172,7 @@ def _fold_real(base: Json, branches: _Branches, *, nullable: bool) -> Folded:
         return Folded({**plain, **base}, nullable, merged=targets)
     if base.get("writeOnly") is True:
         rules["writeOnly"] = True
-    parts = [
-        merged(part, rules) if isinstance(part, dict) else part for part, _ in branches
-    ]
+    parts = [merged(part, rules) if isinstance(part, dict) else part for part, _ in branches]
     return Folded({**notes, "anyOf": parts}, nullable)
 
 

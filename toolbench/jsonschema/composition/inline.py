@@ -8,7 +8,8 @@ from toolbench.jsonschema.types import Json
 from toolbench.jsonschema.walk import every, rewritten
 
 _DEFS = "#/$defs/"
-_INLINE_LIMIT = 20_000  # nodes; for more, shared definitions are better
+# Nodes; for more, shared definitions are better
+_INLINE_LIMIT = 20_000
 
 
 def without_unset_nulls(schema: Json) -> Json:

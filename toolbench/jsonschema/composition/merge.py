@@ -6,18 +6,12 @@ from typing import Any
 from toolbench.jsonschema.types import TYPES, Json, Schema, json_key, type_of
 
 _JOINED = frozenset({"allOf", "patternProperties", "properties", "required"})
-_AT_LEAST = frozenset(
-    {"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"}
-)
-_AT_MOST = frozenset(
-    {"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"}
-)
+_AT_LEAST = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
+_AT_MOST = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
 # keywords with schemas of the parts of a value: a part has to fit both
 _OF_PARTS = ("items", "additionalProperties", "propertyNames")
 # two of these cannot become one value
-_BOTH = frozenset(
-    {"pattern", "multipleOf", "contains", "not", "prefixItems", "dependentRequired"}
-)
+_BOTH = frozenset({"pattern", "multipleOf", "contains", "not", "prefixItems", "dependentRequired"})
 _CONDITION = ("if", "then", "else")
 _EXCLUSIVE = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 _FLAGS = frozenset(exclusive for _, exclusive in _EXCLUSIVE)
@@ -76,7 +70,8 @@ def together(one: Schema, other: Schema) -> Json:
 
 def with_limits_as_numbers(schema: Schema) -> Schema:
     """Return *schema*, in which `exclusiveMinimum: true`, as draft 4 writes it, becomes a number."""
-    if schema.keys().isdisjoint(_FLAGS):  # the usual case, quickly checked
+    # The usual case, quickly checked
+    if schema.keys().isdisjoint(_FLAGS):
         return schema
     for limit, exclusive in _EXCLUSIVE:
         value = schema.get(exclusive)
@@ -136,11 +131,7 @@ def _common(one: list[Any], other: list[Any]) -> list[Any]:
 def _common_types(near: Schema, far: Schema) -> list[str]:
     """Return the types that both schemas name; an integer is also a number."""
     one, other = _types(near), _types(far)
-    types = [
-        kind
-        for kind in one
-        if kind in other or (kind == "integer" and "number" in other)
-    ]
+    types = [kind for kind in one if kind in other or (kind == "integer" and "number" in other)]
     if "number" in one and "integer" in other and not {"number", "integer"} & {*types}:
         types.append("integer")
     return types
@@ -159,7 +150,8 @@ def _unsaid(both: Json, near: Schema, far: Schema) -> Json:
     for key in _OF_PARTS:
         if key in shared and near[key] is not far[key]:
             if isinstance(near[key], list) or isinstance(far[key], list):
-                rest[key] = far[key]  # a tuple, as drafts before 2020 write it
+                # A tuple, as drafts before 2020 write it
+                rest[key] = far[key]
             else:
                 both[key] = _of_part(near[key], far[key])
     if "type" in shared and not _common_types(near, far):

@@ -11,7 +11,8 @@ from toolbench.jsonschema.validation.problems import NO_DATE
 from toolbench.jsonschema.walk import every
 from toolbench.plain import clip
 
-_DEEPEST = 50  # levels to search
+# Levels to search
+_DEEPEST = 50
 _NUMBERS = re.compile(r"\s*\d{1,4}\s*([./-])\s*\d{1,2}\s*\1\s*\d{1,4}\s*")
 
 

@@ -43,9 +43,7 @@ def nearest_misfits(union: Misfit) -> Branch:
     branches name a type or values, these are put together. The result is empty if several branches
     are equally near.
     """
-    branches = [
-        branch for branch in _branches(union) if not _is_null(branch, union.path)
-    ]
+    branches = [branch for branch in _branches(union) if not _is_null(branch, union.path)]
     if len(branches) == 1:
         return branches[0]
     of_type = [

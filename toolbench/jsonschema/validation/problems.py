@@ -17,14 +17,16 @@ from toolbench.jsonschema.validation.misfits import (
 from toolbench.jsonschema.words import NOUNS, demand
 from toolbench.plain import clip, sentence
 
-if TYPE_CHECKING:  # only for annotations
+# Only for annotations
+if TYPE_CHECKING:
     import jsonschema_rs
     from pydantic import ValidationError
 
 REQUIRED = "is required"
 """The message of a problem about a missing value."""
 _UNKNOWN = "is an unknown argument"
-_MOST_NAMES = 30  # listed in one message
+# Listed in one message
+_MOST_NAMES = 30
 
 # --- the errors of jsonschema-rs ----------------------------------------------------
 
@@ -59,9 +61,7 @@ def schema_problems(
         errors: The errors.
         schema: The whole schema that the value does not fit, to find the names it knows.
     """
-    return [
-        problem for error in errors for problem in problems_of(_misfit(error, schema))
-    ]
+    return [problem for error in errors for problem in problems_of(_misfit(error, schema))]
 
 
 def _misfit(error: "jsonschema_rs.ValidationError", schema: Any) -> Misfit:
@@ -71,8 +71,7 @@ def _misfit(error: "jsonschema_rs.ValidationError", schema: Any) -> Misfit:
         facts["known"] = _declared(schema, error.schema_path[:-1])
     if kind in UNIONS and len(path) <= DEEPEST:
         facts["branches"] = [
-            [_misfit(one, schema) for one in branch]
-            for branch in facts.get("context", ())
+            [_misfit(one, schema) for one in branch] for branch in facts.get("context", ())
         ]
     return Misfit(kind, facts, path, error.instance, error.message)
 
@@ -82,7 +81,8 @@ def _declared(schema: Any, path: Iterable[str | int]) -> list[str]:
     for step in path:
         try:
             schema = schema[step]
-        except (KeyError, IndexError, TypeError):  # in another document
+        except (KeyError, IndexError, TypeError):
+            # In another document
             return []
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     return list(properties) if isinstance(properties, Mapping) else []
@@ -161,9 +161,8 @@ def pydantic_problems(
     problems = []
     for line in error.errors(include_url=False):
         path = tuple(line["loc"])
-        if (
-            value is not None and line["type"] != "json_schema"
-        ):  # its paths have no branches
+        # Its paths have no branches
+        if value is not None and line["type"] != "json_schema":
             path = without_branches(path, value, missing=line["type"] == "missing")
         problems.append(_problem(dict(line), path, known))
     return list(dict.fromkeys(problems))
@@ -179,9 +178,7 @@ def without_branches(loc: Path, value: Any, *, missing: bool) -> Path:
         if missing and n == len(loc) - 1:
             path.append(step)
         elif (isinstance(value, Mapping) and step in value) or (
-            isinstance(value, list | tuple)
-            and isinstance(step, int)
-            and step < len(value)
+            isinstance(value, list | tuple) and isinstance(step, int) and step < len(value)
         ):
             path.append(step)
             value = value[step]  # type: ignore[index]  # an int for a sequence
@@ -195,7 +192,8 @@ def _problem(line: dict[str, Any], path: Path, known: list[str]) -> Problem:
         case "extra_forbidden" | "unexpected_keyword_argument":
             names = known if len(path) == 1 else ()
             return Problem(path, unknown_name(str(path[-1]), names))
-        case "json_schema":  # a foreign model's own sentence
+        case "json_schema":
+            # A foreign model's own sentence
             return Problem(path, line["msg"])
         case "union_tag_invalid" | "union_tag_not_found":
             return _tag_problem(line, path)
@@ -237,13 +235,15 @@ def _tag_problem(line: dict[str, Any], path: Path) -> Problem:
     """Describe a problem with the field that distinguishes the members of a union."""
     facts, value = line["ctx"], line["input"]
     match = re.fullmatch(r"'([^']+)'", facts["discriminator"])
-    if match is None:  # a function or several fields distinguish them
+    # A function or several fields distinguish them
+    if match is None:
         return Problem(path, "fits none of the accepted forms")
     if line["type"] == "union_tag_not_found":
         return Problem((*path, match[1]), REQUIRED)
     others, _, last = facts["expected_tags"].rpartition(", ")
     tags = f"{others} or {last}" if others else last
-    tag = facts["tag"]  # always text
+    # Always text
+    tag = facts["tag"]
     got = value.get(match[1], tag) if isinstance(value, Mapping) else tag
     return Problem((*path, match[1]), f"should be {tags}, not {clip(got)}")
 
@@ -261,9 +261,7 @@ _EXPECTED: Mapping[str, str] = {
     "none": NOUNS["null"],
     **dict.fromkeys(("string", "bytes"), NOUNS["string"]),
     **dict.fromkeys(("list", "tuple", "set", "frozen_set"), NOUNS["array"]),
-    **dict.fromkeys(
-        ("dict", "mapping", "model", "model_attributes", "dataclass"), NOUNS["object"]
-    ),
+    **dict.fromkeys(("dict", "mapping", "model", "model_attributes", "dataclass"), NOUNS["object"]),
     "date": f"a date such as {_example('date')}",
     "datetime": f"a date and time such as {_example('date-time')}",
     "time": f"a time such as {_example('time')}",

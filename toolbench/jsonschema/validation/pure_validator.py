@@ -121,7 +121,8 @@ def _is_meta(address: str) -> bool:
 
 def _as_json(value: Any) -> Any:
     text = dumps(value, ensure_ascii=False)
-    text.encode()  # a lone surrogate is not JSON
+    # A lone surrogate is not JSON
+    text.encode()
     return loads(text)
 
 
@@ -137,9 +138,7 @@ def _compiled(pattern: str) -> "re.Pattern[str] | None":
     `$` matches only at the end of the text, not before a final line end. Digits are ASCII.
     """
     try:
-        return re.compile(
-            _END.sub(lambda m: r"\Z" if m[0] == "$" else m[0], pattern), re.ASCII
-        )
+        return re.compile(_END.sub(lambda m: r"\Z" if m[0] == "$" else m[0], pattern), re.ASCII)
     except (re.error, OverflowError, RecursionError):
         return None
 
@@ -156,14 +155,10 @@ def _changed() -> dict[str, Callable[..., Iterable[Any]]]:
         if isinstance(value, str) and not _fits(demand, value):
             yield ValidationError(f"{value!r} does not match {demand!r}")
 
-    def pattern_properties(
-        validator: Any, demand: Any, value: Any, __: Any
-    ) -> Iterator[Any]:
+    def pattern_properties(validator: Any, demand: Any, value: Any, __: Any) -> Iterator[Any]:
         for regex, schema in demand.items() if isinstance(value, dict) else ():
             for name in [name for name in value if _fits(regex, name)]:
-                yield from validator.descend(
-                    value[name], schema, path=name, schema_path=regex
-                )
+                yield from validator.descend(value[name], schema, path=name, schema_path=regex)
 
     def additional(validator: Any, demand: Any, value: Any, schema: Any) -> Any:
         extra = _extra(value, schema) if isinstance(value, dict) else []
@@ -185,9 +180,7 @@ def _extra(value: dict[str, Any], schema: Mapping[str, Any]) -> list[str]:
     known = schema.get("properties", {})
     patterns = schema.get("patternProperties", {})
     return [
-        name
-        for name in value
-        if name not in known and not any(_fits(p, name) for p in patterns)
+        name for name in value if name not in known and not any(_fits(p, name) for p in patterns)
     ]
 
 

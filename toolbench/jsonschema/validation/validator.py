@@ -15,12 +15,14 @@ from toolbench.errors import Problem, SchemaError
 from toolbench.jsonschema.validation.problems import schema_problems
 from toolbench.jsonschema.validation.pure_validator import PureValidator
 
-if TYPE_CHECKING:  # 15 MB: loaded with the first foreign schema
+# 15 MB: loaded with the first foreign schema
+if TYPE_CHECKING:
     import jsonschema_rs
 
 JsonSchema = Mapping[str, Any] | bool
 
-_DIALECTS = re.compile("draft-0[467]|2019-09")  # any other is read as 2020-12
+# Any other is read as 2020-12
+_DIALECTS = re.compile("draft-0[467]|2019-09")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 _ROOT = "toolbench://schema/"
@@ -51,7 +53,8 @@ class SchemaValidator:
         """Tell whether *value* fits. A value that is not JSON never fits."""
         try:
             return self._validator.is_valid(value)
-        except ValueError:  # also UnicodeEncodeError: a lone surrogate
+        except ValueError:
+            # Also UnicodeEncodeError: a lone surrogate
             return False
 
     def problems(self, value: Any) -> list[Problem]:
@@ -65,9 +68,7 @@ class SchemaValidator:
         return schema_problems(errors, self._schema) if errors else []
 
 
-def validator_of(
-    schema: JsonSchema, root: Mapping[str, Any] | None = None
-) -> SchemaValidator:
+def validator_of(schema: JsonSchema, root: Mapping[str, Any] | None = None) -> SchemaValidator:
     """Return the validator for *schema*; its references are followed in *root*, if that is given.
 
     Equal schemas share a validator.
@@ -127,13 +128,13 @@ def _refuse(uri: str) -> Any:
     raise LookupError(msg)
 
 
-def _compile(
-    schema: JsonSchema, *, is_part: bool
-) -> "jsonschema_rs.Validator | PureValidator":
+def _compile(schema: JsonSchema, *, is_part: bool) -> "jsonschema_rs.Validator | PureValidator":
     try:
         import jsonschema_rs  # noqa: PLC0415 - 15 MB, only for foreign schemas
-    except ImportError:  # Pyodide
-        address = _address(schema).replace(_ROOT, "")  # urljoin cannot use its scheme
+    except ImportError:
+        # Pyodide
+        # urljoin cannot use its scheme
+        address = _address(schema).replace(_ROOT, "")
         return PureValidator(schema, address, _PART if is_part else "")
     make: Any = jsonschema_rs.validator_for
     if isinstance(schema, Mapping) and not _DIALECTS.search(str(schema.get("$schema"))):
@@ -147,18 +148,16 @@ def _compile(
         return schema if is_part and uri == root else _refuse(uri)
 
     try:
-        validator: jsonschema_rs.Validator = make(
-            entry, retriever=retrieve, validate_formats=False
-        )
+        validator: jsonschema_rs.Validator = make(entry, retriever=retrieve, validate_formats=False)
     except (
         ValueError,
         TypeError,
-    ) as error:  # jsonschema_rs.ValidationError is a ValueError
+    ) as error:
+        # jsonschema_rs.ValidationError is a ValueError
         reason = getattr(error, "message", None) or str(error)
-        reason = reason.rpartition("LookupError: ")[2]  # our own, if we refused
+        # Our own, if we refused
+        reason = reason.rpartition("LookupError: ")[2]
         where = "/".join(str(p) for p in getattr(error, "instance_path", ()))
-        msg = (
-            f"The JSON Schema is not valid{f' at {where}' if where else ''}: {reason}."
-        )
+        msg = f"The JSON Schema is not valid{f' at {where}' if where else ''}: {reason}."
         raise SchemaError(msg) from error
     return validator

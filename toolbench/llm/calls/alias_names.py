@@ -22,16 +22,15 @@ _PREFIX = re.compile(r"(functions?|tools?|default_api)[.:/]", re.IGNORECASE)
 _TAIL = re.compile(r"[\s<(].*", re.DOTALL)
 
 
-def meant_by(
-    name: str, known: Collection[str], aliases: Mapping[str, str] = ALIASES
-) -> str | None:
+def meant_by(name: str, known: Collection[str], aliases: Mapping[str, str] = ALIASES) -> str | None:
     """Return the name in *known* that *name* means, by alias or by spelling.
 
     Return None if no name fits, or more than one.
     """
     bare = _TAIL.sub("", _PREFIX.sub("", name.strip()))
     folded = _folded(bare)
-    stems = (folded, folded.removesuffix("_tool"))  # `BashTool` is `bash`
+    # `BashTool` is `bash`
+    stems = (folded, folded.removesuffix("_tool"))
     for called in (bare, *(aliases.get(other) for other in (name, bare, *stems))):
         if called in known:
             return called

@@ -15,7 +15,8 @@ from toolbench.redaction.detection.secrecy import hide
 
 ANSWER = "What goes back to the model"
 NO_CALL = "This message has no tool call: the model only wrote text."
-_OPEN_LEVELS = 6  # down to the text, in the message of each provider
+# Down to the text, in the message of each provider
+_OPEN_LEVELS = 6
 _PENDING = "Nothing, until the call is run."
 
 
@@ -42,9 +43,7 @@ def calls_bundle(
 ) -> dict[str, str]:
     """Return *calls* and their results as text, and as HTML that needs no kernel."""
     pairs = list(zip(calls, observations, strict=True))
-    text = (
-        "\n\n".join(_text(call, observation) for call, observation in pairs) or NO_CALL
-    )
+    text = "\n\n".join(_text(call, observation) for call, observation in pairs) or NO_CALL
     html = "".join(_html(call, observation) for call, observation in pairs)
     return {
         "text/plain": to_text(text),
@@ -96,9 +95,7 @@ def _remarks(call: ToolCall) -> list[tuple[str, Tone]]:
 
 def _arguments_without_secrets(call: ToolCall) -> dict[str, Any]:
     """Return the arguments of *call* with their secrets hidden."""
-    masked: dict[str, Any] = hide(
-        call.arguments, call.tool.input_schema if call.tool else {}
-    )
+    masked: dict[str, Any] = hide(call.arguments, call.tool.input_schema if call.tool else {})
     return masked
 
 

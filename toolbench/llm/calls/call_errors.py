@@ -9,7 +9,8 @@ from toolbench.errors import (
     did_you_mean,
 )
 
-_MAX_NAMES = 20  # names listed when a tool does not exist
+# Names listed when a tool does not exist
+_MAX_NAMES = 20
 
 
 class FunctionCallValidationError(ArgumentsError):

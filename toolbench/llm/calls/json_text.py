@@ -11,7 +11,8 @@ from toolbench.plain import each_once
 _FENCE = re.compile(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 _OPENING = re.compile(r"""\{(?=\s*["'}])|\[(?=\s*\{)""")
 _TAGS = re.compile(r"</?tool_calls?>|```[a-zA-Z]*")
-_LONGEST = 200_000  # characters; to ask the model again is faster than a longer repair
+# Characters; to ask the model again is faster than a longer repair
+_LONGEST = 200_000
 
 
 class NotJsonError(ValueError):
@@ -25,9 +26,7 @@ def _no_constant(name: str) -> NoReturn:
 
 _each_once = partial(each_once, error=NotJsonError)
 _exact = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_each_once)
-_lenient = json.JSONDecoder(
-    parse_constant=_no_constant, object_pairs_hook=_each_once, strict=False
-)
+_lenient = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_each_once, strict=False)
 
 
 def read_json(text: str) -> tuple[Any, list[str]]:
@@ -104,8 +103,7 @@ def _mended(text: str, error: Exception) -> Any:
     strings = [_unescaped(piece[piece.lastgroup or 0]) for piece in quoted]
     places = count()
     bare = "".join(
-        f'"@{next(places)}@"' if piece.lastgroup in _QUOTED else piece[0]
-        for piece in pieces
+        f'"@{next(places)}@"' if piece.lastgroup in _QUOTED else piece[0] for piece in pieces
     )
     try:
         value = _put_back(loads(bare, skip_json_loads=True), strings)
@@ -144,11 +142,7 @@ def _put_back(value: Any, strings: list[str | None]) -> Any:
 
 def _where(text: str, error: Exception) -> str:
     if not isinstance(error, json.JSONDecodeError):
-        return (
-            "it is nested too deeply"
-            if isinstance(error, RecursionError)
-            else str(error)
-        )
+        return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
         return f"the JSON ends too early, after {text[-30:]!r}"
     near = text[max(0, error.pos - 15) : error.pos + 15]
@@ -157,7 +151,8 @@ def _where(text: str, error: Exception) -> str:
 
 # --- the tokens of a text without its punctuation -------------------------------------
 
-Token = tuple[str, str]  # kind and text
+# Kind and text
+Token = tuple[str, str]
 
 _PIECE = re.compile(
     r"""
@@ -169,7 +164,8 @@ _PIECE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_FOREIGN = frozenset("uxUNav01234567\n")  # escapes of Python and JavaScript
+# Escapes of Python and JavaScript
+_FOREIGN = frozenset("uxUNav01234567\n")
 _ESCAPE = re.compile(r"""\\(?:(u[0-9a-fA-F]{4}|["\\/])|([bfnrt])|(.))""", re.DOTALL)
 _QUOTED = ("double", "single")
 _PLACE = re.compile(r"@(\d+)@")
@@ -200,7 +196,8 @@ def _tokens(pieces: list[re.Match[str]]) -> list[Token] | None:
         if token is None:
             return None
         if token == ("mark", ":") and tokens and tokens[-1][0] == "word":
-            tokens[-1] = ("key", tokens[-1][1])  # a key without quotes
+            # A key without quotes
+            tokens[-1] = ("key", tokens[-1][1])
         tokens.append(token)
     return [("string" if kind == "key" else kind, text) for kind, text in tokens]
 
@@ -211,11 +208,7 @@ def _is_balanced(tokens: list[Token]) -> bool:
     for kind, text in tokens:
         if kind == "mark" and text in _CLOSING:
             open_brackets.append(_CLOSING[text])
-        elif (
-            kind == "mark"
-            and text != ":"
-            and (not open_brackets or open_brackets.pop() != text)
-        ):
+        elif kind == "mark" and text != ":" and (not open_brackets or open_brackets.pop() != text):
             return False
     return not open_brackets
 

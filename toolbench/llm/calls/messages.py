@@ -38,9 +38,7 @@ class Message:
     @property
     def thought(self) -> str:
         """The model's thinking, then its text."""
-        return "\n\n".join(
-            part for part in map("".join, (self.thinking, self.text)) if part
-        )
+        return "\n\n".join(part for part in map("".join, (self.thinking, self.text)) if part)
 
 
 def read_message(message: Any) -> Message:
@@ -219,9 +217,7 @@ def _rpc(parts: list[Any]) -> Message:
     message = Message("mcp")
     for part in parts:
         params = _first(part, "params") or part
-        sent = Sent(
-            _first(params, "name"), _first(params, "arguments"), _first(part, "id")
-        )
+        sent = Sent(_first(params, "name"), _first(params, "arguments"), _first(part, "id"))
         message.calls.append(sent)
     return message
 
@@ -282,7 +278,8 @@ def _reader(data: Any) -> _Reader | None:
         if data.get(key) is not None:
             return read
     if _first(data.get("function_call"), "arguments") is not None:
-        return _chat  # OpenAI's old form; Gemini has `args`
+        # OpenAI's old form; Gemini has `args`
+        return _chat
     if "role" in data or "content" in data:
         return _turn_reader(data)
     read_part = _part_reader(data)

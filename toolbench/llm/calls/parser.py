@@ -39,9 +39,7 @@ __all__ = [
     "respond_all",
 ]
 
-_UNQUOTED = (
-    "the arguments are not a JSON object (not quoted here: one of them is a secret)"
-)
+_UNQUOTED = "the arguments are not a JSON object (not quoted here: one of them is a secret)"
 
 
 AnyTool = ToolDefinition[Any, Any]
@@ -82,9 +80,7 @@ class Offer:
 
     def _by_sent_name(self) -> dict[str, AnyTool]:
         if self._sent is None:
-            self._sent = {
-                tool_name(n, self._provider): t for n, t in self._tools.items()
-            }
+            self._sent = {tool_name(n, self._provider): t for n, t in self._tools.items()}
         return self._sent
 
 
@@ -130,8 +126,7 @@ def _take_written(read: Message) -> None:
         return
     read.text = [words] if words else []
     read.calls = [
-        Sent(call.name, call.arguments, f"text_{place}")
-        for place, call in enumerate(calls)
+        Sent(call.name, call.arguments, f"text_{place}") for place, call in enumerate(calls)
     ]
     read.repairs.append("the call was written as text")
 
@@ -166,9 +161,7 @@ def _call(sent: Sent, read: Message, index: int, offer: Offer) -> ToolCall:
         return ToolCall(**facts, error=error, repairs=tuple(repairs))
     if tool is None:
         unknown = FunctionCallNotExistsError(name, offer.names)
-        return ToolCall(
-            **facts, arguments=arguments, error=unknown, repairs=tuple(repairs)
-        )
+        return ToolCall(**facts, arguments=arguments, error=unknown, repairs=tuple(repairs))
     try:
         return _checked(facts, tool, arguments, repairs)
     except RecursionError:
@@ -267,9 +260,7 @@ def _asides(
 
 
 def _accepted(path: tuple[str | int, ...], value: Any) -> Repair:
-    return Repair(
-        path, f"{clip(value)} was accepted, though the schema asks for another type"
-    )
+    return Repair(path, f"{clip(value)} was accepted, though the schema asks for another type")
 
 
 def _with_sent_names(problem: Problem, names: Mapping[str, str]) -> Problem:

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-_STEP = re.compile(
-    r"""\.([^.\[\]]+) | \['((?:[^'\\]|\\.)*)'\] | \[(\d+)\]""", re.VERBOSE
-)
+_STEP = re.compile(r"""\.([^.\[\]]+) | \['((?:[^'\\]|\\.)*)'\] | \[(\d+)\]""", re.VERBOSE)
 _VALUES = ("string", "number", "bool")
-_LONGEST = 10_000  # items in a list that a path may create
+# Items in a list that a path may create
+_LONGEST = 10_000
 
 
 def put(arguments: dict[str, Any], piece: Mapping[str, Any]) -> None:
@@ -22,9 +21,7 @@ def put(arguments: dict[str, Any], piece: Mapping[str, Any]) -> None:
     """
     steps = [
         int(match[3]) if match[3] else match[1] or re.sub(r"\\(.)", r"\1", match[2])
-        for match in _STEP.finditer(
-            str(piece.get("jsonPath") or piece.get("json_path") or "")
-        )
+        for match in _STEP.finditer(str(piece.get("jsonPath") or piece.get("json_path") or ""))
     ]
     if not steps or not isinstance(steps[0], str):
         return

@@ -19,10 +19,9 @@ _NOUNS: Mapping[type, str] = {
     type(None): "null",
     str: "a string",
 }
-_SCALAR = re.compile(
-    r"-?(0|[1-9]\d{0,17})(\.\d{1,17})?([eE][+-]?\d{1,2})?|true|false|null"
-)
-_LONGEST = 1_000_000  # characters of JSON in a string
+_SCALAR = re.compile(r"-?(0|[1-9]\d{0,17})(\.\d{1,17})?([eE][+-]?\d{1,2})?|true|false|null")
+# Characters of JSON in a string
+_LONGEST = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -83,13 +82,12 @@ class Mending:
             inner = first[i] if i < len(first) else items
             if inner is not None:
                 new[i] = self.mended(item, inner, (*path, i))
-        return (
-            new if any(a is not b for a, b in zip(new, value, strict=True)) else value
-        )
+        return new if any(a is not b for a, b in zip(new, value, strict=True)) else value
 
     def _read(self, value: Any, classes: frozenset[type], path: Path) -> Any:
         if isinstance(value, float) and value.is_integer() and int in classes:
-            return value  # 3.0 is an integer in JSON Schema
+            # 3.0 is an integer in JSON Schema
+            return value
         if isinstance(value, str):
             in_text = _in_string(value)
             if type(in_text) in classes:

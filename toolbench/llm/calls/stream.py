@@ -61,9 +61,7 @@ def _joiner_of(chunk: Any) -> _Joiner:
 
 def _foreign(chunk: Any) -> BodyError:
     text = clip(chunk)
-    return BodyError(
-        f"{text} is not a chunk of a known provider: pass the chunks unchanged."
-    )
+    return BodyError(f"{text} is not a chunk of a known provider: pass the chunks unchanged.")
 
 
 class _Text:
@@ -120,7 +118,8 @@ class _Chat:
         id_, function = part.get("id"), part.get("function") or {}
         call = self._calls.get(index)
         if call is not None and id_ and call["id"] and call["id"] != id_:
-            index, call = id_, self._calls.get(id_)  # some servers number every call 0
+            # Some servers number every call 0
+            index, call = id_, self._calls.get(id_)
         if call is None:
             call = {
                 "id": None,
@@ -162,7 +161,8 @@ class _Responses:
         elif kind in ("response.output_item.added", "response.output_item.done"):
             item = dict(event.get("item") or {})
             if isinstance(item.get("content"), list):
-                item["content"] = [*item["content"]]  # a copy, which deltas extend
+                # A copy, which deltas extend
+                item["content"] = [*item["content"]]
             self._items[place] = item
         elif kind == "response.function_call_arguments.delta":
             item = self._items.setdefault(place, {"type": "function_call"})
@@ -249,14 +249,13 @@ class _Gemini:
         self._head: Json = {}
         self._parts: list[Json] = []
         self._finish: Any = None
-        self._open: Json | None = None  # a call that is not complete
+        # A call that is not complete
+        self._open: Json | None = None
 
     def add(self, chunk: Mapping[str, Any]) -> None:
         self._head |= {k: v for k, v in chunk.items() if k != "candidates" and v}
         for candidate in (chunk.get("candidates") or ())[:1]:
-            self._finish = (
-                _either(candidate, "finishReason", "finish_reason") or self._finish
-            )
+            self._finish = _either(candidate, "finishReason", "finish_reason") or self._finish
             for part in (candidate.get("content") or {}).get("parts") or ():
                 call = _either(part, "functionCall", "function_call")
                 if call is None:
@@ -268,9 +267,7 @@ class _Gemini:
         """Add a part that is not a call; pieces of the same text become one part."""
         part = {key: value for key, value in part.items() if value is not None}
         last = self._parts[-1] if self._parts else {}
-        is_text = isinstance(part.get("text"), str) and isinstance(
-            last.get("text"), _Text
-        )
+        is_text = isinstance(part.get("text"), str) and isinstance(last.get("text"), _Text)
         if is_text and bool(part.get("thought")) == bool(last.get("thought")):
             last["text"].add(part.pop("text"))
             last |= part
@@ -295,8 +292,7 @@ class _Gemini:
     @property
     def message(self) -> Json:
         parts = [
-            {**part, "text": str(part["text"])} if "text" in part else part
-            for part in self._parts
+            {**part, "text": str(part["text"])} if "text" in part else part for part in self._parts
         ]
         content = {"role": "model", "parts": parts}
         candidate = {"content": content, "finishReason": self._finish}

@@ -87,9 +87,7 @@ class ToolCall:
             return Observation() if failed is None else failed
         self.tool.as_executable()
         return perform(
-            run_here(
-                self.tool, self.action, source, conversation, risk=self.security_risk
-            )
+            run_here(self.tool, self.action, source, conversation, risk=self.security_risk)
         )
 
     def answer(self, observation: Observation | None = None) -> Json:

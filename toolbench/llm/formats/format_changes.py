@@ -48,8 +48,6 @@ class Changes:
 
     entries: list[Change] = field(default_factory=list)
 
-    def note(
-        self, where: str, kind: Kind, message: str, *, refused: bool = False
-    ) -> None:
+    def note(self, where: str, kind: Kind, message: str, *, refused: bool = False) -> None:
         """Add one change; an empty *where* means all the arguments."""
         self.entries.append(Change(where or "arguments", kind, message, refused))

@@ -56,7 +56,8 @@ _ANY: tuple[Json, ...] = (
     {"type": "object"},
     {"type": "array", "items": {"type": "string"}},
 )
-_LIMIT = 5_000  # schemas; after so many, references are not followed
+# Schemas; after so many, references are not followed
+_LIMIT = 5_000
 
 _IN_WORDS = frozenset(
     {
@@ -79,7 +80,8 @@ class _Writer:
     def __init__(self, root: Json, changes: Changes) -> None:
         self._root, self._changes = root, changes
         self._written = 0
-        self._open: list[str] = []  # the references that are being followed
+        # The references that are being followed
+        self._open: list[str] = []
 
     def write(self, node: Any, where: str) -> Json:
         """Return *node*, the schema at the path *where*, in Gemini's format."""
@@ -152,9 +154,7 @@ class _Writer:
         del self._open[len(self._open) - len(refs) :]
         return written
 
-    def _union(
-        self, key: str, members: list[Any], beside: Mapping[str, Any], where: str
-    ) -> Json:
+    def _union(self, key: str, members: list[Any], beside: Mapping[str, Any], where: str) -> Json:
         outer = dict(beside)
         branches = [b for b in members if isinstance(b, Mapping)]
         real = [b for b in branches if b.get("type") != "null"]
@@ -168,17 +168,13 @@ class _Writer:
         if key != ALTERNATIVES[0]:
             self._changes.note(where, "rewritten", "oneOf became anyOf")
         if len(real) == 1:
-            self._changes.note(
-                where, "rewritten", "a choice with one branch became that branch"
-            )
+            self._changes.note(where, "rewritten", "a choice with one branch became that branch")
             return self.write(together(real[0], outer), where)
         rules = {k: v for k, v in outer.items() if k not in _BESIDE}
         choice = [self.write(together(rules, b), where) for b in real]
         return self._choice(choice, outer, where)
 
-    def _choice(
-        self, branches: list[Json], outer: Mapping[str, Any], where: str
-    ) -> Json:
+    def _choice(self, branches: list[Json], outer: Mapping[str, Any], where: str) -> Json:
         """Return a schema that allows any of *branches*.
 
         The description of *outer* goes to the first branch, and so do `nullable` and
@@ -257,16 +253,12 @@ class _Writer:
             self._changes.note(where, "rewritten", "'const' became an enum of one")
         if None in values:
             out["nullable"] = True
-        texts = (
-            [v for v in values if isinstance(v, str) and v] if kind == "string" else []
-        )
+        texts = [v for v in values if isinstance(v, str) and v] if kind == "string" else []
         if texts:
             out["enum"] = texts
         if len(texts) < sum(v is not None for v in values):
             notes.append(f"one of {clip(values, 200)}")
-            self._changes.note(
-                where, "removed", "an enum can hold only strings", refused=True
-            )
+            self._changes.note(where, "removed", "an enum can hold only strings", refused=True)
 
     def _object(self, node: Mapping[str, Any], where: str, out: Json) -> None:
         properties = node.get("properties")
@@ -290,22 +282,16 @@ class _Writer:
         if len(required) < len(node.get("required") or ()):
             self._changes.note(where, "removed", "required names without a schema")
 
-    def _array(
-        self, node: Mapping[str, Any], where: str, out: Json, notes: list[str]
-    ) -> None:
+    def _array(self, node: Mapping[str, Any], where: str, out: Json, notes: list[str]) -> None:
         items = node.get("items")
         places = items if isinstance(items, list) else node.get("prefixItems")
         if isinstance(places, list) and places:
             notes.append(f"in this order: {clip(places, 200)}")
             message = "a list of fixed places became a list of any length"
             self._changes.note(where, "rewritten", message)
-            items = (
-                places[0] if all(p == places[0] for p in places) else {"anyOf": places}
-            )
+            items = places[0] if all(p == places[0] for p in places) else {"anyOf": places}
         elif not isinstance(items, Mapping):
-            self._changes.note(
-                where, "rewritten", "a list must describe its items", refused=True
-            )
+            self._changes.note(where, "rewritten", "a list must describe its items", refused=True)
         out["items"] = self.write(items, f"{where}[]")
 
     def _described(self, out: Json, node: Mapping[str, Any], notes: list[str]) -> Json:

@@ -31,9 +31,7 @@ def plain_root(schema: Json, changes: Changes) -> Json:
     for key in ("not", "enum"):
         if key in root:
             del root[key]
-            changes.note(
-                "", "removed", f"{key!r} at the top is not supported", refused=True
-            )
+            changes.note("", "removed", f"{key!r} at the top is not supported", refused=True)
     if root.get("type") != "object":
         changes.note("", "rewritten", "the arguments must be an object", refused=True)
         root["type"] = "object"
@@ -70,7 +68,8 @@ def _merged(
     always = root.get("required", [])
     needed = [set(branch.get("required", ())) - set(always) for branch in branches]
     own = root.get("properties") or {}
-    properties: Json = {**own}  # first in the order; below they get priority
+    # First in the order; below they get priority
+    properties: Json = {**own}
     for branch in branches:
         properties |= branch.get("properties") or {}
     merged = {**root, "properties": {**properties, **own}}
@@ -81,7 +80,5 @@ def _merged(
         sets = " or ".join(f"({', '.join(sorted(n))})" for n in needed if n)
         description = merged.get("description")
         note = f"Needed together: {sets}."
-        merged["description"] = (
-            f"{description} {note}" if isinstance(description, str) else note
-        )
+        merged["description"] = f"{description} {note}" if isinstance(description, str) else note
     return merged

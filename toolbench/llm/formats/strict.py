@@ -25,7 +25,8 @@ _KNOWN = frozenset(
         *("exclusiveMinimum", "exclusiveMaximum", "items", "minItems", "maxItems"),
     }
 )
-_MEANINGLESS = ("default", "examples")  # a model in strict mode sends every argument
+# A model in strict mode sends every argument
+_MEANINGLESS = ("default", "examples")
 _SUPPORTED = _KNOWN.union(_MEANINGLESS)
 _FORMATS = frozenset(
     {

@@ -50,9 +50,7 @@ def to_openai(
         ToolbenchError: If the tool is not for models; see `ToolDefinition.is_for_models`.
     """
     tool.check_for_models()
-    exported = tool.to_openai_tool(
-        add_security_risk_prediction=security_risk, add_summary=summary
-    )
+    exported = tool.to_openai_tool(add_security_risk_prediction=security_risk, add_summary=summary)
     function, _ = _fitted(exported["function"], "openai", longest_description)
     return {**exported, "function": function}
 
@@ -72,27 +70,21 @@ def to_responses(
     return _fitted(exported, "responses", longest_description)[0]
 
 
-def to_anthropic(
-    tool: AnyTool, *, security_risk: bool = False, summary: bool = False
-) -> Json:
+def to_anthropic(tool: AnyTool, *, security_risk: bool = False, summary: bool = False) -> Json:
     """Return *tool* for Anthropic's Messages API; for parameters and errors see `to_openai`."""
     tool.check_for_models()
     parameters = tool.parameters(security_risk=security_risk, summary=summary)
     return _anthropic(tool, parameters, Changes())
 
 
-def to_gemini(
-    tool: AnyTool, *, security_risk: bool = False, summary: bool = False
-) -> Json:
+def to_gemini(tool: AnyTool, *, security_risk: bool = False, summary: bool = False) -> Json:
     """Return *tool* as a Gemini function declaration; for parameters and errors see `to_openai`."""
     tool.check_for_models()
     parameters = tool.parameters(security_risk=security_risk, summary=summary)
     return _gemini(tool, parameters, Changes())
 
 
-def to_mcp(
-    tool: AnyTool, *, security_risk: bool = False, summary: bool = False
-) -> Json:
+def to_mcp(tool: AnyTool, *, security_risk: bool = False, summary: bool = False) -> Json:
     """Return *tool* as an MCP server lists it, unchanged; for the parameters see `to_openai`."""
     parameters = tool.parameters(security_risk=security_risk, summary=summary)
     return tool.to_mcp_tool(input_schema=parameters)
@@ -125,9 +117,7 @@ def format_report(
         raise ValueError(msg)
     if provider in ("openai", "responses"):
         export = tool.to_openai_tool if provider == "openai" else tool.to_responses_tool
-        exported = export(
-            add_security_risk_prediction=security_risk, add_summary=summary
-        )
+        exported = export(add_security_risk_prediction=security_risk, add_summary=summary)
         function = exported.get("function", exported)
         return _fitted(function, provider, SHORT_DESCRIPTION)[1]
     parameters = tool.parameters(security_risk=security_risk, summary=summary)
@@ -142,9 +132,7 @@ def format_report(
 # --- the formats ----------------------------------------------------------------------
 
 
-def _fitted(
-    function: Json, provider: Provider, longest: int
-) -> tuple[Json, FormatReport]:
+def _fitted(function: Json, provider: Provider, longest: int) -> tuple[Json, FormatReport]:
     """Return *function*, a tool in OpenAI's format, changed to fit OpenAI's limits, and a report.
 
     *longest* is the most characters of the description.
@@ -257,6 +245,4 @@ def _renamed_arguments(schema: Json, changes: Changes) -> Json:
         changes.note(own, "renamed", message, refused=True)
     required = [new.get(name, name) for name in schema.get("required", ())]
     renamed = {new.get(name, name): sub for name, sub in properties.items()}
-    return {**schema, "properties": renamed} | (
-        {"required": required} if required else {}
-    )
+    return {**schema, "properties": renamed} | ({"required": required} if required else {})

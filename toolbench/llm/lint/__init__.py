@@ -27,7 +27,8 @@ __all__ = [
     "lint_tools",
 ]
 
-_MANY = 10  # tools with the same finding
+# Tools with the same finding
+_MANY = 10
 
 _OF_ONE: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     name_rules.verb,
@@ -88,9 +89,7 @@ def _alone(subject: Subject) -> Iterator[Finding]:
 
 def _folded(findings: list[Finding]) -> list[Finding]:
     """Merge equal findings about an argument that many tools share."""
-    times = Counter(
-        (finding.rule, finding.where, finding.message) for finding in findings
-    )
+    times = Counter((finding.rule, finding.where, finding.message) for finding in findings)
     reported: set[tuple[str, str, str]] = set()
     folded: list[Finding] = []
     for finding in findings:

@@ -63,7 +63,8 @@ _JSON = re.compile(
     r"\bas (?:a )?JSON\b|\bin JSON format\b|\bJSON-(?:encoded|stringified)\b",
     re.IGNORECASE,
 )
-_EARLY = 90  # characters at the start of a text, which say what the argument is
+# Characters at the start of a text, which say what the argument is
+_EARLY = 90
 _MAP = re.compile(r"\b(key|headers?|metadata|map|dict\w*|pairs|any)\b", re.IGNORECASE)
 _KNOB = re.compile(
     r"limit|per_?page|page_?size|max_?results|time_?out|retries|delay|depth|temperature|"
@@ -115,7 +116,9 @@ def _is_clear(argument: Argument, subject: Subject) -> bool:
     if argument.name not in subject.description:
         return False
     name = re.escape(argument.name)
-    pattern = rf"(?:^|\n)\s*[-*•]?\s*[`'\"*]*{name}[`'\"*]*\s*(?:\([^)]*\))?\s*[:\u2013\u2014-]|`{name}`"
+    pattern = (
+        rf"(?:^|\n)\s*[-*•]?\s*[`'\"*]*{name}[`'\"*]*\s*(?:\([^)]*\))?\s*[:\u2013\u2014-]|`{name}`"
+    )
     return re.search(pattern, subject.description) is not None
 
 
@@ -123,9 +126,7 @@ def many(subject: Subject) -> Iterator[Finding]:
     """Check that a tool has at most a dozen arguments."""
     count = len(subject.outer)
     if count > _MOST_ARGUMENTS:
-        message = (
-            f"It takes {count} arguments; models lose count above {_MOST_ARGUMENTS}."
-        )
+        message = f"It takes {count} arguments; models lose count above {_MOST_ARGUMENTS}."
         yield finding(subject.name, "arguments-many", "arguments", message)
 
 
@@ -137,9 +138,7 @@ def enumeration(subject: Subject) -> Iterator[Finding]:
         values = _listed_values(argument.text)
         others = {other.name for other in subject.arguments}
         if values and not others & set(re.findall(r"[\w-]+", values)):
-            message = (
-                f"Its text lists its values, {values}; its schema takes any string."
-            )
+            message = f"Its text lists its values, {values}; its schema takes any string."
             yield finding(subject.name, "argument-enum", argument.path, message)
 
 
@@ -158,7 +157,8 @@ def form(subject: Subject) -> Iterator[Finding]:
         match = _FORM.search(argument.text)
         if not match or argument.has("format", "pattern", "enum", "const"):
             continue
-        if len(set(_FORM.findall(argument.text))) > 1:  # several formats are allowed
+        # Several formats are allowed
+        if len(set(_FORM.findall(argument.text))) > 1:
             continue
         near = argument.text[max(0, match.start() - 20) : match.end() + 20]
         if not re.search(r"\bor\b|\bfor \w+s,", near, re.IGNORECASE):
@@ -193,26 +193,16 @@ def bounds(subject: Subject) -> Iterator[Finding]:
             match = _ITEMS.search(argument.text)
             if match:
                 message = f"Its text allows {match[1]} items, its schema any number."
-                yield finding(
-                    subject.name, "argument-unbounded", argument.path, message
-                )
-        if "string" in argument.types and not argument.has(
-            "maxLength", "enum", "pattern"
-        ):
+                yield finding(subject.name, "argument-unbounded", argument.path, message)
+        if "string" in argument.types and not argument.has("maxLength", "enum", "pattern"):
             match = _LENGTH.search(argument.text)
             if match:
-                message = (
-                    f"Its text allows {match[1]} characters, its schema any number."
-                )
-                yield finding(
-                    subject.name, "argument-unbounded", argument.path, message
-                )
+                message = f"Its text allows {match[1]} characters, its schema any number."
+                yield finding(subject.name, "argument-unbounded", argument.path, message)
         if {"integer", "number"} & set(argument.types) and not argument.has(*_LIMITS):
             match = _RANGE.search(argument.text)
             if match:
-                message = (
-                    f"Its text says {match[0].strip(' (')!r}, its schema does not."
-                )
+                message = f"Its text says {match[0].strip(' (')!r}, its schema does not."
                 yield finding(subject.name, "argument-range", argument.path, message)
 
 

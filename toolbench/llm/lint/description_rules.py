@@ -24,7 +24,8 @@ _RESULT = re.compile(
     r"schema|calculat\w+|comput\w+|determin\w+|checks?|such as|e\.g\.|with (?:its|their|the)|along with|shows?)\b|\(.*,.*\)|:\s",
     re.IGNORECASE | re.DOTALL,
 )
-_LONG = 160  # characters: a longer text may describe the result in other words
+# Characters: a longer text may describe the result in other words
+_LONG = 160
 _LIMITED = re.compile(
     r"\b(limit\w*|max\w*|up to|at most|first|top|latest|recent|pag\w+|cursor|all|every|"
     r"entire|each|default\w*|most|matching|filter\w*|\d+)\b",
@@ -60,7 +61,8 @@ def result(subject: Subject) -> Iterator[Finding]:
     text = subject.description.strip()
     if not text or len(text) > _LONG or subject.has_output_schema:
         return
-    if not text.isascii() or any(thin(subject)):  # _RESULT has English words
+    # _RESULT has English words
+    if not text.isascii() or any(thin(subject)):
         return
     if _first_verb(subject) in _READS and not _RESULT.search(text):
         message = "It does not say what it returns."
@@ -70,7 +72,8 @@ def result(subject: Subject) -> Iterator[Finding]:
 def limits(subject: Subject) -> Iterator[Finding]:
     """Check that a search tool takes a limit, or that its description says how much it returns."""
     text = subject.description.strip()
-    if not text.isascii() or _LIMITED.search(text):  # _LIMITED has English words
+    # _LIMITED has English words
+    if not text.isascii() or _LIMITED.search(text):
         return
     if not text or _first_verb(subject) not in _SEARCHES:
         return
@@ -86,9 +89,7 @@ def _first_verb(subject: Subject) -> str:
 def gist(text: str) -> tuple[str, ...]:
     """Return the sorted stems of the words of *text*, to compare it with other texts."""
     words = re.findall(r"\w+", text.lower())
-    return tuple(
-        sorted(_stem(word) for word in words if word not in ("a", "an", "the"))
-    )
+    return tuple(sorted(_stem(word) for word in words if word not in ("a", "an", "the")))
 
 
 def _stem(word: str) -> str:

@@ -7,23 +7,21 @@ from toolbench.llm.lint.finding import Finding, finding
 from toolbench.llm.lint.subject import Subject
 from toolbench.llm.lint.verbs import VERBS
 
-_DELETES = frozenset(
-    {"delete", "destroy", "drop", "erase", "purge", "truncate", "wipe", "del"}
-)
+_DELETES = frozenset({"delete", "destroy", "drop", "erase", "purge", "truncate", "wipe", "del"})
 _TAKES_AWAY = frozenset({"remove", "uninstall"})
 _TAKING = re.compile(r"delet|remov|destroy|drop|eras|purg|truncat|wip", re.IGNORECASE)
-_FOR_GOOD = re.compile(
-    r"delet|destroy|permanent|irrevers|for good|undone", re.IGNORECASE
-)
+_FOR_GOOD = re.compile(r"delet|destroy|permanent|irrevers|for good|undone", re.IGNORECASE)
 
-_FIRST_WORD = re.compile(r"\W*(\w+)\s+\w")  # of several
+# Of several
+_FIRST_WORD = re.compile(r"\W*(\w+)\s+\w")
 
 
 def verb(subject: Subject) -> Iterator[Finding]:
     """Check that a name says what the tool does."""
     words = subject.words
     if len(words) == 1 and _begins_with(subject.description, words[0]):
-        return  # `germinate`: "Germinate seeds.", "Germinates seeds."
+        # `germinate`: "Germinate seeds.", "Germinates seeds."
+        return
     if not any(_is_verb(word) for word in words) and "to" not in words[1:-1]:
         message = f"No word of {subject.name!r} says what it does."
         yield finding(subject.name, "name-verb", "name", message)
@@ -37,9 +35,11 @@ def _begins_with(description: str, word: str) -> bool:
 
 
 def _is_verb(word: str) -> bool:
-    forms = (word, word.removesuffix("all"))  # `getall`
+    # `getall`
+    forms = (word, word.removesuffix("all"))
     return any(
-        form in VERBS or (len(form) > 3 and form[1:] in VERBS)  # `hset`, `unset`
+        # `hset`, `unset`
+        form in VERBS or (len(form) > 3 and form[1:] in VERBS)
         for form in forms
     )
 

@@ -12,7 +12,8 @@ from toolbench.llm.tokens import offer_of
 from toolbench.plain import clip
 
 _MOST_TOKENS = 2_500
-_MAX_PLACES = 5  # further places listed in one message
+# Further places listed in one message
+_MAX_PLACES = 5
 _PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic", "gemini")
 _NAMES: dict[str, str] = {
     "openai": "OpenAI",
@@ -44,9 +45,7 @@ def required(subject: Subject) -> Iterator[Finding]:
         for name in node.required if node.is_closed else ():
             if name not in node.declared and node.of_other_key(name) is None:
                 message = f"{name!r} is required but not allowed: every call fails."
-                yield finding(
-                    subject.name, "required-unknown", place or "arguments", message
-                )
+                yield finding(subject.name, "required-unknown", place or "arguments", message)
 
 
 def refused(subject: Subject) -> Iterator[Finding]:
@@ -60,9 +59,7 @@ def refused(subject: Subject) -> Iterator[Finding]:
                 by += [_NAMES[provider]] if _NAMES[provider] not in by else []
                 places += [change.where] if change.where not in places else []
     for reason, (by, places) in refusals.items():
-        also = ", ".join(places[1 : 1 + _MAX_PLACES]) + (
-            ", …" * (len(places) > 1 + _MAX_PLACES)
-        )
+        also = ", ".join(places[1 : 1 + _MAX_PLACES]) + (", …" * (len(places) > 1 + _MAX_PLACES))
         more = f" (also {also})" if also else ""
         all_by = " and ".join(filter(None, (", ".join(by[:-1]), by[-1])))
         message = f"{all_by} will not take it unchanged: {reason}{more}."

@@ -12,7 +12,8 @@ from toolbench.jsonschema.types import Json
 from toolbench.jsonschema.view import SchemaView
 from toolbench.wording import words_of
 
-_DEEPEST = 4  # levels of arguments inside arguments
+# Levels of arguments inside arguments
+_DEEPEST = 4
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,7 @@ class Subject:
     @cached_property
     def outer(self) -> list[Argument]:
         """The arguments, without the properties inside them."""
-        return [
-            argument for argument in self.arguments if argument.path == argument.name
-        ]
+        return [argument for argument in self.arguments if argument.path == argument.name]
 
     def _inside(self, node: Node, path: str, depth: int) -> Iterator[Argument]:
         if depth > _DEEPEST:

@@ -178,9 +178,7 @@ _CALLS = (
 """For each dialect: the key of the calls, the key of a call's id, and the type of a call."""
 
 
-def whole_answer(
-    value: Any, provider: Provider, place: int, on_chunk: OnChunk | None
-) -> Answer:
+def whole_answer(value: Any, provider: Provider, place: int, on_chunk: OnChunk | None) -> Answer:
     """Turn *value*, a complete answer, into an `Answer`, and pass the `Answer` to *on_chunk*.
 
     *place* is the number of messages before the answer.
@@ -237,9 +235,7 @@ def _chat(data: Json) -> Answer:
     if message.get("refusal"):
         finish = "refusal"
     usage = data.get("usage")
-    return _answer(
-        message, finish, data, _usage(usage, "prompt_tokens", "completion_tokens")
-    )
+    return _answer(message, finish, data, _usage(usage, "prompt_tokens", "completion_tokens"))
 
 
 def _responses(data: Json) -> Answer:
@@ -262,9 +258,7 @@ def _is_refusal(item: Any) -> bool:
 
 def _claude(data: Json) -> Answer:
     content = data.get("content")
-    blocks = (
-        [{"type": "text", "text": content}] if isinstance(content, str) else content
-    )
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     message = {"role": "assistant", "content": [*map(_read_input, blocks or ())]}
     usage = _usage(
         data.get("usage"),
@@ -324,7 +318,8 @@ def _usage(data: Any, into: str, out: str, *more: str) -> Usage | None:
         return None
     numbers = [whole_number(data.get(key)) for key in (into, *more)]
     tokens = [number for number in numbers if number is not None]
-    cost = data.get("cost")  # OpenRouter sends it; `_checked` checks it
+    # OpenRouter sends it; `_checked` checks it
+    cost = data.get("cost")
     return Usage(sum(tokens) if tokens else None, data.get(out), cost)
 
 
@@ -332,7 +327,8 @@ def _answer(message: Json, finish: Any, head: Json, usage: Usage | None) -> Answ
     word = str(getattr(finish, "value", finish)) if finish else None
     reason = None if word is None else _FINISH.get(word.lower(), word.lower())
     if reason in (None, "stop") and read_message(message).calls:
-        reason = "tool_calls"  # Gemini and the Responses API have no word for calls
+        # Gemini and the Responses API have no word for calls
+        reason = "tool_calls"
     id_, model = head.get("id"), head.get("model")
     return Answer(
         message,

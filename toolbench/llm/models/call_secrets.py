@@ -9,7 +9,8 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.llm.models.protocol import OfferedTools
 from toolbench.redaction.detection.secrecy import Secrecy
 
-_ARGUMENTS = ("arguments", "input", "args")  # of OpenAI, Anthropic and Gemini
+# Of OpenAI, Anthropic and Gemini
+_ARGUMENTS = ("arguments", "input", "args")
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
 
 

@@ -78,9 +78,7 @@ def as_model(
     return _own(x, name, provider, with_requests=bool(options or price))
 
 
-def _own(
-    x: Any, name: str | None, provider: Provider | None, *, with_requests: bool
-) -> Model:
+def _own(x: Any, name: str | None, provider: Provider | None, *, with_requests: bool) -> Model:
     """Return *x* if it is a model; if *x* is a function, return a `FunctionModel`.
 
     *with_requests* tells whether the caller gave options or a price.

@@ -55,9 +55,7 @@ class FunctionModel:
         provider: Provider = "openai",
     ) -> None:
         self._function = function
-        self.name: str = name or str(
-            getattr(function, "__name__", type(function).__name__)
-        )
+        self.name: str = name or str(getattr(function, "__name__", type(function).__name__))
         self.provider = provider
 
     def __repr__(self) -> str:
@@ -82,9 +80,11 @@ class FunctionModel:
         arguments = (copies, offered(tools, self.provider))
         if cancel.cancelled:
             raise stopped(self.name)
-        if current_thread() is main_thread():  # here it may ask, and can be interrupted
+        # Here it may ask, and can be interrupted
+        if current_thread() is main_thread():
             returned = self._function(*arguments)
-            if cancel.cancelled:  # during the call: the answer is not used
+            # During the call: the answer is not used
+            if cancel.cancelled:
                 raise stopped(self.name)
         else:
             try:
@@ -103,7 +103,8 @@ class FunctionModel:
             raise stopped(self.name) from None
         finally:
             if iscoroutine(returned) and getcoroutinestate(returned) == CORO_CREATED:
-                returned.close()  # it never began
+                # It never began
+                returned.close()
         return value
 
     def _start(self, arguments: tuple[Any, ...], send: Send) -> Callable[[], object]:

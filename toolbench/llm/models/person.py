@@ -62,9 +62,7 @@ class PersonRequest:
         schema = next((function[key] for key in _SCHEMAS if key in function), None)
         return dict(schema) if schema else {"type": "object"}
 
-    def answer(
-        self, text: str = "", calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
-    ) -> Answer:
+    def answer(self, text: str = "", calls: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> Answer:
         """Return an answer with *text* and *calls*; each call is a tool's name and its arguments."""
         message = call_message(text, calls, self.provider)
         return Answer(message, "tool_calls" if calls else "stop")
@@ -72,9 +70,7 @@ class PersonRequest:
     @property
     def text(self) -> str:
         """The request as text for a person: every message, then the tools that are not known yet."""
-        turns = [
-            f"[{message.get('role')}] {_words(message)}" for message in self.messages
-        ]
+        turns = [f"[{message.get('role')}] {_words(message)}" for message in self.messages]
         lines, known = [], []
         for name, tool in zip(self.tool_names, self.tools, strict=True):
             if tool in self.known_tools:
@@ -132,7 +128,8 @@ class PersonModel:
         self.answerer: Answerer = ask_for_answer if answerer is None else answerer
         """The function that asks the person."""
         self.name, self.provider = name, provider
-        self._known_tools: list[Json] = []  # the tools of the last request in the cell
+        # The tools of the last request in the cell
+        self._known_tools: list[Json] = []
 
     def __repr__(self) -> str:
         return f"<PersonModel {self.name}>"
@@ -157,7 +154,8 @@ class PersonModel:
         if answerer is ask_for_answer:
             answerer = _asking_here.get() or answerer
         offer, known = offered(tools, self.provider), list[Json]()
-        if answerer is ask_for_answer and presets.asker is None:  # the person reads it
+        # The person reads it
+        if answerer is ask_for_answer and presets.asker is None:
             known, self._known_tools = self._known_tools, offer
         request = PersonRequest(copies, offer, self.provider, known)
         if not cancel.cancelled:
@@ -187,9 +185,7 @@ def _choice(text: str, names: Sequence[str]) -> Question:
         "type": "object",
         "properties": {**(tool if names else {}), "text": words},
     }
-    return Question(
-        f"You are the model. The request to the model is:\n\n{text}\n", schema
-    )
+    return Question(f"You are the model. The request to the model is:\n\n{text}\n", schema)
 
 
 def _content_of(question: Question, cancel: Cancellable) -> dict[str, Any]:

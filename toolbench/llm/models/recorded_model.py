@@ -34,9 +34,12 @@ from toolbench.runs.cancellation.cancel_token import Cancellable
 from toolbench.runs.current_run import current_run
 from toolbench.whole_file import append_whole, write_whole
 
-_ANY = "surrogatepass"  # incomplete characters are accepted too
-_MOST_LINES = 30  # lines of a difference that are shown
-_WIDEST = 160  # characters of such a line
+# Incomplete characters are accepted too
+_ANY = "surrogatepass"
+# Lines of a difference that are shown
+_MOST_LINES = 30
+# Characters of such a line
+_WIDEST = 160
 
 
 class RecordedModel:
@@ -73,9 +76,7 @@ class RecordedModel:
         self._inner = inner
         self._lines = _read(self.path, is_new=inner is not None)
         first = self._lines[0] if self._lines else {}
-        self.name = str(
-            name or (inner.name if inner else first.get("name")) or "recorded"
-        )
+        self.name = str(name or (inner.name if inner else first.get("name")) or "recorded")
         provider_then: Provider = first.get("provider") or "openai"
         self.provider: Provider = inner.provider if inner else provider_then
         self._answers: defaultdict[str, list[Json]] = defaultdict(list)
@@ -125,10 +126,9 @@ class RecordedModel:
         if self._inner is None:
             raise ModelDriftError(self._drift(request))
         try:
-            answer = self._inner.complete(
-                messages, tool_list, on_chunk=on_chunk, cancel=cancel
-            )
-        except BaseException:  # also an interrupt: there is no answer to count
+            answer = self._inner.complete(messages, tool_list, on_chunk=on_chunk, cancel=cancel)
+        except BaseException:
+            # Also an interrupt: there is no answer to count
             with self._lock:
                 self._request_counts[key] -= 1
             raise
@@ -152,9 +152,7 @@ class RecordedModel:
         same = (key for key in keys if _is_same(json.loads(key), request))
         return next(same, own)
 
-    def _record(
-        self, secret_name: str, request: Json, answer: Answer, redactor: Redactor
-    ) -> None:
+    def _record(self, secret_name: str, request: Json, answer: Answer, redactor: Redactor) -> None:
         """Write *request* and *answer* to the file, with all known secrets hidden.
 
         *secret_name* is the dict key of *request*, made before the secrets of *answer* were known.
@@ -166,15 +164,14 @@ class RecordedModel:
             "name": self.name,
             "provider": self.provider,
             "request": request,
-            "answer": {
-                name: value for name, value in fields.items() if value is not None
-            },
+            "answer": {name: value for name, value in fields.items() if value is not None},
         }
         with self._lock:
             self._lines.append(line)
             key = _key(request)
             self._answers[key].append(line["answer"])
-            if key != secret_name:  # the answer showed a secret of the request
+            # The answer showed a secret of the request
+            if key != secret_name:
                 self._request_counts[key] += 1
             self._append(json.dumps(line, ensure_ascii=False) + "\n")
 
@@ -183,7 +180,8 @@ class RecordedModel:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             append_whole(self.path, line, errors=_ANY)
-        except OSError as error:  # the caller still gets the paid answer
+        except OSError as error:
+            # The caller still gets the paid answer
             msg = f"An answer was not recorded in {str(self.path)!r}: {error.strerror}."
             warn(msg, RuntimeWarning, stacklevel=2)
 
@@ -199,9 +197,7 @@ class RecordedModel:
         rest = f"\n… {more} more lines" if more > 0 else ""
         return (
             f"{self.path.name} has no answer to this request. It differs from the nearest of "
-            f"{len(recorded)} that were recorded:\n"
-            + "\n".join(shortened[:_MOST_LINES])
-            + rest
+            f"{len(recorded)} that were recorded:\n" + "\n".join(shortened[:_MOST_LINES]) + rest
         )
 
 
@@ -237,9 +233,7 @@ def _recorded(path: Path, number: int, line: str) -> Json:
         value = json.loads(line)
     except ValueError:
         value = None
-    parts = (
-        [value.get(k) for k in ("request", "answer")] if isinstance(value, dict) else []
-    )
+    parts = [value.get(k) for k in ("request", "answer")] if isinstance(value, dict) else []
     if not parts or not all(isinstance(part, dict) for part in parts):
         msg = f"Line {number} of {path} is not a recorded answer of a model: remove it, or record again."
         raise ModelError(msg)

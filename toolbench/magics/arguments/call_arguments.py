@@ -23,13 +23,12 @@ from toolbench.redaction.detection.secrecy import Secrecy
 Format = Literal["json", "yaml", "py"]
 FORMS: tuple[Format, ...] = get_args(Format)
 
-_EXAMPLE = 200  # characters
+# Characters
+_EXAMPLE = 200
 _NOTHING = object()
-_FORMS = (
-    'Write YAML (`total: 84`), JSON (`{"total": 84}`), or Python with `-f py` '
-    "(`total = 84`)"
-)
-_WITH_PARTS = ("array", "object")  # types whose values have parts
+_FORMS = 'Write YAML (`total: 84`), JSON (`{"total": 84}`), or Python with `-f py` (`total = 84`)'
+# Types whose values have parts
+_WITH_PARTS = ("array", "object")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -60,9 +59,7 @@ def read_words(words: Iterable[str], accepted: Node) -> Words:
         value = value_of(text, node)
         is_text = value is text and not _VARIABLE.fullmatch(text)
         if not equals:
-            mistakes[name] = (
-                f"Expected key=value, not {word!r}. Put text with blanks in quotes."
-            )
+            mistakes[name] = f"Expected key=value, not {word!r}. Put text with blanks in quotes."
         elif name in names:
             twice, earlier = f"{name!r} is given twice.", mistakes.get(name, "")
             if twice not in earlier:
@@ -309,8 +306,7 @@ def _assigns(text: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return any(
-        isinstance(s, ast.Assign) or (isinstance(s, ast.AnnAssign) and s.value)
-        for s in statements
+        isinstance(s, ast.Assign) or (isinstance(s, ast.AnnAssign) and s.value) for s in statements
     )
 
 
@@ -347,9 +343,7 @@ def _python(text: str, namespace: Mapping[str, Any]) -> Any:
         return last
     assigned = [name for name in _assigned(text) if not name.startswith("_")]
     if not assigned and last is not _NOTHING:
-        msg = (
-            "The body assigns nothing: write `total = 84`, or a dict as its last line."
-        )
+        msg = "The body assigns nothing: write `total = 84`, or a dict as its last line."
         raise BodyError(msg)
     return {name: scope[name] for name in assigned if name in scope}
 

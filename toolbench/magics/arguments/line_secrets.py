@@ -39,7 +39,8 @@ def hides_secrets(magic: _Magic) -> _Magic:
 def _secrets_in(line: str) -> Iterator[str]:
     try:
         words = shlex.split(line)
-    except ValueError:  # a quotation that is not closed
+    except ValueError:
+        # A quotation that is not closed
         words = line.split()
     for _, secrets in secrets_in_words(words):
         yield from secrets

@@ -13,7 +13,8 @@ from toolbench.magics.arguments.call_arguments import from_words, in_lines
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:\.\.({_NUMBER}))?")
-_MOST = 1_000_000  # values of one range
+# Values of one range
+_MOST = 1_000_000
 
 
 def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:

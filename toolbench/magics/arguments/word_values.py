@@ -25,16 +25,16 @@ def list_of(text: str, node: Node) -> list[Any] | None:
     """
     items = node.items
     if node.type != "array" or (items is not None and items.format in FORMAT_EXAMPLES):
-        return None  # whether a text has its format is not known
+        # Whether a text has its format is not known
+        return None
     if text[:1] == "[" and text[-1:] == "]":
         text = text[1:-1]
-    if any(character in text for character in "[]{}"):  # parts of parts
+    # Parts of parts
+    if any(character in text for character in "[]{}"):
         return None
     texts = [part.strip().strip("\"'") for part in text.split(",")]
     items = node.items
-    values = [
-        part if items is None else value_of(part, items) for part in texts if part
-    ]
+    values = [part if items is None else value_of(part, items) for part in texts if part]
     return values if values and node.fits(values) else None
 
 

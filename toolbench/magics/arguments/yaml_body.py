@@ -35,9 +35,7 @@ class _Loader(yaml.SafeLoader):
 
 
 for _name, _pattern, _starts in _RULES:
-    _Loader.add_implicit_resolver(
-        _TAG + _name, re.compile(rf"(?:{_pattern})\Z"), _starts
-    )
+    _Loader.add_implicit_resolver(_TAG + _name, re.compile(rf"(?:{_pattern})\Z"), _starts)
 
 
 def _int(loader: Any, node: yaml.ScalarNode) -> int:
@@ -68,9 +66,7 @@ def read_yaml(text: str, schema: Any) -> Any:
 
 def on_one_line(value: Any) -> str:
     """Return *value*, which is JSON, as YAML on one line: `[frame, wheel]`."""
-    text = yaml.safe_dump(
-        value, default_flow_style=True, width=float("inf"), allow_unicode=True
-    )
+    text = yaml.safe_dump(value, default_flow_style=True, width=float("inf"), allow_unicode=True)
     return text.strip()
 
 
@@ -82,7 +78,8 @@ def _keep_text(whole: yaml.Node, schema_node: Node) -> None:
     todo, visited = [(whole, schema_node)], set[int]()
     while todo:
         node, schema_node = todo.pop()
-        if id(node) in visited:  # an alias
+        # An alias
+        if id(node) in visited:
             continue
         visited.add(id(node))
         if not isinstance(node, yaml.ScalarNode):

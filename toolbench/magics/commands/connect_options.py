@@ -36,9 +36,7 @@ def add_options(connect: Any, modes: Sequence[str]) -> None:
         metavar="NAME[=VALUE]",
         help="an environment variable for the command; without a value: its value here",
     )
-    connect.add_argument(
-        "--record", metavar="FILE", help="write all messages to a file"
-    )
+    connect.add_argument("--record", metavar="FILE", help="write all messages to a file")
     connect.add_argument(
         "--replay", metavar="FILE", help="answer from a recording; nothing is started"
     )
@@ -53,9 +51,7 @@ def add_options(connect: Any, modes: Sequence[str]) -> None:
         metavar="oauth|VAR",
         help="authorize in the browser, or the variable that holds the token",
     )
-    connect.add_argument(
-        "--timeout", type=seconds, metavar="S", help="seconds for connecting"
-    )
+    connect.add_argument("--timeout", type=seconds, metavar="S", help="seconds for connecting")
     connect.add_argument("--cwd", metavar="DIR", help="where the command starts")
     connect.add_argument(
         "--root",
@@ -127,9 +123,7 @@ def entry_with(entry: Any, options: Namespace, names: Mapping[str, Any]) -> Any:
     if not isinstance(entry, dict) or not ("url" in entry or "command" in entry):
         on_line = given(options)
         verb = "is" if len(on_line) == 1 else "are"
-        msg = (
-            f"{' and '.join(on_line)} {verb} for a URL or a command, not for an object."
-        )
+        msg = f"{' and '.join(on_line)} {verb} for a URL or a command, not for an object."
         raise UsageError(msg)
     settings["notebookVariables"] = _variables(options, names)
     before = entry.get("headers") if isinstance(entry.get("headers"), dict) else {}
@@ -185,7 +179,8 @@ def _header(text: str, names: Mapping[str, Any]) -> tuple[str, str]:
 
     def with_value(reference: Reference) -> str:
         if reference.default is not None and not _is_there(reference.name, names):
-            return reference.text  # its default is taken when the server is connected
+            # Its default is taken when the server is connected
+            return reference.text
         return _value("--header", reference.name, names)
 
     return name, with_references(value, with_value)

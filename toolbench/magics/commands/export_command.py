@@ -26,14 +26,8 @@ def run(tools: Sequence[ToolDefinition[Any, Any]], options: Namespace) -> None:
         overwrite=options.yes,
         how_to_overwrite="--yes",
     )
-    how_to = (
-        how_to_install_for_openhands
-        if options.openhands
-        else how_to_install_from_a_cell
-    )
+    how_to = how_to_install_for_openhands if options.openhands else how_to_install_from_a_cell
     names = ", ".join(tool.name for tool in tools)
     how = how_to(package.folder)
-    text = (
-        f"Wrote the package {package.folder} with {names}. {how}{package.to_look_at()}"
-    )
+    text = f"Wrote the package {package.folder} with {names}. {how}{package.to_look_at()}"
     print(text)  # noqa: T201 - in the cell that asked

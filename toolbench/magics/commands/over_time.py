@@ -32,9 +32,7 @@ def add_parsers(commands: Any) -> None:
         "diff", help="show what changed in a server, and which calls fail now"
     )
     diff.add_argument("name")
-    diff.add_argument(
-        "other", help="the older side: a snapshot, a recording or a server"
-    )
+    diff.add_argument("other", help="the older side: a snapshot, a recording or a server")
     diff.add_argument("--lint", action="store_true", help="lint both sides too")
     diff.add_argument(
         "--eval",
@@ -42,9 +40,7 @@ def add_parsers(commands: Any) -> None:
         help="let --model answer a file of cases on both sides",
     )
     diff.add_argument("--model", help="a variable of the notebook, or URL#MODEL")
-    diff.add_argument(
-        "--html", metavar="FILE", help="write a page with old and new side by side"
-    )
+    diff.add_argument("--html", metavar="FILE", help="write a page with old and new side by side")
     stubs = commands.add_parser(
         "stubs", help="write a typed Python module with a function for each tool"
     )

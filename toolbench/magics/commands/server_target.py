@@ -11,7 +11,8 @@ from IPython.core.error import UsageError
 
 from toolbench.magics.commands.connect_options import entry_with
 
-_IN_MODULE = re.compile(r"[\w.]+:\w+")  # module:name, as FastMCP writes it
+# Module:name, as FastMCP writes it
+_IN_MODULE = re.compile(r"[\w.]+:\w+")
 
 
 def check_target(words: list[str], names: dict[str, Any]) -> None:
@@ -25,9 +26,7 @@ def check_target(words: list[str], names: dict[str, Any]) -> None:
     name, target = words[1:2], words[2:]
     if not target or target[0].startswith(("http://", "https://")):
         return
-    if len(target) == 1 and (
-        _bare(target[0]) in names or _IN_MODULE.fullmatch(target[0])
-    ):
+    if len(target) == 1 and (_bare(target[0]) in names or _IN_MODULE.fullmatch(target[0])):
         return
     line = f"%mcp connect {name[0]} -- "
     msg = f"{target[0]!r} is not a URL (http://… or https://…) and not an object of this notebook. "
@@ -52,18 +51,13 @@ def entry_of(options: Any, command: list[str], names: dict[str, Any]) -> Any:
         raise UsageError(msg)
     if command and options.target is None:
         variables = (word.partition("=") for word in options.env or ())
-        env = {
-            name: value if equals else f"${{env:{name}}}"
-            for name, equals, value in variables
-        }
+        env = {name: value if equals else f"${{env:{name}}}" for name, equals, value in variables}
         entry = {"command": _own_program(command[0]), "args": command[1:], "env": env}
         return entry_with(entry, options, names)
     if options.target and not command:
         entry = names.get(_bare(options.target), options.target)
         return entry_with(entry, options, names)
-    msg = (
-        f"Where is {options.name!r}? Give a URL, or -- and the command that starts it."
-    )
+    msg = f"Where is {options.name!r}? Give a URL, or -- and the command that starts it."
     raise UsageError(msg)
 
 

@@ -30,7 +30,8 @@ class ServingCommand:
             UsageError: If there is nothing to serve, or to stop.
             ToolNotFoundError: If a named tool does not exist.
         """
-        names = listed_names(",".join(options.names))  # people write commas too
+        # People write commas too
+        names = listed_names(",".join(options.names))
         if options.stop:
             self._stop(names)
             return None

@@ -23,9 +23,7 @@ def add_parsers(commands: Any) -> None:
     )
     tasks.add_argument("name")
     tasks.add_argument("id", nargs="?", help="the id of a task, or how it begins")
-    tasks.add_argument(
-        "--result", action="store_true", help="wait for the result of the task"
-    )
+    tasks.add_argument("--result", action="store_true", help="wait for the result of the task")
     tasks.add_argument("--cancel", action="store_true", help="cancel the task")
 
 

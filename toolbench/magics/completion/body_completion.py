@@ -37,7 +37,8 @@ def _offer(
 ) -> SimpleMatcherResult:
     here = read(schema).at(*place.path)
     quote = place.typed[:1] if place.typed[:1] in ('"', "'") else ""
-    is_closed = bool(quote) and rest.startswith(quote)  # the editor closed it
+    # The editor closed it
+    is_closed = bool(quote) and rest.startswith(quote)
     if place.kind == "name":
         words = [name for name in here.names if name not in place.present]
         kind, end = "param", "" if is_closed else ": "

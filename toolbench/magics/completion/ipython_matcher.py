@@ -45,14 +45,10 @@ _CALL = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S+)\s+((?:.*\s)?)(\S*)$")
 _FORM = re.compile(r"%{1,2}tool\s.*\s(?:-f|--format)[ =](\S*)$")
 _NEW = re.compile(r"%{1,2}tool\s.*\s(?:-o|--out|--timeout|--export)[ =]\s*\S*$")
 _SOURCE = re.compile(r"(?:^|=\s*)%tools\s(?:.*\s)?--source[ =](\S*)$")
-_PATTERN = re.compile(
-    r"(?:^|=\s*)%tools\s+(?:(?:--lint|--source[ =]\S+)\s+)*(?!-)(\S*)$"
-)
+_PATTERN = re.compile(r"(?:^|=\s*)%tools\s+(?:(?:--lint|--source[ =]\S+)\s+)*(?!-)(\S*)$")
 _NAME = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S*)$")
 _SCHEMA = re.compile(r"(?:--schema|%%tool_call\s.*(?:-p|--provider))[ =](\S*)$")
-_OTHER = re.compile(
-    r"(?:^|=\s*)%{1,2}(tools|tool_call|tool_history|chat)\s(?:.*\s)?(-\S*)$"
-)
+_OTHER = re.compile(r"(?:^|=\s*)%{1,2}(tools|tool_call|tool_history|chat)\s(?:.*\s)?(-\S*)$")
 _MODEL = re.compile(r"(?:^%model\s+|%%chat\s.*--model[ =])(\S*)$")
 _CHAT_TOOLS = re.compile(r"%%chat\s.*--tools[ =](?:[^-\s,][^\s,]*\s*,\s*)*([^\s,]*)$")
 _COMMAND = re.compile(r"%mcp\s+(\w*)$")
@@ -153,7 +149,8 @@ def _value(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherRe
     values = [
         text.removesuffix(quote) if is_closed else text
         for value in _values(catalog, tool, argument)
-        if value.startswith(typed) and "\n" not in value  # a newline would end the line
+        # A newline would end the line
+        if value.startswith(typed) and "\n" not in value
         if (text := _quoted(value, quote)).startswith(quote) or not is_closed
     ]
     return offered(values, quote + typed, "value")
@@ -167,9 +164,7 @@ def _quoted(value: str, quote: str) -> str:
     return shlex.quote(value)
 
 
-def _connect(
-    targets: Callable[[], Iterable[str]], line: str, word: str
-) -> SimpleMatcherResult:
+def _connect(targets: Callable[[], Iterable[str]], line: str, word: str) -> SimpleMatcherResult:
     before = line.split()
     if before[-1:] == ["--mode"]:
         return _offer(MODES, word, "mode")

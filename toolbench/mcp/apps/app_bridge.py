@@ -29,8 +29,10 @@ MOST_CALLS = 4
 """The most calls of an app at a time."""
 BURST, PER_SECOND = 40, 10.0
 """The messages that an app may send at once, and later per second; more are dropped."""
-_MOST_LINES = 10  # runs and messages that are shown
-_LONGEST_TEXT = 2_000  # characters of a message to the person
+# Runs and messages that are shown
+_MOST_LINES = 10
+# Characters of a message to the person
+_LONGEST_TEXT = 2_000
 _INVALID, _UNKNOWN, _REFUSED = -32602, -32601, -32000
 
 Asker = Callable[[Question, Callable[[], bool]], Answer]
@@ -173,7 +175,8 @@ class AppBridge:
             return
         run.asker = partial(self._asker, run)
         with self._lock:
-            is_closed = self._is_closed  # another thread may have closed it meanwhile
+            # Another thread may have closed it meanwhile
+            is_closed = self._is_closed
             if not is_closed:
                 self._runs.append(run)
                 self._live.add(run)

@@ -15,8 +15,10 @@ _ORIGIN = re.compile(
     rf"https?://(?P<any>\*\.)?(?P<host>{_LABEL}(?:\.{_LABEL})*)(?::(?P<port>\d{{1,5}}))?"
 )
 _LAST_PORT = 65_535
-_MOST = 20  # addresses of each kind
-_LONGEST = 100  # characters of an address that is refused
+# Addresses of each kind
+_MOST = 20
+# Characters of an address that is refused
+_LONGEST = 100
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,7 @@ def network_in(csp: Any) -> AppNetwork:
     """Return the addresses in *csp*, the value of `_meta.ui.csp` of an app."""
     if not isinstance(csp, Mapping):
         return NO_NETWORK
-    connect, resources = (
-        _texts(csp.get(key)) for key in ("connectDomains", "resourceDomains")
-    )
+    connect, resources = (_texts(csp.get(key)) for key in ("connectDomains", "resourceDomains"))
     others = [
         text
         for key, value in csp.items()

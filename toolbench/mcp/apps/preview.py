@@ -32,7 +32,8 @@ from toolbench.mcp.results import MCPToolObservation, decoded
 
 PROTOCOL = "2026-01-26"
 MIME = "text/html;profile=mcp-app"
-LARGEST = 5_000_000  # characters of an app
+# Characters of an app
+LARGEST = 5_000_000
 _SANDBOX = "allow-scripts"
 _NESTED = re.compile("srcdoc", re.IGNORECASE)
 _HARMLESS = "srcd0c"
@@ -81,7 +82,8 @@ def app_uri(tool: ToolDefinition[Any, Any]) -> str | None:
     meta = tool.meta or {}
     ui = meta.get("ui")
     uri = ui.get("resourceUri") if isinstance(ui, Mapping) else None
-    uri = uri or meta.get("ui/resourceUri")  # the older form
+    # The older form
+    uri = uri or meta.get("ui/resourceUri")
     return uri if isinstance(uri, str) and uri.startswith("ui://") else None
 
 
@@ -120,9 +122,7 @@ def preview(
         reason = f"The app has {human_size(len(app.html))}: too large for a preview."
         return notice(reason, "warning")
     network = app.network if is_online else NO_NETWORK
-    page = _quoted(
-        _host_page(app, arguments, result, network, is_live=address is not None)
-    )
+    page = _quoted(_host_page(app, arguments, result, network, is_live=address is not None))
     remark = _remark(app.network, is_online=is_online)
     title = escape(f"Preview of {app.uri}")
     return Html(

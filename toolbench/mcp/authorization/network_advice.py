@@ -38,10 +38,7 @@ def network_advice(
             "name the file of the authority that signed it in SSL_CERT_FILE, and connect again"
         )
     if any(reason in text for reason in _NO_TLS):
-        return (
-            f"{host} does not speak TLS. Should the URL begin with "
-            "http:// instead of https://?"
-        )
+        return f"{host} does not speak TLS. Should the URL begin with http:// instead of https://?"
     proxy = _proxy(url, variables)
     if kind == "ProxyError" or (kind == "ConnectError" and proxy):
         return (
@@ -73,9 +70,7 @@ def _proxy(url: str, variables: Mapping[str, str]) -> str:
     host = (parts.hostname or "").lower()
     spared = variables.get("no_proxy") or variables.get("NO_PROXY") or ""
     for suffix in (part.strip().lower().lstrip(".") for part in spared.split(",")):
-        if suffix == "*" or (
-            suffix and (host == suffix or host.endswith(f".{suffix}"))
-        ):
+        if suffix == "*" or (suffix and (host == suffix or host.endswith(f".{suffix}"))):
             return ""
     for name in (f"{parts.scheme}_proxy", "all_proxy"):
         for variable in (name, name.upper()):

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from time import time
 
 ABSENT = "The server wants to know who asks: give 'auth' a token, or \"oauth\""
-REFUSED = "The server refuses the token that was sent: check that it is whole, and one for this server"
+REFUSED = (
+    "The server refuses the token that was sent: check that it is whole, and one for this server"
+)
 EXPIRED = "The token that was sent has expired: get a new one, and connect again"
 _SAYS_EXPIRED = re.compile(r"\bexpir", re.IGNORECASE)
 _OTHER_REASON = re.compile(
@@ -18,9 +20,7 @@ _SENTENCE_END = re.compile(r"[.!?;](?:\s|$)")
 _SCOPE = re.compile(r'\bscope="([^"]*)"')
 
 
-def refusal(
-    status: int, sent: Mapping[str, str], received: Mapping[str, str], body: str
-) -> str:
+def refusal(status: int, sent: Mapping[str, str], received: Mapping[str, str], body: str) -> str:
     """Return advice to a person after an answer with *status*; empty if there is no advice.
 
     Args:
@@ -41,9 +41,7 @@ def refusal(
         needed = f": it needs the scope {scope[1]!r}" if scope else ""
         return f"The token that was sent does not allow this{needed}"
     if status == 407:
-        return (
-            "The proxy wants a password: put it into the variable that names the proxy"
-        )
+        return "The proxy wants a password: put it into the variable that names the proxy"
     return ""
 
 

@@ -66,7 +66,9 @@ async def revoke(items: Items, server: str) -> str:
             async with httpx2.AsyncClient(timeout=None) as client:
                 place = await _place(client, registration.issuer, server)
                 if not place:
-                    return "They are still valid there: its authorization server offers no revocation."
+                    return (
+                        "They are still valid there: its authorization server offers no revocation."
+                    )
                 for kind, token in tokens:
                     await _revoked(client, place, registration, kind, token)
     except TimeoutError:
@@ -97,7 +99,8 @@ async def _place(client: Any, issuer: str, server: str) -> str:
         issuers_match,
     )
 
-    if not _is_safe(issuer):  # a stranger in the network could name another URL
+    # A stranger in the network could name another URL
+    if not _is_safe(issuer):
         return ""
     for url in build_oauth_authorization_server_metadata_discovery_urls(issuer, server):
         answer = await client.get(url)
@@ -117,9 +120,7 @@ async def _place(client: Any, issuer: str, server: str) -> str:
 def _is_safe(url: str) -> bool:
     """Tell whether a request to *url* is encrypted, or stays on this machine."""
     parts = urlsplit(url)
-    return parts.scheme == "https" or (
-        parts.scheme == "http" and parts.hostname in _LOOPBACK
-    )
+    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
 
 
 async def _revoked(
@@ -134,9 +135,7 @@ async def _revoked(
         "client_secret": "" if is_basic else registration.secret,
     }
     # both are encoded before they are joined by a colon (RFC 6749, 2.3.1)
-    name, secret = (
-        quote(w, safe="") for w in (registration.client_id, registration.secret)
-    )
+    name, secret = (quote(w, safe="") for w in (registration.client_id, registration.secret))
     auth = (name, secret) if is_basic else None
     answer = await client.post(place, data=form, auth=auth)
     answer.raise_for_status()

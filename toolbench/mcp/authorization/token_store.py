@@ -27,9 +27,7 @@ class TokenStore(AsyncKeyValue):
         self._server = server
         self._on_secrets = on_secrets
 
-    async def get(
-        self, key: str, *, collection: str | None = None
-    ) -> dict[str, Any] | None:
+    async def get(self, key: str, *, collection: str | None = None) -> dict[str, Any] | None:
         """Return the item *key*; None if there is no such item."""
         items = await _in_thread(self._vault.items, self._server)
         item: dict[str, Any] | None = items.get(f"{collection} {key}")
@@ -82,9 +80,7 @@ class TokenStore(AsyncKeyValue):
         for key, value in zip(keys, values, strict=True):
             await self.put(key, value, collection=collection, ttl=ttl)
 
-    async def delete_many(
-        self, keys: Sequence[str], *, collection: str | None = None
-    ) -> int:
+    async def delete_many(self, keys: Sequence[str], *, collection: str | None = None) -> int:
         """Remove the item of each of *keys*; return the number of items that existed."""
         return sum([await self.delete(key, collection=collection) for key in keys])
 

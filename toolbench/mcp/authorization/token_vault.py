@@ -84,9 +84,7 @@ class TokenVault:
         """Remove the registration of this client at *server*; the tokens stay."""
         with self._lock:
             items = self.items(server)
-            self.put(
-                server, {k: v for k, v in items.items() if "redirect_uris" not in v}
-            )
+            self.put(server, {k: v for k, v in items.items() if "redirect_uris" not in v})
 
     def _read(self, server: str) -> str | None:
         try:

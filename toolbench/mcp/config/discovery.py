@@ -53,9 +53,7 @@ def discover(directory: str | Path | None = None) -> list[DiscoveredServer]:
     ]
 
 
-def _servers_in(
-    source: str, path: Path, read: Read, here: Path
-) -> Iterator[DiscoveredServer]:
+def _servers_in(source: str, path: Path, read: Read, here: Path) -> Iterator[DiscoveredServer]:
     try:
         table = read(load(path), here)
     except ServerError as error:

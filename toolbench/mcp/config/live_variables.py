@@ -38,7 +38,8 @@ class LiveVariables(Mapping[str, str | SecretStr]):
     def __repr__(self) -> str:
         return f"LiveVariables({', '.join(self._names)})"
 
-    def __reduce__(self) -> Any:  # a worker has another namespace
+    # A worker has another namespace
+    def __reduce__(self) -> Any:
         return dict, (dict(self),)
 
 

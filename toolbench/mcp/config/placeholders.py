@@ -8,9 +8,7 @@ from pydantic import SecretStr
 
 from toolbench.errors import ServerError
 
-_REFERENCE = re.compile(
-    r"\$\{(?:env:)?(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}"
-)
+_REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}")
 _SECRET = re.compile(r"\$\{(?P<name>[^{}]+)\}")
 _ASKED_FOR = re.compile(r"\$\{(?P<kind>input|command|config):(?P<name>[^}]+)\}")
 
@@ -85,9 +83,7 @@ def with_secrets(value: Any, secrets: Mapping[str, SecretStr]) -> Any:
     def filled(text: str) -> str:
         return _SECRET.sub(
             lambda match: (
-                secrets[match["name"]].get_secret_value()
-                if match["name"] in secrets
-                else match[0]
+                secrets[match["name"]].get_secret_value() if match["name"] in secrets else match[0]
             ),
             text,
         )
@@ -116,13 +112,11 @@ def _expand_text(text: str, variables: Mapping[str, str]) -> str:
 
     def value_of(variable: Reference) -> str:
         value = variables.get(variable.name)
-        if not value and variable.default is not None:  # as in a shell
+        # As in a shell
+        if not value and variable.default is not None:
             return variable.default
         if value is None:
-            msg = (
-                f"The configuration needs the environment variable {variable.name!r}: "
-                "set it."
-            )
+            msg = f"The configuration needs the environment variable {variable.name!r}: set it."
             raise ServerError(msg)
         return value
 

@@ -62,17 +62,14 @@ def find_program(command: str, env: Mapping[str, str], cwd: str | None) -> str:
         PermissionError: If the file may not be executed.
     """
     if cwd is not None and not Path(cwd).is_dir():
-        msg = (
-            f"the working directory {cwd!r} does not exist. Create it, or change 'cwd'."
-        )
+        msg = f"the working directory {cwd!r} does not exist. Create it, or change 'cwd'."
         raise NotADirectoryError(msg)
     beside = Path(cwd or Path.cwd()) / command
     is_path = bool(os.path.dirname(command))  # noqa: PTH120 - Path takes "./x" for "x"
-    if program := shutil.which(
-        str(beside) if is_path else command, path=env.get("PATH")
-    ):
+    if program := shutil.which(str(beside) if is_path else command, path=env.get("PATH")):
         return str(Path(program).absolute())
-    beside_python = str(Path(sys.executable).parent)  # `%pip install uv` puts uvx there
+    # `%pip install uv` puts uvx there
+    beside_python = str(Path(sys.executable).parent)
     if not is_path and (program := shutil.which(command, path=beside_python)):
         return program
     if is_path and beside.is_file():
@@ -110,7 +107,8 @@ def starts_what_is_in(place: Path, command: str, arguments: Sequence[str]) -> bo
         if word.startswith("-m") and len(word) > len("-m"):
             module = word.removeprefix("-m")
         top = module.partition(".")[0]
-        value = word.partition("=")[2] or word  # of `--script=server.py`
+        # Of `--script=server.py`
+        value = word.partition("=")[2] or word
         paths = [place / value, *((place / top, place / f"{top}.py") if top else ())]
         if not os.path.isabs(value) and any(map(_is_there, paths)):  # noqa: PTH117 - a word, perhaps no path
             return True
@@ -120,5 +118,6 @@ def starts_what_is_in(place: Path, command: str, arguments: Sequence[str]) -> bo
 def _is_there(path: Path) -> bool:
     try:
         return path.exists()
-    except (OSError, ValueError):  # too long, or with characters that no path has
+    except (OSError, ValueError):
+        # Too long, or with characters that no path has
         return False

@@ -40,9 +40,7 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
             return read_config(load(path), base=base or path.parent)
     table = _server_table(config)
     if not table and not _is_empty(config):
-        msg = (
-            "The configuration has no servers: expected {'mcpServers': {name: {...}}}."
-        )
+        msg = "The configuration has no servers: expected {'mcpServers': {name: {...}}}."
         raise ServerError(msg)
     base = (base or Path.cwd()).absolute()
     return {str(name): _named(name, entry, base) for name, entry in table.items()}
@@ -92,9 +90,7 @@ def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
         "secret_texts": tuple(_words(entry, "secretTexts")),
         "enabled": bool(entry.get("enabled", not entry.get("disabled", False))),
     }
-    if any(
-        isinstance(entry.get(key), Mapping | list) and entry[key] for key in _TRANSFORMS
-    ):
+    if any(isinstance(entry.get(key), Mapping | list) and entry[key] for key in _TRANSFORMS):
         shared["fastmcp"] = entry
     url = next((entry[k] for k in ("url", "serverUrl", "httpUrl") if k in entry), None)
     if "command" in entry:
@@ -121,7 +117,8 @@ def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
 def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
     command, args = entry["command"], entry.get("args", [])
     if isinstance(command, list) and command and isinstance(args, list | tuple):
-        command, args = command[0], [*command[1:], *args]  # the whole line in one list
+        # The whole line in one list
+        command, args = command[0], [*command[1:], *args]
     if not isinstance(command, str) or not isinstance(args, list | tuple):
         msg = (
             "'command' must be a str and 'args' a list, not "
@@ -170,7 +167,8 @@ def _remote(entry: Mapping[str, Any], url: str) -> Transport:
 def _split(url: str) -> SplitResult:
     try:
         return urlsplit(url)
-    except ValueError:  # the error may quote the password
+    except ValueError:
+        # The error may quote the password
         msg = "The host in the URL cannot be read: write https://host/path."
         raise ServerError(msg) from None
 
@@ -203,18 +201,14 @@ def _server_table(config: Any) -> Mapping[str, Any]:
     if _is_url(config):
         return {_split(str(config)).hostname or "server": str(config)}
     if isinstance(config, str | Path):
-        return {
-            re.split(r"[:/\\]", str(config).removesuffix(".py"))[-1] or "server": config
-        }
+        return {re.split(r"[:/\\]", str(config).removesuffix(".py"))[-1] or "server": config}
     if not isinstance(config, Mapping):
         return {getattr(config, "name", None) or "server": config}
     if is_registry_file(config):
         return registry_table(config)
     if _is_openapi(config):
         info = config.get("info")
-        return {
-            str((isinstance(info, Mapping) and info.get("title")) or "openapi"): config
-        }
+        return {str((isinstance(info, Mapping) and info.get("title")) or "openapi"): config}
     if any(key in config for key in _SERVERS) or "mcp" in config:
         return table_of(config)
     return {k: v for k, v in config.items() if not isinstance(v, str) or _is_url(v)}
@@ -235,7 +229,8 @@ def _is_empty(config: Any) -> bool:
 
 def table_of(config: Any) -> Mapping[str, Any]:
     """Return the servers by name in the configuration of any known program."""
-    nested = config.get("mcp") if isinstance(config, Mapping) else None  # VS Code
+    # VS Code
+    nested = config.get("mcp") if isinstance(config, Mapping) else None
     for table in (config, nested):
         if isinstance(table, Mapping):
             for key in _SERVERS:
@@ -266,17 +261,17 @@ def load(path: Path) -> Any:
     """
     parse = _PARSERS.get(path.suffix, _json)
     try:
-        return parse(path.read_text(encoding="utf-8-sig"))  # Windows editors add a mark
+        # Windows editors add a mark
+        return parse(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         msg = f"Cannot read the configuration {str(path)!r}: {error.strerror}."
-    except MarkedYAMLError as error:  # the full error quotes the file
+    except MarkedYAMLError as error:
+        # The full error quotes the file
         mark = error.problem_mark
         line = f", line {mark.line + 1}" if mark else ""
         msg = f"The configuration {str(path)!r} cannot be read: {error.problem}{line}."
     except RecursionError:
-        msg = (
-            f"The configuration {str(path)!r} cannot be read: it is nested too deeply."
-        )
+        msg = f"The configuration {str(path)!r} cannot be read: it is nested too deeply."
     except (ValueError, YAMLError) as error:
         msg = f"The configuration {str(path)!r} cannot be read: {error}."
     raise ServerError(msg)

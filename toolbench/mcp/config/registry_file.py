@@ -98,9 +98,7 @@ def _refuse(message: str) -> NoReturn:
 def _remote(remote: Mapping[str, Any]) -> dict[str, Any]:
     url = _field(remote, "url")
     if not isinstance(url, str) or not url.startswith(("http://", "https://", "{")):
-        _refuse(
-            f"The URL of a remote in server.json is {clip(url)}: expected https://..."
-        )
+        _refuse(f"The URL of a remote in server.json is {clip(url)}: expected https://...")
     kind = _field(remote, "type", "transport_type")
     headers = _settings(_mappings(remote, "headers"), prefix=_OWN)
     required = _required([(url, remote)], headers)
@@ -148,11 +146,7 @@ def _package(package: Mapping[str, Any], kind: str) -> dict[str, Any]:
     return {
         "command": program,
         "args": [
-            *(
-                options
-                if not runtime or program == "docker"
-                else _without(options, runtime)
-            ),
+            *(options if not runtime or program == "docker" else _without(options, runtime)),
             *runtime,
             _identifier(package, mark),
             *_arguments(package, "packageArguments"),
@@ -180,9 +174,7 @@ def _word(value: Any) -> str:
     """Return *value*; raise if it is more than one word, or if a program may take it for an option."""
     if isinstance(value, str) and _NAME.fullmatch(value) and not value.startswith("-"):
         return value
-    _refuse(
-        f"server.json names a package {clip(value)}, which cannot be the name of a package."
-    )
+    _refuse(f"server.json names a package {clip(value)}, which cannot be the name of a package.")
 
 
 def _all_arguments(package: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -191,9 +183,7 @@ def _all_arguments(package: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _arguments(package: Mapping[str, Any], key: str) -> list[str]:
-    return [
-        word for argument in _mappings(package, key) for word in _argument(argument)
-    ]
+    return [word for argument in _mappings(package, key) for word in _argument(argument)]
 
 
 def _argument(argument: Mapping[str, Any]) -> Iterator[str]:
@@ -273,14 +263,8 @@ def _required(
     needs = {_variable_of(i): i for i in items if _is_open(i) and _is_required(i)}
     for item in items:
         variables = item.get("variables")
-        for name, setting in (
-            variables.items() if isinstance(variables, Mapping) else ()
-        ):
-            if (
-                isinstance(setting, Mapping)
-                and _is_open(setting)
-                and _is_required(setting)
-            ):
+        for name, setting in variables.items() if isinstance(variables, Mapping) else ():
+            if isinstance(setting, Mapping) and _is_open(setting) and _is_required(setting):
                 needs[_upper(str(name))] = setting
     return {name: str(needs[name].get("description") or "") for name in sorted(needs)}
 
@@ -296,14 +280,10 @@ def _secrets(
     secrets += [(text, item) for _, text, item in settings if _is_secret(item)]
     for item in [item for _, item in texts] + [item for _, _, item in settings]:
         variables = item.get("variables")
-        for name, setting in (
-            variables.items() if isinstance(variables, Mapping) else ()
-        ):
+        for name, setting in variables.items() if isinstance(variables, Mapping) else ():
             if isinstance(setting, Mapping) and _is_secret(setting):
                 variable = _upper(str(name))
-                secrets.append(
-                    (_value(setting, variable) or f"${{{variable}}}", setting)
-                )
+                secrets.append((_value(setting, variable) or f"${{{variable}}}", setting))
     names, fixed = set[str](), list[str]()
     for text, _ in secrets:
         for name, default in _REFERENCED.findall(text):

@@ -111,9 +111,7 @@ class ServerEntry:
         if self.transport == "memory":
             return self.redactor.text(f"{self._server_name} (in this process)")
         words = [self.url] if self.url else [self.command, *self.args]
-        line = " ".join(
-            Redactor(s, shortest=1).text(word) for word, s in secrets_in_words(words)
-        )
+        line = " ".join(Redactor(s, shortest=1).text(word) for word, s in secrets_in_words(words))
         return self.redactor.text(line)
 
     @property

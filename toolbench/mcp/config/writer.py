@@ -10,9 +10,8 @@ from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.redaction.redactor import Redactor
 
 _REFERENCE = re.compile(r"\$\{[^}]*\}")
-_SCHEME = re.compile(
-    r"^(bearer|basic|token) +", re.IGNORECASE
-)  # the scheme is not a secret
+# The scheme is not a secret
+_SCHEME = re.compile(r"^(bearer|basic|token) +", re.IGNORECASE)
 _MILLISECONDS = 1000
 
 
@@ -72,7 +71,8 @@ def written_entry(
         variables: A dict to which each variable that replaces a secret is added, with the secret.
     """
     for known in sorted(set(names_in([entry.url, entry.headers, entry.auth]))):
-        if known in entry.variables:  # a file has no variables of the notebook
+        # A file has no variables of the notebook
+        if known in entry.variables:
             variables.setdefault(known, "")
     hidden = _Hidden(name, entry, variables)
     if entry.fastmcp is not None:
@@ -89,8 +89,7 @@ def written_entry(
             "url": hidden.text(entry.url, f"{name}_URL"),
             "transport": entry.transport,
             "headers": {
-                key: hidden.text(text, f"{name}_{key}")
-                for key, text in entry.headers.items()
+                key: hidden.text(text, f"{name}_{key}") for key, text in entry.headers.items()
             },
             "auth": _auth(entry, hidden, name),
         }
@@ -142,9 +141,7 @@ def _mapped(value: Any, hidden: "_Hidden", key: str = "VALUE") -> Any:
 class _Hidden:
     """Replaces the secrets of one entry by references."""
 
-    def __init__(
-        self, name: str, entry: ServerEntry, variables: dict[str, str]
-    ) -> None:
+    def __init__(self, name: str, entry: ServerEntry, variables: dict[str, str]) -> None:
         self._name, self._variables = name, variables
         secrets = {_SCHEME.sub("", secret) for secret in entry.secrets} - {""}
         self._secrets = sorted(secrets, key=len, reverse=True)
@@ -156,7 +153,8 @@ class _Hidden:
                 text = text.replace(secret, f"${{{self._variable(key, secret)}}}")
         bare = _REFERENCE.sub("", text)
         if self._secrets and Redactor(self._secrets).text(bare) != bare:
-            return f"${{{self._variable(key, text)}}}"  # it has, for example, an encoded secret
+            # It has, for example, an encoded secret
+            return f"${{{self._variable(key, text)}}}"
         return text
 
     def _variable(self, key: str, secret: str) -> str:

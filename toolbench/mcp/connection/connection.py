@@ -31,10 +31,14 @@ if TYPE_CHECKING:
 _MODERN = "2026-07-28"
 _LIBRARIES = ("client", "fastmcp", "httpcore2", "httpx2", "mcp")
 """Libraries whose logs may contain addresses of servers and requests."""
-_MOST_PAGES = 250  # pages of one list
-_MOST_ROUNDS = 10  # rounds of questions of a server before it answers a request
-_PROBE = 10.0  # seconds for the answer to the first request of the newer protocol
-_CLOSING = 8.0  # seconds: a server that ignores SIGTERM needs three
+# Pages of one list
+_MOST_PAGES = 250
+# Rounds of questions of a server before it answers a request
+_MOST_ROUNDS = 10
+# Seconds for the answer to the first request of the newer protocol
+_PROBE = 10.0
+# Seconds: a server that ignores SIGTERM needs three
+_CLOSING = 8.0
 
 Send = Callable[["ClientSession", Any, "str | None"], Awaitable[Any]]
 """A function that sends one request. It gets the SDK's session, the answers to the server's
@@ -61,9 +65,7 @@ class RoundsError(RuntimeError):
 class Connection:
     """The session of the SDK with one server, and the process or HTTP client that it uses."""
 
-    def __init__(
-        self, entry: ServerEntry, inbox: Inbox, features: ClientFeatures
-    ) -> None:
+    def __init__(self, entry: ServerEntry, inbox: Inbox, features: ClientFeatures) -> None:
         """Prepare to connect to *entry*, whose variables must be replaced already."""
         self._entry = entry
         self._inbox = inbox
@@ -116,7 +118,8 @@ class Connection:
         if self._client is None:
             return
         with anyio.move_on_after(_CLOSING), suppress(Exception):
-            await self._client.close()  # raises the error of a failed connect again
+            # Raises the error of a failed connect again
+            await self._client.close()
 
     # --- what was agreed ----------------------------------------------------------
 
@@ -203,7 +206,8 @@ class Connection:
             for _ in range(_MOST_ROUNDS + 1):
                 try:
                     raw, questions = await self._reply(send, responses, state)
-                except Exception as error:  # only a demand for a page is answered here
+                except Exception as error:
+                    # Only a demand for a page is answered here
                     if not await pages_visited(error, self._inbox):
                         raise
                     continue
@@ -229,7 +233,8 @@ class Connection:
             except ValidationError:
                 if not collected:
                     raise
-                parsed = None  # the SDK refuses the answer; we return it
+                # The SDK refuses the answer; we return it
+                parsed = None
         input_required = parsed if isinstance(parsed, InputRequiredResult) else None
         return collected[-1], input_required
 
@@ -243,14 +248,13 @@ class Connection:
         from mcp_types import ErrorData  # noqa: PLC0415 - the same
 
         if not questions.input_requests:
-            await anyio.sleep(0.05)  # only a state: send the request again
+            # Only a state: send the request again
+            await anyio.sleep(0.05)
             return None
         answers = {}
         for key, request in questions.input_requests.items():
             meta = request.params.meta if request.params else None
-            context = ClientRequestContext(
-                session=self.session, request_id=key, meta=meta
-            )
+            context = ClientRequestContext(session=self.session, request_id=key, meta=meta)
             answer = await self.session.dispatch_input_request(context, request)
             if isinstance(answer, ErrorData):
                 raise MCPError(answer.code, answer.message, answer.data)
@@ -275,7 +279,8 @@ class Connection:
         cursors: set[str] = set()
         call = Call(seconds=seconds)
         try:
-            with call.within(seconds):  # the time of a person does not count
+            # The time of a person does not count
+            with call.within(seconds):
                 for _ in range(_MOST_PAGES):
                     raw = await self.ask(_page(send, cursor), call)
                     page = raw.get(key)
@@ -289,7 +294,8 @@ class Connection:
                     if not isinstance(cursor, str):
                         return Pages(items, None, _shortest(lifetimes))
                     cursors.add(cursor)
-        except Exception as error:  # items before the failure are kept
+        except Exception as error:
+            # Items before the failure are kept
             if code_of(error) == METHOD_NOT_FOUND and not items:
                 return Pages([])
             if code_of(error) == CONNECTION_CLOSED and not self.is_alive:
@@ -306,9 +312,7 @@ def _shortest(lifetimes: list[float | None]) -> float | None:
     return min(known) if known and len(known) == len(lifetimes) else None
 
 
-def _page(
-    send: Callable[["ClientSession", Any], Awaitable[Any]], cursor: str | None
-) -> Send:
+def _page(send: Callable[["ClientSession", Any], Awaitable[Any]], cursor: str | None) -> Send:
     from mcp_types import PaginatedRequestParams  # noqa: PLC0415 - loaded by now
 
     params = None if cursor is None else PaginatedRequestParams(cursor=cursor)

@@ -27,8 +27,10 @@ REQUEST_TIMEOUT = -32001
 PARSE_ERROR = -32700
 URL_ELICITATION_REQUIRED = -32042
 
-_ABOUT_THE_CLIENT = (401, 403, 407)  # HTTP: the client is not known or not allowed
-_FIRST = ("initialize", "server/discover")  # every MCP server knows one of them
+# HTTP: the client is not known or not allowed
+_ABOUT_THE_CLIENT = (401, 403, 407)
+# Every MCP server knows one of them
+_FIRST = ("initialize", "server/discover")
 
 _AUTHORIZATION = ("OAuth", "ClientNotFoundError", "ExpiredClientRegistrationError")
 """The beginnings of the names of error classes for authorization."""
@@ -48,9 +50,12 @@ _OF_THE_SDK = (
 )
 """Texts of the SDK in place of an answer, each with our sentence."""
 
-_READ = 2  # lines of a dead server's stderr that a model reads
-_LONGEST = 1_000  # characters of a server's message that a person or a model reads
-_MAX_LINES = 10  # lines of stderr that a person reads
+# Lines of a dead server's stderr that a model reads
+_READ = 2
+# Characters of a server's message that a person or a model reads
+_LONGEST = 1_000
+# Lines of stderr that a person reads
+_MAX_LINES = 10
 
 
 class CallFailedError(Exception):
@@ -112,7 +117,8 @@ def root_of(error: BaseException) -> BaseException:
         if isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         elif type(error) is RuntimeError and isinstance(error.__cause__, Exception):
-            error = error.__cause__  # FastMCP's "Client failed to connect: ..."
+            # FastMCP's "Client failed to connect: ..."
+            error = error.__cause__
         else:
             return error
 
@@ -170,7 +176,8 @@ def _refusal(root: BaseException, call: Call | None) -> str:
     if _name(root).startswith(_AUTHORIZATION):
         return f"the authorization failed: {_plain(root)}"
     if isinstance(root, ServerError) or call is None or call.http_failure is None:
-        return ""  # our own error says already what happened
+        # Our own error says already what happened
+        return ""
     failure = call.http_failure
     return "" if _says_it_all(failure, root) else _http(failure)
 
@@ -203,9 +210,7 @@ def _protocol(error: ValidationError) -> str:
 def _says_it_all(failure: HttpFailure, error: BaseException) -> bool:
     """Tell whether *error* explains the failure alone, so that the HTTP status adds nothing."""
     return (
-        failure.is_answer
-        and failure.status not in _ABOUT_THE_CLIENT
-        and code_of(error) is not None
+        failure.is_answer and failure.status not in _ABOUT_THE_CLIENT and code_of(error) is not None
     )
 
 
@@ -218,7 +223,8 @@ def _http(failure: HttpFailure) -> str:
     hint = failure.hint or hints.get(failure.status, "")
     is_endpoint = failure.is_answer or failure.body.lstrip().startswith("{")
     if failure.status == 404 and is_endpoint:
-        hint = ""  # the endpoint itself answered
+        # The endpoint itself answered
+        hint = ""
     if failure.status < 400:
         hint = "That is a page for people, not an MCP endpoint: check the URL"
     return f"{failure}" + (f". {hint}" if hint else "")
@@ -237,12 +243,11 @@ def _rpc(error: Any, code: int) -> str:
         reason = match[1] if match else "it is not a message of JSON-RPC"
         return f"the server's answer could not be read: {reason}"
     if code == PARSE_ERROR and str(error).startswith("The server's answer "):
-        return f"t{words[1:]}".rstrip(".")  # ours
+        # Ours
+        return f"t{words[1:]}".rstrip(".")
     for pattern, text in _OF_THE_SDK:
         if match := re.match(pattern, str(error)):
-            return text.format(
-                *(clip(part or "unknown", 100) for part in match.groups())
-            )
+            return text.format(*(clip(part or "unknown", 100) for part in match.groups()))
     data = getattr(error, "data", None)
     if code == URL_ELICITATION_REQUIRED and (pages := required_pages(error)):
         urls = _short(", ".join(page["url"] for page in pages))
@@ -291,9 +296,7 @@ def broken(
         lines.append(f"Its process ended with {ending(exit_code)}.")
     if unfinished.strip():
         wrote = inbox.redactor.text(unfinished)[:200]
-        lines.append(
-            f"On stdout it wrote {wrote!r} and no newline: a message is one line."
-        )
+        lines.append(f"On stdout it wrote {wrote!r} and no newline: a message is one line.")
     elif inbox.noise_count and is_process:
         lines.append(
             f"{inbox.noise_count} lines on its stdout were not JSON-RPC messages; "

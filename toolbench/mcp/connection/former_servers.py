@@ -45,9 +45,7 @@ def take_back(client: "ref[_Client]", session: _Session) -> None:
         del known.former[session.name]
 
 
-def no_server(
-    name: str, sessions: Mapping[str, _Session], former: Mapping[str, _Session]
-) -> str:
+def no_server(name: str, sessions: Mapping[str, _Session], former: Mapping[str, _Session]) -> str:
     """Return a message: the server *name* is not among *sessions*, but perhaps it is in *former*."""
     if name in former:
         return f"Server {name!r} is disconnected. {way_back(name)}"
@@ -58,15 +56,10 @@ def no_server(
 
 def way_back(server: str) -> str:
     """Return a sentence that says how to connect *server* again, which was disconnected."""
-    return (
-        f"%mcp reconnect {server}, or reconnect({server!r}) of its client, connects it "
-        "again."
-    )
+    return f"%mcp reconnect {server}, or reconnect({server!r}) of its client, connects it again."
 
 
-def way_to_tool(
-    sessions: Mapping[str, _Session], tool: str, connected: Iterable[_Tool]
-) -> str:
+def way_to_tool(sessions: Mapping[str, _Session], tool: str, connected: Iterable[_Tool]) -> str:
     """Return advice if *tool* has another name now, or its server is disconnected; else empty.
 
     Args:

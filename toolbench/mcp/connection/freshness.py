@@ -12,8 +12,10 @@ from typing import Any
 
 LEAST = 1.0
 """The fewest seconds between two requests for a list, even if its `ttlMs` is shorter."""
-_LONGEST = 24 * 60 * 60.0  # seconds, as in the SDK
-_MOST_READS = 100  # answers that are kept
+# Seconds, as in the SDK
+_LONGEST = 24 * 60 * 60.0
+# Answers that are kept
+_MOST_READS = 100
 
 
 def lifetime_of(answer: Mapping[str, Any]) -> float | None:
@@ -21,7 +23,8 @@ def lifetime_of(answer: Mapping[str, Any]) -> float | None:
     milliseconds = answer.get("ttlMs")
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float):
         return None
-    if not milliseconds > 0:  # NaN too
+    # NaN too
+    if not milliseconds > 0:
         return None
     return min(milliseconds, _LONGEST * 1000) / 1000
 

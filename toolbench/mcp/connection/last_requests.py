@@ -8,7 +8,8 @@ import anyio
 
 from toolbench.core.background_loop import portal
 
-_SECONDS = 8.0  # the limit for all requests together
+# The limit for all requests together
+_SECONDS = 8.0
 
 
 class LastRequests:

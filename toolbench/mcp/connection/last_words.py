@@ -10,7 +10,8 @@ _EXCEPTION = re.compile(r"(\w+\.)*\w*(Error|Exception|Exit|Interrupt)\b.*")
 _OF_MCP = re.compile(
     r"(ImportError|ModuleNotFoundError|AttributeError): .*(from|named|module) '?mcp(\.[\w.]+)?'?(\W|$)"
 )
-_LONGEST = 120  # characters
+# Characters
+_LONGEST = 120
 
 
 def exception_line(lines: Sequence[str]) -> str:
@@ -36,9 +37,7 @@ def short_reason(server: str, error: str) -> str:
     If the message has lines of stderr, it is the exception in them, or the last of them.
     """
     message, heading, wrote = error.partition(f"\n{STDERR}\n")
-    text = (
-        exception_line(wrote.splitlines()) if heading else " ".join(message.split("\n"))
-    )
+    text = exception_line(wrote.splitlines()) if heading else " ".join(message.split("\n"))
     text = text.removeprefix(f"Server {server!r} did not connect: ")
     if len(text) <= _LONGEST and not heading:
         return text

@@ -31,9 +31,7 @@ class HttpFailure:
 
     def __str__(self) -> str:
         body = " ".join(self.body.split())
-        return f"HTTP {self.status} {self.reason}".rstrip() + (
-            f": {body}" if body else ""
-        )
+        return f"HTTP {self.status} {self.reason}".rstrip() + (f": {body}" if body else "")
 
 
 @dataclass(eq=False)
@@ -54,9 +52,7 @@ class Call:
     """A function for the background loop: called when the server announces a change of the task."""
     _scopes: list[anyio.CancelScope] = field(default_factory=list, repr=False)
     _waiting: int = 0
-    _paused: list[tuple[anyio.CancelScope, float]] = field(
-        default_factory=list, repr=False
-    )
+    _paused: list[tuple[anyio.CancelScope, float]] = field(default_factory=list, repr=False)
     """The paused time limits, each with the seconds that were left."""
 
     @contextmanager

@@ -32,7 +32,8 @@ from toolbench.mcp.recording.failure import RecordedFailureError
 
 older_only_servers: set[tuple[str, ...]] = set()
 """The servers, by identity, that did not answer a request of the newer protocol."""
-_PAUSE = 0.2  # seconds before the work of `soon`
+# Seconds before the work of `soon`
+_PAUSE = 0.2
 
 T = TypeVar("T")
 
@@ -82,7 +83,8 @@ class ReconnectingConnection:
         self._greet = greet
         self._state: Status = "new"
         self._connection: Connection | None = None
-        self._lost: Connection | None = None  # the lost connection, for the notice
+        # The lost connection, for the notice
+        self._lost: Connection | None = None
         self._lock = anyio.Lock()
         self._later: asyncio.Future[None] | None = None
         self._call = Call(seconds=seconds)
@@ -131,9 +133,11 @@ class ReconnectingConnection:
             ServerError: If the server cannot be reached; the message says what to do.
         """
         async with self._lock:
-            if mode == "auto":  # the person wants to try the newer protocol again
+            # The person wants to try the newer protocol again
+            if mode == "auto":
                 older_only_servers.discard(self.entry.identity)
-            self._lost = None  # the caller knows that the server starts anew: no notice
+            # The caller knows that the server starts anew: no notice
+            self._lost = None
             await self._open(mode or self.mode)
 
     async def close(self) -> None:
@@ -142,8 +146,10 @@ class ReconnectingConnection:
         async with self._lock:
             if self._later is not None:
                 self._later.cancel()
-            self._state = "closed"  # requests that are cut off do not connect again
-            for call in self.inbox.calls:  # one that waits for a task ends now
+            # Requests that are cut off do not connect again
+            self._state = "closed"
+            # One that waits for a task ends now
+            for call in self.inbox.calls:
                 call.on_task_change()
             await self._drop()
             self._set("closed")
@@ -158,8 +164,10 @@ class ReconnectingConnection:
             if (recorder := self.inbox.recorder) is not None:
                 recorder.failed(None, self.error, (), self.inbox.redactor)
             self._set("failed")
-            raise ServerError(self.error) from None  # it explains the nested groups
-        except BaseException:  # interrupted
+            # It explains the nested groups
+            raise ServerError(self.error) from None
+        except BaseException:
+            # Interrupted
             self._set("closed")
             raise
         self.error = None
@@ -169,14 +177,17 @@ class ReconnectingConnection:
         """Connect; if the newer protocol ends the process, connect again with the older protocol."""
         started, requested_mode = anyio.current_time(), mode
         if mode == "auto" and self.entry.identity in older_only_servers:
-            mode = "legacy"  # a try would wait for its whole time limit again
+            # A try would wait for its whole time limit again
+            mode = "legacy"
         self.inbox.ignores_newer = False
         entry = self.entry.expanded(os.environ)
         self.inbox.redact_with(entry.redactor)
         try:
             connection = await self._attempt(entry, mode, self.seconds)
-        except Exception as error:  # the newer protocol may end a server
-            if mode != requested_mode:  # it may be another program by now
+        except Exception as error:
+            # The newer protocol may end a server
+            # It may be another program by now
+            if mode != requested_mode:
                 older_only_servers.discard(self.entry.identity)
                 return await self._connected(requested_mode)
             may_be_older = mode == "auto" and entry.transport == "stdio"
@@ -193,9 +204,7 @@ class ReconnectingConnection:
             self.is_older_only = not connection.is_modern
         return connection
 
-    async def _attempt(
-        self, entry: ServerEntry, mode: str, seconds: float
-    ) -> Connection:
+    async def _attempt(self, entry: ServerEntry, mode: str, seconds: float) -> Connection:
         connection = Connection(entry, self.inbox, self._features)
         self._call, self._tried = Call(seconds=seconds), connection
         try:
@@ -203,7 +212,8 @@ class ReconnectingConnection:
             await self._greet(connection)
             if (level := self.inbox.log_level) is not None:
                 await restore_log_level(connection, level, seconds)
-        except BaseException:  # cancelled too: no process is left behind
+        except BaseException:
+            # Cancelled too: no process is left behind
             with anyio.CancelScope(shield=True):
                 await connection.close()
             raise
@@ -229,8 +239,10 @@ class ReconnectingConnection:
             portal.loop.call_soon_threadsafe(self.soon, work)
 
     async def _quietly(self, work: Callable[[], Awaitable[None]]) -> None:
-        await anyio.sleep(_PAUSE)  # many notifications cause the work once
-        with suppress(ServerError):  # the status shows it
+        # Many notifications cause the work once
+        await anyio.sleep(_PAUSE)
+        # The status shows it
+        with suppress(ServerError):
             await work()
 
     def _set(self, state: Status) -> None:
@@ -239,7 +251,8 @@ class ReconnectingConnection:
 
     def _explained(self, error: Exception) -> str:
         name = self.inbox.server
-        if isinstance(error, ServerError):  # about the entry itself
+        # About the entry itself
+        if isinstance(error, ServerError):
             return self.inbox.safe_text(f"Server {name!r}: {error}")
         if isinstance(root := root_of(error), RecordedFailureError):
             return str(root)
@@ -252,9 +265,7 @@ class ReconnectingConnection:
     def _advice(self, root: BaseException) -> str:
         """Return advice if the network does not reach the server; empty if the reason is unknown."""
         entry = self.entry
-        if isinstance(root, CallTimeoutError) and (
-            advice := download_advice(entry.command)
-        ):
+        if isinstance(root, CallTimeoutError) and (advice := download_advice(entry.command)):
             return f"{root}.{advice}"
         if not entry.url or self._call.http_failure is not None:
             return ""
@@ -275,7 +286,8 @@ class ReconnectingConnection:
         connection = await self.live()
         try:
             raw = await connection.ask(send, call)
-        except Exception as error:  # a forgotten session can be opened again
+        except Exception as error:
+            # A forgotten session can be opened again
             if forgot_session(error, call):
                 call.http_failure = None
                 if (recorder := self.inbox.recorder) is not None:
@@ -304,7 +316,8 @@ class ReconnectingConnection:
             return await self.ask(send, call)
         except ServerError:
             raise
-        except Exception as error:  # the SDK, anyio, httpx
+        except Exception as error:
+            # The SDK, anyio, httpx
             reason = sentence(error, call=call)
             msg = f"Server {self.inbox.server!r} did not {verb}: {ended(reason)}"
             raise ServerError(self.inbox.safe_text(msg)) from error
@@ -342,7 +355,8 @@ class ReconnectingConnection:
         connection = await self.live()
         try:
             return await look(connection)
-        except Exception as error:  # the SDK's
+        except Exception as error:
+            # The SDK's
             if not lost_connection(error):
                 raise
             raise self._death(connection, "request") from error
@@ -361,7 +375,8 @@ class ReconnectingConnection:
     async def _reopen(self, broken: Connection | None) -> None:
         """Connect again, unless another task has already replaced the connection *broken*."""
         async with self._lock:
-            self._refuse_closed()  # while this waited for the lock
+            # While this waited for the lock
+            self._refuse_closed()
             if self._connection is broken or self.status != "connected":
                 self._lost = broken or self._lost
                 await self._open(self.mode)
@@ -388,7 +403,8 @@ class ReconnectingConnection:
 
     def _death(self, connection: Connection, what: str) -> BrokenError:
         name = self.inbox.server
-        if connection is not self._connection:  # this side has closed it
+        # This side has closed it
+        if connection is not self._connection:
             return BrokenError(
                 f"Server {name!r} was disconnected here during the {what}: how much of it was "
                 f"done is not known. %mcp reconnect {name} or reconnect() connects it again."

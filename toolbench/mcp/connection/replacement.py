@@ -47,7 +47,8 @@ async def replace_sessions(
                     tasks.start_soon(session.aclose)
             for name, session in sessions.items():
                 tasks.start_soon(_connect, servers, session, staying.get(name))
-    except BaseException:  # interrupted: close all, leave no half collection
+    except BaseException:
+        # Interrupted: close all, leave no half collection
         await all_closed(list(sessions.values()))
         raise
 
@@ -58,9 +59,11 @@ async def _connect(
     """Connect *session*, and then let it replace the session that is *staying* until then."""
     try:
         await session.aconnect()
-    except ServerError:  # kept in connection.error
+    except ServerError:
+        # Kept in connection.error
         if staying is not None:
-            await session.aclose()  # it has no place: its recording ends
+            # It has no place: its recording ends
+            await session.aclose()
         return
     if staying is not None:
         servers[session.name] = session

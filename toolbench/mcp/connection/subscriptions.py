@@ -51,13 +51,12 @@ class Subscriptions:
             call = Call(seconds=self._seconds)
             try:
                 await connection.ask(_request("subscribe", uri), call)
-            except Exception as error:  # a refused resource must not end the connection
+            except Exception as error:
+                # A refused resource must not end the connection
                 if not connection.is_alive:
                     raise
                 self.uris.remove(uri)
-                self.lost[uri] = self._connection.inbox.safe_text(
-                    sentence(error, call=call)
-                )
+                self.lost[uri] = self._connection.inbox.safe_text(sentence(error, call=call))
 
     async def add(self, uri: str) -> None:
         """Subscribe to the resource *uri*."""
@@ -75,9 +74,8 @@ class Subscriptions:
         """Unsubscribe from the resource *uri*."""
         self.lost.pop(uri, None)
         if uri in self.uris:
-            self.uris.remove(
-                uri
-            )  # first, so that a new connection does not subscribe to it
+            # First, so that a new connection does not subscribe to it
+            self.uris.remove(uri)
             connection = await self._connection.live()
             if not connection.is_modern:
                 verb = f"unsubscribe us from {uri!r}"

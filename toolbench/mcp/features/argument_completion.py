@@ -57,7 +57,8 @@ async def complete(
             seconds,
         )
     except ServerError:
-        return Completions()  # completions are optional: a failure is not an error
+        # Completions are optional: a failure is not an error
+        return Completions()
     completion = result.get("completion")
     return _read(completion) if isinstance(completion, Mapping) else Completions()
 
@@ -77,9 +78,7 @@ def _reference(target: Prompt | ResourceTemplate | str) -> Any:
         ResourceTemplateReference,
     )
 
-    if (isinstance(target, str) and "{" in target) or isinstance(
-        target, ResourceTemplate
-    ):
+    if (isinstance(target, str) and "{" in target) or isinstance(target, ResourceTemplate):
         uri = target if isinstance(target, str) else target.uri_template
         return ResourceTemplateReference(type="ref/resource", uri=uri)
     name = target if isinstance(target, str) else target.name

@@ -49,7 +49,8 @@ class ItemList(Sequence[T]):
         return str(self.items())
 
     def __repr__(self) -> str:
-        items = self.known_items  # a repr never waits for a server
+        # A repr never waits for a server
+        items = self.known_items
         return f"{type(self).__name__}(not listed yet)" if items is None else f"{items}"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: FBT001 - IPython's
@@ -121,14 +122,11 @@ class RemoteList(ItemList[T]):
             )
             if problem is not None and not rows:
                 server = self._connection.inbox.server
-                msg = (
-                    f"Server {server!r} does not list its {self.key}: {ended(problem)}"
-                )
+                msg = f"Server {server!r} does not list its {self.key}: {ended(problem)}"
                 raise ServerError(msg)
             items = self.parse(rows)
-            if (
-                changes != self._changes
-            ):  # a change came during the request: do not keep them
+            # A change came during the request: do not keep them
+            if changes != self._changes:
                 return items
             seconds = lifetime and max(lifetime, LEAST)
             self._items, self._freshness = items, Freshness(seconds)

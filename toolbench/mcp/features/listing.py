@@ -164,7 +164,8 @@ def _annotations(item: Mapping[str, Any], notes: list[str]) -> ToolAnnotations |
         if key in ToolAnnotations.model_fields and value is not None
     }
     if title:
-        known["title"] = title  # it has precedence over annotations.title
+        # It has precedence over annotations.title
+        known["title"] = title
     try:
         return ToolAnnotations.model_validate(known, strict=True) if known else None
     except ValidationError as error:
@@ -174,9 +175,7 @@ def _annotations(item: Mapping[str, Any], notes: list[str]) -> ToolAnnotations |
         return ToolAnnotations.model_validate(right) if right else None
 
 
-def _mapping(
-    item: Mapping[str, Any], key: str, notes: list[str]
-) -> dict[str, Any] | None:
+def _mapping(item: Mapping[str, Any], key: str, notes: list[str]) -> dict[str, Any] | None:
     value = item.get(key)
     if value is None or isinstance(value, dict):
         return value

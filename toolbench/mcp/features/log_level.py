@@ -26,7 +26,9 @@ async def set_log_level(over: "ReconnectingConnection", level: str) -> None:
         raise ToolbenchError(msg + ", ".join(LEVELS) + ".")
     connection = await over.live()
     if not has_log(connection):
-        msg = f"Server {over.inbox.server!r} does not declare `logging`, so no log level can be set."
+        msg = (
+            f"Server {over.inbox.server!r} does not declare `logging`, so no log level can be set."
+        )
         raise ServerError(msg)
     if not connection.is_modern:
         await over.ask_to("take the level of its log", _request(level), over.seconds)
@@ -42,17 +44,13 @@ def _request(level: str) -> Any:
     def send(session: Any, responses: Any, state: str | None) -> Any:
         from mcp_types import EmptyResult, Request  # noqa: PLC0415 - the SDK, loaded by now
 
-        message = Request[dict[str, Any], str](
-            method="logging/setLevel", params={"level": level}
-        )
+        message = Request[dict[str, Any], str](method="logging/setLevel", params={"level": level})
         return session.send_request(message, EmptyResult)
 
     return send
 
 
-async def restore_log_level(
-    connection: "Connection", level: str, seconds: float
-) -> None:
+async def restore_log_level(connection: "Connection", level: str, seconds: float) -> None:
     """Ask a server again for log messages of *level* and above, after a reconnect."""
     from toolbench.mcp.connection.open_calls import Call  # noqa: PLC0415 - a circle
 

@@ -51,14 +51,10 @@ async def _send(
     return await over.ask_to(f"answer {method!r}", send, over.seconds)
 
 
-async def plain_request(
-    session: Any, method: str, params: Mapping[str, Any]
-) -> dict[str, Any]:
+async def plain_request(session: Any, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Send a request over *session*, a session of the SDK; return the result, which is not checked."""
     from mcp_types import Request  # noqa: PLC0415 - the SDK, loaded by now
 
-    request = Request[dict[str, Any] | None, str](
-        method=method, params=dict(params) or None
-    )
+    request = Request[dict[str, Any] | None, str](method=method, params=dict(params) or None)
     answer: dict[str, Any] = await session.send_request(request, _ANY)
     return answer

@@ -43,7 +43,8 @@ class TemplateList(RemoteList[ResourceTemplate]):
         if self._items is None and self._refused_at != self._changes:
             try:
                 await self._listed()
-            except ServerError:  # the resource can be read without templates
+            except ServerError:
+                # The resource can be read without templates
                 self._refused_at = self._changes
         secrets: list[str] = []
         for template in self._items or ():
@@ -126,9 +127,7 @@ class ResourceList(RemoteList[Resource]):
         inbox.keep_secret(secrets_in_argument(uri))
         inbox.keep_secret(await self.templates.secrets_in(uri))
 
-    async def _read(
-        self, uri: str, *, answerer: Answerer | None = None
-    ) -> MCPResourceObservation:
+    async def _read(self, uri: str, *, answerer: Answerer | None = None) -> MCPResourceObservation:
         await self._keep_secrets_in(uri)
         result = self._reads.get(uri)
         if result is None:
@@ -151,9 +150,7 @@ class ResourceList(RemoteList[Resource]):
                 allow_input_required=True,
             )
 
-        result = await self._connection.ask_to(
-            f"read {uri!r}", send, self._seconds, answerer
-        )
+        result = await self._connection.ask_to(f"read {uri!r}", send, self._seconds, answerer)
         is_modern = self._connection.current.is_modern
         is_kept = is_modern and not is_answered and not self._connection.is_recorded
         if is_kept and changes == self._reads.changes:

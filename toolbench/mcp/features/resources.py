@@ -141,9 +141,7 @@ def read_resources(items: Iterable[Any]) -> list[Resource]:
 def read_templates(items: Iterable[Any]) -> list[ResourceTemplate]:
     """Return the templates in a `resources/templates/list`; items without a URI are left out."""
     return [
-        ResourceTemplate(
-            uri_template=item["uriTemplate"], **_described(item, item["uriTemplate"])
-        )
+        ResourceTemplate(uri_template=item["uriTemplate"], **_described(item, item["uriTemplate"]))
         for item in items
         if isinstance(item, Mapping) and isinstance(item.get("uriTemplate"), str)
     ]
@@ -166,9 +164,7 @@ def resource_observation(uri: str, result: Mapping[str, Any]) -> MCPResourceObse
     parts = result.get("contents")
     parts = parts if isinstance(parts, list) else []
     blocks = [{"type": "resource", "resource": part} for part in parts]
-    texts = [
-        p for p in parts if isinstance(p, Mapping) and isinstance(p.get("text"), str)
-    ]
+    texts = [p for p in parts if isinstance(p, Mapping) and isinstance(p.get("text"), str)]
     content: list[Content] = (
         [TextContent(text=part["text"]) for part in texts]
         if len(texts) == len(parts)
@@ -176,18 +172,14 @@ def resource_observation(uri: str, result: Mapping[str, Any]) -> MCPResourceObse
     )
     if not content:
         warnings.append("The resource has no contents.")
-    return MCPResourceObservation(
-        uri=uri, content=content, blocks=blocks, warnings=warnings
-    )
+    return MCPResourceObservation(uri=uri, content=content, blocks=blocks, warnings=warnings)
 
 
 def prompt_observation(name: str, result: Mapping[str, Any]) -> MCPPromptObservation:
     """Return the observation of *result*, the answer to `prompts/get`."""
     warnings: list[str] = []
     items = result.get("messages")
-    messages = (
-        [m for m in items if isinstance(m, dict)] if isinstance(items, list) else []
-    )
+    messages = [m for m in items if isinstance(m, dict)] if isinstance(items, list) else []
     blocks = [
         block
         for message in messages
@@ -212,7 +204,8 @@ def _template(text: str) -> "URITemplate | None":
 
     try:
         return URITemplate(text)
-    except ValueError:  # the length in `{name:length}` is not a number
+    except ValueError:
+        # The length in `{name:length}` is not a number
         return None
 
 

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 class RootList(ItemList[str]):
     """The roots of one session, as file URLs; `change(*folders)` replaces them."""
 
-    def __init__(
-        self, connection: ReconnectingConnection, features: ClientFeatures
-    ) -> None:
+    def __init__(self, connection: ReconnectingConnection, features: ClientFeatures) -> None:
         """Offer the roots of *features* over *connection*."""
         self._connection = connection
         self._features = features

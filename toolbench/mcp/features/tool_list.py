@@ -18,7 +18,8 @@ from toolbench.mcp.features.listing import (
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.redaction.detection.secrecy import Secrecy
 
-_AGAIN = 30.0  # seconds until a failed request for the list is repeated
+# Seconds until a failed request for the list is repeated
+_AGAIN = 30.0
 
 
 class ToolList(ItemList[MCPToolDefinition]):
@@ -48,9 +49,7 @@ class ToolList(ItemList[MCPToolDefinition]):
     def __getitem__(self, index: int | str) -> MCPToolDefinition: ...
     @overload
     def __getitem__(self, index: slice) -> list[MCPToolDefinition]: ...
-    def __getitem__(
-        self, index: int | str | slice
-    ) -> MCPToolDefinition | list[MCPToolDefinition]:
+    def __getitem__(self, index: int | str | slice) -> MCPToolDefinition | list[MCPToolDefinition]:
         """Return a tool by its position, or by its name on the server.
 
         Raises:
@@ -67,7 +66,8 @@ class ToolList(ItemList[MCPToolDefinition]):
         If the server's `ttlMs` is over, the list is requested again in the background.
         """
         if self._freshness.is_over:
-            self._freshness = Freshness(_AGAIN)  # the next list has a time of its own
+            # The next list has a time of its own
+            self._freshness = Freshness(_AGAIN)
             self.on_stale()
         return self.known_items
 
@@ -132,9 +132,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         msg = f"Server {server!r} has no tool {name!r}.{did_you_mean(name, tools)}"
         for disabled in self.disabled:
             if disabled.name == name:
-                msg = (
-                    f"Tool {name!r} of {server!r} cannot be called: {disabled.reason}."
-                )
+                msg = f"Tool {name!r} of {server!r} cannot be called: {disabled.reason}."
         raise ToolNotFoundError(msg)
 
     def _definition(self, tool: ListedTool) -> MCPToolDefinition:

@@ -6,7 +6,8 @@ from itertools import pairwise
 from urllib.parse import unquote
 
 _EXPRESSION = re.compile(r"\{([^{}]*)\}")
-_SLASHES = "+#/"  # operators of RFC 6570 whose values may hold a slash
+# Operators of RFC 6570 whose values may hold a slash
+_SLASHES = "+#/"
 
 
 def values_in(uri: str, template: str) -> Iterator[dict[str, str]]:
@@ -27,9 +28,7 @@ def values_in(uri: str, template: str) -> Iterator[dict[str, str]]:
             yield {_bare(name): unquote(value) for name, value in pairs}
 
 
-def _flat(
-    literals: Sequence[str], expressions: Sequence[str]
-) -> tuple[list[str], list[str]]:
+def _flat(literals: Sequence[str], expressions: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the texts between variables, and the variables; `{a,b}` counts as two variables."""
     texts, names = [literals[0]], []
     for expression, after in zip(expressions, literals[1:], strict=True):

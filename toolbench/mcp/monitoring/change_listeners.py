@@ -52,9 +52,7 @@ class Changes:
             try:
                 listener(changed)
             except Exception:  # noqa: BLE001 - the other listeners must still be called
-                _log.exception(
-                    "A listener to a server failed and is not called any more."
-                )
+                _log.exception("A listener to a server failed and is not called any more.")
                 self._forget(listener)
 
     def _forget(self, listener: Listener) -> None:

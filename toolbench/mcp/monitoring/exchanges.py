@@ -16,8 +16,10 @@ _SUBJECTS = {
     "resources/unsubscribe": "uri",
 }
 """The parameter that names the subject of a request, by method."""
-_LONGEST = 200  # characters of a subject or outcome
-_READ = 20_000  # characters: a longer message is not parsed for a summary
+# Characters of a subject or outcome
+_LONGEST = 200
+# Characters: a longer message is not parsed for a summary
+_READ = 20_000
 
 
 @dataclass(eq=False)

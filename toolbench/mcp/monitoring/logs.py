@@ -24,8 +24,10 @@ LEVELS = (
 )
 """MCP's levels, the least severe first. Source: RFC 5424."""
 
-_LONGEST = 10_000  # characters of one message
-_LONGEST_NAME = 100  # characters of a level or a logger
+# Characters of one message
+_LONGEST = 10_000
+# Characters of a level or a logger
+_LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
@@ -118,9 +120,8 @@ class ServerLog:
 
 
 def _text_of(data: Any) -> str:
-    if isinstance(data, Mapping) and isinstance(
-        data.get("msg"), str
-    ):  # the form that FastMCP sends
+    # The form that FastMCP sends
+    if isinstance(data, Mapping) and isinstance(data.get("msg"), str):
         rest = {k: v for k, v in data.items() if k != "msg" and v is not None}
         return f"{data['msg']} {_text_of(rest)}" if rest else str(data["msg"])
     return data if isinstance(data, str) else to_json(data, fallback=str).decode()

@@ -24,9 +24,7 @@ class Client(Protocol):
         """The tools of all servers."""
 
 
-def report_new_tools(
-    client: "ref[Client]", server: str, names: tuple[str, ...]
-) -> None:
+def report_new_tools(client: "ref[Client]", server: str, names: tuple[str, ...]) -> None:
     """Call the listener of *client* with the tools *names* of *server*.
 
     This is done in a new thread, because the listener may call the tools. Nothing is done if the

@@ -41,7 +41,8 @@ _LISTS = {
     "notifications/prompts/list_changed": "prompts",
 }
 _TASK_STATES = ("notifications/tasks/status", "notifications/tasks")
-_KEPT_CALLS = 100  # calls whose secrets are hidden
+# Calls whose secrets are hidden
+_KEPT_CALLS = 100
 _log = logging.getLogger(__name__)
 
 
@@ -172,9 +173,7 @@ class Inbox:
         try:
             call.on_progress(value, _number(params.get("total")), text)
         except Exception:  # noqa: BLE001 - the person's own function: the call goes on
-            _log.exception(
-                "The progress handler failed; it is not called again in this call."
-            )
+            _log.exception("The progress handler failed; it is not called again in this call.")
             call.on_progress = None
 
     # --- questions ----------------------------------------------------------------
@@ -190,9 +189,7 @@ class Inbox:
 
     async def ask_url(self, message: str, url: str) -> Answer:
         """Ask the handler of the running call to visit *url*, and return the answer."""
-        return await self._ask(
-            lambda about: UrlQuestion(message=message, url=url, **about)
-        )
+        return await self._ask(lambda about: UrlQuestion(message=message, url=url, **about))
 
     async def ask_message(self, params: dict[str, Any]) -> Answer:
         """Ask the handler of the running call for a message in place of a model; return the answer."""
@@ -216,13 +213,15 @@ class Inbox:
         async with call.waiting_for_person():
             answer = await answer_of(answerer, question)
             if call.task_id and answer.action == "cancel" and await kernel_ends():
-                await sleep_forever()  # a later kernel answers
+                # A later kernel answers
+                await sleep_forever()
         return answer
 
 
 def _number(value: Any) -> float | None:
     try:
         number = float(value) if isinstance(value, int | float) else None
-    except OverflowError:  # a JSON number has no largest value
+    except OverflowError:
+        # A JSON number has no largest value
         return None
     return number if number is not None and isfinite(number) else None

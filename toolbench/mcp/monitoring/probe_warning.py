@@ -24,7 +24,8 @@ _BODY = re.compile(
     """,
     re.VERBOSE,
 )
-_MOST = 8  # lines until the warning has named the request
+# Lines until the warning has named the request
+_MOST = 8
 
 Line = tuple[str, int]
 """A line, and its size before it was cut."""

@@ -11,8 +11,10 @@ from toolbench.mcp.monitoring.probe_warning import Line, ProbeWarningFilter
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.spread import Succession
 
-_LONGEST_LINE = 4000  # characters kept of a line
-_PIECE = 100_000  # characters read of a line: more than any secret has
+# Characters kept of a line
+_LONGEST_LINE = 4000
+# Characters read of a line: more than any secret has
+_PIECE = 100_000
 
 
 class StderrTail:
@@ -77,7 +79,8 @@ class StderrTail:
             self._keep(text, len(text))
 
     def _take(self, line: Line, only: ProbeWarningFilter) -> None:
-        self.on_line(line[0])  # recordings are complete
+        # Recordings are complete
+        self.on_line(line[0])
         for text, size in only.passed(line):
             self._keep(text, size)
 

@@ -14,8 +14,10 @@ from toolbench.redaction.redactor import Redactor
 Direction = Literal["sent", "received"]
 Kind = Literal["request", "response", "error", "notification", "noise"]
 
-_LATE = 50  # newest messages searched for pieces of a secret
-_KEPT_TEXT = 100_000  # characters of one message; a longer one is cut in the middle
+# Newest messages searched for pieces of a secret
+_LATE = 50
+# Characters of one message; a longer one is cut in the middle
+_KEPT_TEXT = 100_000
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,7 @@ class Traffic:
     def to_ndjson(self) -> str:
         """Return all messages with time and direction, one JSON object per line."""
         return "".join(
-            json.dumps({"time": m.time, "direction": m.direction, "message": m.json})
-            + "\n"
+            json.dumps({"time": m.time, "direction": m.direction, "message": m.json}) + "\n"
             for m in self
         )
 
@@ -163,13 +164,12 @@ class Traffic:
         """Return the method of a message, and for an answer the seconds since its request."""
         if kind == "request":
             self._open[direction, str(request_id)] = method, now
-            while len(self._open) > self.limit:  # most were cancelled: no answer comes
+            # Most were cancelled: no answer comes
+            while len(self._open) > self.limit:
                 self._open.pop(next(iter(self._open)), None)
         elif kind in ("response", "error"):
             other_direction: Direction = "received" if direction == "sent" else "sent"
-            method, since = self._open.pop(
-                (other_direction, str(request_id)), (method, now)
-            )
+            method, since = self._open.pop((other_direction, str(request_id)), (method, now))
             return method, now - since
         return method, None
 

@@ -24,13 +24,13 @@ from typing import Any, Literal, get_args
 
 from pydantic_core import from_json, to_json
 
-Direction = Literal[
-    "start", "connect", "sent", "received", "stderr", "noise", "end", "failure"
-]
+Direction = Literal["start", "connect", "sent", "received", "stderr", "noise", "end", "failure"]
 """The kind of a frame. Only `sent` and `received` are messages."""
 
-_DIRECTIONS = get_args(Direction)  # a tuple: a value from a file may be unhashable
-_DEEP = 150  # levels of nesting: the fast reader stops at 200
+# A tuple: a value from a file may be unhashable
+_DIRECTIONS = get_args(Direction)
+# Levels of nesting: the fast reader stops at 200
+_DEEP = 150
 FORMAT = "toolbench-recording"
 VERSION = 1
 
@@ -77,20 +77,23 @@ def read_json(line: bytes) -> Any:
     except ValueError:
         if line.count(b"[") + line.count(b"{") < _DEEP:
             raise
-        return json.loads(line)  # this reader allows more levels
+        # This reader allows more levels
+        return json.loads(line)
 
 
 def json_of(value: Any) -> bytes:
     """Return *value* as JSON on one line."""
     try:
         return to_json(value)
-    except ValueError:  # half of a surrogate pair
+    except ValueError:
+        # Half of a surrogate pair
         return json.dumps(value, default=str).encode()
 
 
 def _seconds(value: Any) -> float:
     try:
         seconds = float(value) if isinstance(value, int | float) else 0.0
-    except OverflowError:  # a JSON number has no largest value
+    except OverflowError:
+        # A JSON number has no largest value
         return 0.0
     return seconds if isfinite(seconds) else 0.0

@@ -73,7 +73,8 @@ def _may_write(path: Path) -> bool:
     except FileNotFoundError:
         return True
     except OSError:
-        return not path.is_file()  # writing raises the error
+        # Writing raises the error
+        return not path.is_file()
     except (ValueError, TypeError, LookupError, RecursionError):
         return False
 
@@ -107,9 +108,7 @@ def _head(name: str, recording: Path) -> Iterator[dict[str, Any]]:
     )
 
 
-def _calls(
-    session: MCPServerSession, calls: list[RecordedCall]
-) -> Iterator[dict[str, Any]]:
+def _calls(session: MCPServerSession, calls: list[RecordedCall]) -> Iterator[dict[str, Any]]:
     for call in calls:
         arguments: Mapping[str, Any] = without_numbers(dict(call.arguments))
         source = f"print(session.call({call.tool!r}, {arguments!r}).text)"

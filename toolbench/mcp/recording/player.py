@@ -111,10 +111,14 @@ class _Connection:
         self._listener = listener
         self._scopes: dict[str, anyio.CancelScope] = {}
         self._answers: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
-        self._streams: list[Any] = []  # the ids of requests that are held open
-        self._tokens: dict[str, Any] = {}  # by recorded progress token: the new one
-        self._is_older = False  # whether the client opened it with the older protocol
-        self._paused: dict[str, _Paused] = {}  # by the state that the client sends back
+        # The ids of requests that are held open
+        self._streams: list[Any] = []
+        # By recorded progress token: the new one
+        self._tokens: dict[str, Any] = {}
+        # Whether the client opened it with the older protocol
+        self._is_older = False
+        # By the state that the client sends back
+        self._paused: dict[str, _Paused] = {}
         self._numbers = count(1)
 
     async def serve(self) -> None:
@@ -159,9 +163,7 @@ class _Connection:
             self._streams.append(message["id"])
         await self._repeat(exchange, message)
 
-    async def _repeat(
-        self, exchange: Exchange, message: dict[str, Any], start: int = 0
-    ) -> None:
+    async def _repeat(self, exchange: Exchange, message: dict[str, Any], start: int = 0) -> None:
         """Repeat what was recorded for *exchange*, from the event *start* on, to answer *message*."""
         if exchange.is_call:
             meta = params_of(message).get("_meta") or {}
@@ -265,7 +267,8 @@ class _Connection:
     def _unknown(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         if method in _QUIET:
             return {"result": {}}
-        if method in HANDSHAKE:  # the other protocol: the client tries the next one
+        # The other protocol: the client tries the next one
+        if method in HANDSHAKE:
             text = f"Not recorded: {method}. {_OTHER_ERA}"
             error = {"code": _METHOD_NOT_FOUND, "message": text}
             return {"error": error}
@@ -293,7 +296,8 @@ class _Connection:
         if isinstance(params, dict) and "progressToken" in params:
             token = self._tokens.get(str(params["progressToken"]))
             if token is None:
-                return  # its call was not replayed
+                # Its call was not replayed
+                return
             notification = {
                 **notification,
                 "params": {**params, "progressToken": token},
@@ -315,7 +319,8 @@ class _Connection:
             self._player.pending.append((params.get("message"), recorded))
         self._end.send(question)
         if event.answer is None or question.get("method") not in _FOR_PEOPLE:
-            return None  # it has no recorded answer, or the client answers by itself (its roots)
+            # It has no recorded answer, or the client answers by itself (its roots)
+            return None
         with suppress(asyncio.CancelledError):
             answered = await answer
             return _otherwise(event, answered)
@@ -348,7 +353,8 @@ def rounds(exchange: Exchange) -> Iterator[tuple[Any, Mapping[str, Any]]]:
 
 
 def _as_answer(answer: Mapping[str, Any]) -> Answer:
-    if "role" in answer:  # a message, written in place of a model
+    # A message, written in place of a model
+    if "role" in answer:
         return Answer("accept", dict(answer))
     content = answer.get("content")
     action = answer.get("action", "decline")

@@ -32,7 +32,8 @@ from toolbench.redaction.marks import numbered_mark
 from toolbench.redaction.redactor import Redactor
 
 _log = logging.getLogger(__name__)
-_MOST_SECRETS = 10_000  # secrets of one file with their own number
+# Secrets of one file with their own number
+_MOST_SECRETS = 10_000
 
 
 class Recorder:
@@ -50,12 +51,14 @@ class Recorder:
         self._redactors: dict[str, Redactor] = {}
         self._every = Redactor()
         self._queue = FrameQueue(self._mark)
-        self._is_cut = False  # whether the file ends within a line
+        # Whether the file ends within a line
+        self._is_cut = False
         self._is_incomplete = False
         try:
             _put_aside(self.path)
             self._file: BinaryIO | None = _opened(self.path)
-        except ServerError:  # a ServerError is an OSError too
+        except ServerError:
+            # A ServerError is an OSError too
             raise
         except OSError as error:
             msg = f"Cannot write the recording {str(self.path)!r}: {error.strerror}."
@@ -101,10 +104,12 @@ class Recorder:
             return
         data = lines[0] if len(lines) == 1 else b"".join(lines)
         if self._is_cut:
-            data = b"\n" + data  # the incomplete line becomes a line of its own
+            # The incomplete line becomes a line of its own
+            data = b"\n" + data
         try:
             written = self._put(data)
-        except OSError as error:  # a full disk must not end a call
+        except OSError as error:
+            # A full disk must not end a call
             self._warn(error.strerror or str(error))
             return
         self._is_cut = written < len(data)
@@ -118,7 +123,8 @@ class Recorder:
         """
         if self._file is not None:
             return self._file.write(data)
-        with _opened(self.path) as file:  # late frames of a closed session
+        # Late frames of a closed session
+        with _opened(self.path) as file:
             return file.write(data)
 
     def _warn(self, why: str) -> None:
@@ -160,7 +166,8 @@ class Recorder:
             if not isinstance(value, dict | list):
                 return value
             if not len(value) == len(original) == len(masked):
-                return numbered_mark(0)  # two secret names became one mark
+                # Two secret names became one mark
+                return numbered_mark(0)
             if isinstance(value, list):
                 items = zip(value, original, masked, strict=True)
                 return [self.hidden_places(*item) for item in items]
@@ -175,7 +182,8 @@ class Recorder:
 
     def open_again(self) -> None:
         """Open the closed file again, to append."""
-        with self._lock, suppress(OSError):  # each later frame tries again
+        # Each later frame tries again
+        with self._lock, suppress(OSError):
             self._file = self._file or _opened(self.path)
 
     def close(self) -> None:

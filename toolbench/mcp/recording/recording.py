@@ -17,7 +17,8 @@ from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.redaction.marks import without_numbers
 
 _CHUNK = 1 << 20
-_LONGEST_START = 10_000  # bytes read of the first line
+# Bytes read of the first line
+_LONGEST_START = 10_000
 _LISTS = {
     "tools/list": ("tools", "tools", "name"),
     "resources/list": ("resources", "resources", "uri"),
@@ -226,9 +227,7 @@ def _is_start(message: Any) -> bool:
     return isinstance(message, Mapping) and message.get("format") == FORMAT
 
 
-def _call(
-    server: str, exchange: Exchange, outcome: Mapping[str, Any] | None
-) -> RecordedCall:
+def _call(server: str, exchange: Exchange, outcome: Mapping[str, Any] | None) -> RecordedCall:
     response = outcome or {}
     arguments = exchange.params.get("arguments")
     return RecordedCall(
@@ -242,7 +241,8 @@ def _call(
 
 def _snapshot(tape: Tape) -> Snapshot:
     offered: dict[str, Any] = {"tools": {}}
-    tool_rows: list[Any] = []  # the tools; some may have the same name
+    # The tools; some may have the same name
+    tool_rows: list[Any] = []
     is_modern = False
     for exchange in tape.exchanges:
         result = (exchange.response or {}).get("result")
@@ -268,9 +268,7 @@ def _snapshot(tape: Tape) -> Snapshot:
     return Snapshot.of(without_numbers(offered))
 
 
-NOTHING = Snapshot.of(
-    {key: {} for key in ("tools", "resources", "templates", "prompts")}
-)
+NOTHING = Snapshot.of({key: {} for key in ("tools", "resources", "templates", "prompts")})
 """An empty snapshot, for a server that is not in the recording."""
 
 
@@ -310,5 +308,6 @@ def _is_recording(path: Path) -> bool:
         with path.open("rb") as file:
             first = frame_of(file.readline(_LONGEST_START))
     except OSError:
-        return False  # reading it as a snapshot raises the error
+        # Reading it as a snapshot raises the error
+        return False
     return first is not None and first.direction == "start"

@@ -35,7 +35,9 @@ def replay_config(recording: Recording) -> dict[str, Any]:
         ServerError: If the recording has no server.
     """
     if not recording.servers:
-        msg = f"The recording {str(recording.path)!r} has no server: nothing can be replayed from it."
+        msg = (
+            f"The recording {str(recording.path)!r} has no server: nothing can be replayed from it."
+        )
         raise ServerError(msg)
     servers = {name: replay_entry(recording, name) for name in recording.servers}
     return {"mcpServers": servers}

@@ -22,9 +22,12 @@ from toolbench.redaction.marks import split_at_marks
 
 HANDSHAKE = frozenset({"initialize", "server/discover"})
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
-_MAX_VALUE = 200  # characters quoted of a value
-_TIMES = 3  # differences shown
-_COMPARED = 1_000  # recorded requests to compare with one that is not recorded
+# Characters quoted of a value
+_MAX_VALUE = 200
+# Differences shown
+_TIMES = 3
+# Recorded requests to compare with one that is not recorded
+_COMPARED = 1_000
 
 Same = Callable[[Any, Any], bool]
 """A function that gets a recorded value and a new value, and returns whether they match."""
@@ -51,7 +54,8 @@ class Matcher:
     def find(self, method: str, params: Mapping[str, Any]) -> Exchange | None:
         """Return the recorded exchange for a request; None if it was not recorded."""
         known = self._by_method.get(method, [])
-        if method in HANDSHAKE:  # a probe that ended the server does not end the replay
+        # A probe that ended the server does not end the replay
+        if method in HANDSHAKE:
             good = [e for e in known if "result" in (e.response or {})]
             return self._next(good) if good else None
         exact = self._by_text.get(_text(method, params))
@@ -105,7 +109,8 @@ def _is_secret_place(recorded: Any, now: Any) -> bool:
     if len(parts) < 2:
         return False
     if not any(parts):
-        return True  # the whole text is hidden: any type matches
+        # The whole text is hidden: any type matches
+        return True
     return isinstance(now, str) and _stand_in_order(parts, now)
 
 
@@ -115,7 +120,8 @@ def _stand_in_order(parts: list[str], text: str) -> bool:
     at, end = len(first), len(text) - len(last)
     if at > end or not (text.startswith(first) and text.endswith(last)):
         return False
-    for part in inner:  # the first match leaves most room for the next part
+    # The first match leaves most room for the next part
+    for part in inner:
         place = text.find(part, at, end)
         if place < 0:
             return False

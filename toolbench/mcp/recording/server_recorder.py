@@ -40,9 +40,8 @@ def is_plain(text: str, redactor: Redactor) -> bool:
     if _MARK in text:
         return False
     return not redactor or not (
-        "\\" in text  # escaped characters may hide a secret
-        or redactor.occurs_in(text)
-        or _has_neighbours(text)
+        # Escaped characters may hide a secret
+        "\\" in text or redactor.occurs_in(text) or _has_neighbours(text)
     )
 
 
@@ -104,9 +103,8 @@ class ServerRecorder:
         else:
             self._places.note(fields)
         known = self.recorder.knowing(redactor)
-        may_go_on = (
-            known and "id" not in fields
-        )  # a later notification may continue the text of a notification
+        # A later notification may continue the text of a notification
+        may_go_on = known and "id" not in fields
         if item.is_exact and not (parts or may_go_on) and is_plain(item.text, known):
             raw = _one_line(item.text)
             self.recorder.write(direction, self._server, raw)
@@ -114,7 +112,8 @@ class ServerRecorder:
         value, raw = _parsed(item)
         try:
             hidden = self.recorder.hidden(value, redactor)
-        except RecursionError:  # the deep part cannot be checked for secrets
+        except RecursionError:
+            # The deep part cannot be checked for secrets
             hidden = _too_deep(fields.get("id"))
         for path, masked in parts:
             pieces = at(hidden, path), at(value, path), masked
@@ -178,7 +177,8 @@ def _parsed(item: Written) -> tuple[Any, bytes]:
         if isinstance(value, dict) and value.get("id") == getattr(message, "id", None):
             return value, line
     except (ValueError, RecursionError):
-        pass  # the line was repaired: write the repaired message
+        # The line was repaired: write the repaired message
+        pass
     value = message.model_dump(by_alias=True, exclude_unset=True)
     return value, json_of(value)
 
@@ -193,8 +193,7 @@ def _too_deep(identity: Any) -> dict[str, Any]:
 
 
 def _one_line(text: str) -> bytes:
-    if (
-        "\n" in text or "\r" in text
-    ):  # such line breaks are between the parts of JSON, not inside its texts
+    # Such line breaks are between the parts of JSON, not inside its texts
+    if "\n" in text or "\r" in text:
         text = text.replace("\n", " ").replace("\r", " ")
     return text.encode()

@@ -9,7 +9,8 @@ from toolbench.mcp.recording.frame import Frame
 _HELD_OPEN = "subscriptions/listen"
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _VERSION = (
-    "io.modelcontextprotocol/protocolVersion"  # in each request of the newer protocol
+    # In each request of the newer protocol
+    "io.modelcontextprotocol/protocolVersion"
 )
 
 EventKind = Literal["notification", "request", "stderr", "noise"]
@@ -172,9 +173,7 @@ class Tape:
         if exchange.method == "tasks/update":
             self._answers(exchange)
         state = exchange.params.get("requestState")
-        if not exchange.is_call or (
-            state is None and "inputResponses" not in exchange.params
-        ):
+        if not exchange.is_call or (state is None and "inputResponses" not in exchange.params):
             return
         for earlier in reversed(self.exchanges):
             result = (earlier.response or {}).get("result") or {}

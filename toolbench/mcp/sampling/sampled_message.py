@@ -73,9 +73,7 @@ def _check(calls: list[Mapping[str, Any]], params: Mapping[str, Any]) -> None:
             )
             raise ServerError(msg)
         if not isinstance(arguments, Mapping):
-            msg = (
-                f"The answer calls {clip(name)} with {clip(arguments)}, not an object."
-            )
+            msg = f"The answer calls {clip(name)} with {clip(arguments)}, not an object."
             raise ServerError(msg)
 
 
@@ -83,9 +81,7 @@ def _calls_in(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     content = message.get("content")
     blocks = content if isinstance(content, list) else [content]
     return [
-        block
-        for block in blocks
-        if isinstance(block, Mapping) and block.get("type") == "tool_use"
+        block for block in blocks if isinstance(block, Mapping) and block.get("type") == "tool_use"
     ]
 
 

@@ -13,7 +13,8 @@ from toolbench.jsonschema.view import one_of
 from toolbench.plain import clip
 
 MESSAGE: dict[str, Any] = {"type": "string", "title": "The message"}
-_LONGEST = 2_000  # characters of a value in the conversation
+# Characters of a value in the conversation
+_LONGEST = 2_000
 
 
 def tools_in(params: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -42,9 +43,7 @@ def answer_schema(params: Mapping[str, Any]) -> dict[str, Any]:
     return one_of(calls if choice == "required" else [MESSAGE, *calls])
 
 
-def conversation_text(
-    messages: Iterable[Mapping[str, Any]], params: Mapping[str, Any]
-) -> str:
+def conversation_text(messages: Iterable[Mapping[str, Any]], params: Mapping[str, Any]) -> str:
     """Return a text with *messages*, one line for each block, and with the offered tools."""
     lines = [
         f"{message.get('role')}: {_block_text(block)}"

@@ -14,7 +14,8 @@ from toolbench.mcp.results import decoded
 from toolbench.plain import clip
 
 EXTENSION = "io.modelcontextprotocol/skills"
-_DIGITS = 12  # of a digest in a message
+# Of a digest in a message
+_DIGITS = 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +59,7 @@ class Skill:
             return path
         if self.is_dynamic or path == "SKILL.md":
             return self.uri if path == "SKILL.md" else folder + path
-        msg = (
-            f"The skill {self.name!r} has no file {path!r}.{did_you_mean(path, files)}"
-        )
+        msg = f"The skill {self.name!r} has no file {path!r}.{did_you_mean(path, files)}"
         raise ToolNotFoundError(msg)
 
     def check(self, server: str, uri: str, contents: MCPResourceObservation) -> None:

@@ -52,9 +52,7 @@ class SkillList(RemoteList[Skill]):
         """
         return self._named(index) if isinstance(index, str) else self.items()[index]
 
-    def read(
-        self, skill: str | Skill, file: str = "SKILL.md"
-    ) -> MCPResourceObservation:
+    def read(self, skill: str | Skill, file: str = "SKILL.md") -> MCPResourceObservation:
         """Read a file of *skill*, and check it by the digest that the server lists.
 
         A dynamic skill has no list of files: its files are not checked.
@@ -73,7 +71,8 @@ class SkillList(RemoteList[Skill]):
         contents = self._resources.read(uri)
         try:
             skill.check(server, uri, contents)
-        except ServerError:  # the kept answer may be of an older version of the skill
+        except ServerError:
+            # The kept answer may be of an older version of the skill
             contents = self._resources.read(uri, anew=True)
             skill.check(server, uri, contents)
         return contents

@@ -16,9 +16,11 @@ from toolbench.whole_file import write_whole
 from toolbench.wording import counted
 
 _PART = '<div class="toolbench-changes '
-_LONGEST = 5_000  # characters that are shown of an old or new value
+# Characters that are shown of an old or new value
+_LONGEST = 5_000
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
-_MOST_WORDS = 2_000  # words of old and new text: more take too long to compare
+# Words of old and new text: more take too long to compare
+_MOST_WORDS = 2_000
 _TONES: dict[Severity, Tone] = {
     "breaking": "danger",
     "routing": "warning",
@@ -66,14 +68,10 @@ def changes_html(
 
 
 def _part(body: str) -> Html:
-    return Html(
-        f'{_PART}tex2jax_ignore mathjax_ignore"><style>{_STYLE}</style>{body}</div>'
-    )
+    return Html(f'{_PART}tex2jax_ignore mathjax_ignore"><style>{_STYLE}</style>{body}</div>')
 
 
-def _body(
-    changes: Sequence[Change], before: str, after: str, most: int | None = None
-) -> str:
+def _body(changes: Sequence[Change], before: str, after: str, most: int | None = None) -> str:
     first = by_severity(changes)[:most]
     body = "".join(_sections(first, changes, before, after))
     rest = len(changes) - len(first)
@@ -81,9 +79,7 @@ def _body(
     return f"<p>{counted(len(changes), 'change')}.</p>{body}{more}"
 
 
-def changes_page(
-    changes: Sequence[Change], *, before: str = "before", after: str = "now"
-) -> Html:
+def changes_page(changes: Sequence[Change], *, before: str = "before", after: str = "now") -> Html:
     """Return a whole page that shows *changes*, old and new side by side.
 
     Args:
@@ -108,7 +104,8 @@ def write_page(page: Html, path: str | Path) -> Path:
             msg = f"{str(path)!r} is not a page of changes and is not overwritten: choose another file."
             raise ServerError(msg)
         write_whole(path, page, errors="replace", is_private=False)
-    except ServerError:  # a ServerError is an OSError too
+    except ServerError:
+        # A ServerError is an OSError too
         raise
     except OSError as error:
         msg = f"Cannot write the page {str(path)!r}: {error.strerror}."
@@ -162,11 +159,7 @@ def _sides(old: str | None, new: str | None) -> tuple[str, str]:
     matcher = SequenceMatcher(None, words, others, autojunk=False)
     for tag, i, j, k, m in matcher.get_opcodes():
         left_words, come = _text("".join(words[i:j])), _text("".join(others[k:m]))
-        left.append(
-            left_words
-            if tag == "equal" or not left_words
-            else f"<del>{left_words}</del>"
-        )
+        left.append(left_words if tag == "equal" or not left_words else f"<del>{left_words}</del>")
         right.append(come if tag == "equal" or not come else f"<ins>{come}</ins>")
     return f"<pre>{''.join(left)}</pre>", f"<pre>{''.join(right)}</pre>"
 

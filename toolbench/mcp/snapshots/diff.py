@@ -23,9 +23,7 @@ _OPTIONAL = frozenset({"logging", "experimental", "extensions", "tasks"})
 """Capabilities that no tool call needs, or that only one of the two protocols has."""
 
 
-def changes_between(
-    before: Mapping[str, Any], after: Mapping[str, Any]
-) -> list[Change]:
+def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
     """Return the changes from the snapshot *before* to the later *after*, sorted by path.
 
     A list that only one snapshot has, such as resources, is not compared. Hidden characters are
@@ -37,7 +35,8 @@ def changes_between(
         *_tools(before, after),
     ]
     for key in _PARTS:
-        if key in before and key in after:  # else one side did not request it
+        # Else one side did not request it
+        if key in before and key in after:
             changes += _items(key, _part(before, key), _part(after, key))
     changes = [
         replace(change, text=visible(change.text), where=visible(change.where))
@@ -60,14 +59,10 @@ def _server(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Cha
         ("instructions", "the server's instructions to a model", "routing"),
         ("protocolVersion", "the version of MCP", "cosmetic"),
     ):
-        yield from _value(
-            key, before.get(key) or None, after.get(key) or None, severity, what
-        )
+        yield from _value(key, before.get(key) or None, after.get(key) or None, severity, what)
 
 
-def _capabilities(
-    before: Mapping[str, Any], after: Mapping[str, Any]
-) -> Iterator[Change]:
+def _capabilities(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
     for key in sorted({*before, *after}):
         where = f"capabilities/{key}"
         old, new = before.get(key), after.get(key)
@@ -128,9 +123,7 @@ def _tools(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Chan
 # --- resources, templates and prompts ---------------------------------------------------
 
 
-def _items(
-    key: str, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> Iterator[Change]:
+def _items(key: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
     noun = _PARTS[key]
     for name in sorted({*before, *after}):
         where, what = f"{key}/{name}", f"the {noun} {name!r}"
@@ -182,9 +175,7 @@ def _arguments(where: str, what: str, old: Any, new: Any) -> Iterator[Change]:
         if needed[0] != needed[1]:
             severity = "breaking" if needed[1] else "additive"
             text = f"{about} is {'required' if needed[1] else 'optional'} now"
-            yield Change(
-                "changed", severity, f"{place}/required", *needed, _sentence(text)
-            )
+            yield Change("changed", severity, f"{place}/required", *needed, _sentence(text))
         for key in ("description", "title"):
             yield from _value(
                 f"{place}/{key}",
@@ -203,9 +194,7 @@ def _by_name(arguments: Any) -> dict[str, Mapping[str, Any]]:
 # --- one value --------------------------------------------------------------------------
 
 
-def _value(
-    where: str, old: Any, new: Any, severity: Severity, what: str
-) -> Iterator[Change]:
+def _value(where: str, old: Any, new: Any, severity: Severity, what: str) -> Iterator[Change]:
     if not same(old, new):
         text = _sentence(worded(what, old, new))
         yield Change(kind_of(old, new), severity, where, old, new, text)

@@ -13,7 +13,8 @@ from toolbench.redaction import MARK
 from toolbench.redaction.marks import has_mark
 from toolbench.wording import counted
 
-_MAX_ARGUMENTS = 300  # characters of the arguments of a call
+# Characters of the arguments of a call
+_MAX_ARGUMENTS = 300
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,7 @@ def check_calls(
     checked = 0
     for call in _each(calls):
         name, arguments = _read(call, server)
-        known = name in tools.by_name or (
-            earlier is not None and name in earlier.by_name
-        )
+        known = name in tools.by_name or (earlier is not None and name in earlier.by_name)
         if name is None or not known:
             continue
         if earlier is not None and earlier.reasons(name, arguments):
@@ -166,7 +165,8 @@ def _at(value: Any, path: Sequence[Any]) -> Any:
         try:
             value = value[step]
         except (KeyError, IndexError, TypeError):
-            return None  # the key is missing
+            # The key is missing
+            return None
     return value
 
 

@@ -41,7 +41,8 @@ _UNSHOWN: Mapping[Direction, str] = {
     "input": "cannot tell whether a call is refused: no example was found",
     "output": "cannot tell whether such an output comes: no example was found",
 }
-_MAX_VALUE = 120  # characters of a value in a sentence
+# Characters of a value in a sentence
+_MAX_VALUE = 120
 
 
 def tool_changes(
@@ -62,9 +63,7 @@ def tool_changes(
         yield Change(_kind(old, new), severity, place, old, new, text)
 
 
-def _schema(
-    place: str, name: str, direction: Direction, old: Any, new: Any
-) -> Iterator[Change]:
+def _schema(place: str, name: str, direction: Direction, old: Any, new: Any) -> Iterator[Change]:
     if direction == "output" and (old is None or new is None):
         severity: Severity = "additive" if old is None else "breaking"
         text = (
@@ -78,9 +77,7 @@ def _schema(
     yield from schema_changes(place, name, direction, *schemas)
 
 
-def schema_changes(
-    place: str, name: str, direction: Direction, old: Any, new: Any
-) -> list[Change]:
+def schema_changes(place: str, name: str, direction: Direction, old: Any, new: Any) -> list[Change]:
     """Return the changes from the schema *old* to *new*, with their severity in *direction*.
 
     Args:
@@ -134,9 +131,7 @@ def _proof(
         return witness.sentence(sample)
     if each.effect == "gone":
         is_input = direction == "input"
-        return (
-            "a server may refuse it, or ignore it" if is_input else "it may be missing"
-        )
+        return "a server may refuse it, or ignore it" if is_input else "it may be missing"
     return _UNSHOWN[direction]
 
 

@@ -13,7 +13,8 @@ from platformdirs import user_state_path
 
 from toolbench.whole_file import write_whole
 
-_MOST = 100  # tasks of one server
+# Tasks of one server
+_MOST = 100
 _log = logging.getLogger(__name__)
 
 
@@ -127,7 +128,8 @@ def _entry(path: Path) -> _Entry:
             expires=expires if isinstance(expires, int | float) else None,
         )
         return _Entry(float(row["since"]), path, task)
-    except FileNotFoundError:  # another kernel has removed it
+    except FileNotFoundError:
+        # Another kernel has removed it
         return _Entry(0, path, None)
     except (
         OSError,

@@ -29,11 +29,16 @@ from toolbench.runs.run import Run
 
 FIRST_PAUSE = 0.05
 """Seconds before the first request for the state. If the server names no interval, each pause doubles."""
-_ASK = 60.0  # seconds for the answer to a request for the state
-_AGAIN = (0.5, 2.0, 5.0)  # seconds before a request without an answer is repeated
-_NEWS = 0.05  # seconds from the notification of a change to the request for the state
-_CANCEL = 5.0  # seconds for the answer to a cancel
-_UNKNOWN = frozenset({-32602, -32002})  # codes of an answer about an unknown task
+# Seconds for the answer to a request for the state
+_ASK = 60.0
+# Seconds before a request without an answer is repeated
+_AGAIN = (0.5, 2.0, 5.0)
+# Seconds from the notification of a change to the request for the state
+_NEWS = 0.05
+# Seconds for the answer to a cancel
+_CANCEL = 5.0
+# Codes of an answer about an unknown task
+_UNKNOWN = frozenset({-32602, -32002})
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -46,9 +51,7 @@ class UnknownTaskError(CallFailedError):
 class TaskFollowing:
     """Follows one task until the task ends. The methods run in the background loop."""
 
-    def __init__(
-        self, over: ReconnectingConnection, task: TaskState, call: Call
-    ) -> None:
+    def __init__(self, over: ReconnectingConnection, task: TaskState, call: Call) -> None:
         """Follow *task*, which *call* started, over the connection *over*."""
         self._over = over
         self._state = task
@@ -107,7 +110,8 @@ class TaskFollowing:
             self._answered_at = anyio.current_time()
         except CallFailedError:
             raise
-        except Exception as error:  # only the error of a server ends the task
+        except Exception as error:
+            # Only the error of a server ends the task
             code = code_of(error)
             if code is None or _is_passing(error):
                 raise
@@ -153,7 +157,8 @@ class TaskFollowing:
             except UnknownTaskError:
                 if self._result is None or not self._result.done():
                     raise
-                return await self._result  # the server forgets a task with its result
+                # The server forgets a task with its result
+                return await self._result
             if self._result is not None and self._result.done():
                 return await self._outcome()
 
@@ -175,17 +180,17 @@ class TaskFollowing:
         """Wait for *seconds*, or until the server announces a change or has sent the result."""
         change = asyncio.ensure_future(self._changed.wait())
         events: list[asyncio.Future[Any]] = [change]
-        if self._result is not None:  # the older protocol's request for the result
+        # The older protocol's request for the result
+        if self._result is not None:
             events.append(self._result)
         try:
-            await asyncio.wait(
-                events, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
-            )
+            await asyncio.wait(events, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
             change.cancel()
         if self._changed.is_set():
             self._changed.clear()
-            await anyio.sleep(_NEWS)  # many announcements cause one request
+            # Many announcements cause one request
+            await anyio.sleep(_NEWS)
 
     async def _repeated(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Return the result of *ask*.
@@ -195,7 +200,8 @@ class TaskFollowing:
         for pause in _AGAIN:
             try:
                 return await ask()
-            except Exception as error:  # an error that stays is raised
+            except Exception as error:
+                # An error that stays is raised
                 if self._over.status == "closed" or not _is_passing(error):
                     raise
                 await anyio.sleep(pause)
@@ -226,16 +232,15 @@ class TaskFollowing:
             self._result = self._asking_for_result()
         try:
             return await self._result
-        except Exception as error:  # only the error of a server is an answer
+        except Exception as error:
+            # Only the error of a server is an answer
             code = code_of(error)
             if code is None or _is_passing(error):
                 raise
             raise self._failed({"message": str(error), "code": code}) from error
 
     def _failed(self, error: Mapping[str, Any]) -> CallFailedError:
-        message = str(
-            error.get("message") or self._state.message or "it does not say why"
-        )
+        message = str(error.get("message") or self._state.message or "it does not say why")
         code = f" (MCP error {error['code']})" if error.get("code") is not None else ""
         text = f"The task failed: {message.rstrip('.')}{code}."
         return CallFailedError(self._over.inbox.safe_text(text))
@@ -265,13 +270,12 @@ class TaskFollowing:
         connection = await self._over.live()
         try:
             answers = await connection.answers_to(questions_of(new))
-        except Exception:  # without an answer the task would wait for ever
+        except Exception:
+            # Without an answer the task would wait for ever
             await self._cancel_quietly()
             raise
         responses = dumped(answers or {})
-        await self._repeated(
-            lambda: self._send("tasks/update", inputResponses=responses)
-        )
+        await self._repeated(lambda: self._send("tasks/update", inputResponses=responses))
         self._answered.update(new)
         return True
 
@@ -286,9 +290,7 @@ class TaskFollowing:
     def _is_modern(self) -> bool:
         return self._over.current.is_modern
 
-    async def _send(
-        self, method: str, *, seconds: float = _ASK, **params: Any
-    ) -> dict[str, Any]:
+    async def _send(self, method: str, *, seconds: float = _ASK, **params: Any) -> dict[str, Any]:
         from toolbench.mcp.tasks.task_messages import about_task  # noqa: PLC0415 - as above
 
         identity, parent = self._state.id, self._call
@@ -299,7 +301,8 @@ class TaskFollowing:
 
         try:
             return await self._over.ask(send, call)
-        except Exception as error:  # a passing failure of HTTP becomes a ServerError
+        except Exception as error:
+            # A passing failure of HTTP becomes a ServerError
             failure = call.http_failure
             if failure is None or failure.status not in PASSING_STATUSES:
                 raise

@@ -27,9 +27,12 @@ from toolbench.mcp.tasks.task_state import TaskState, started_task
 from toolbench.redaction.redactor import Redactor, results
 
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
-_SHORT = 8  # characters of an id in the name of a tool
-_LONG = 60  # characters of an id in a sentence
-_MOST = 10  # ids in an error
+# Characters of an id in the name of a tool
+_SHORT = 8
+# Characters of an id in a sentence
+_LONG = 60
+# Ids in an error
+_MOST = 10
 
 T = TypeVar("T")
 
@@ -184,7 +187,8 @@ class TaskList(ItemList[MCPTask]):
 
         rows, problem, _ = await self._over.pages("tasks", page, self._seconds)
         states = []
-        for row in rows:  # a bad row does not hide the others
+        # A bad row does not hide the others
+        for row in rows:
             try:
                 states.append(TaskState.of(row if isinstance(row, Mapping) else {}))
             except CallFailedError as error:
@@ -199,7 +203,8 @@ class TaskList(ItemList[MCPTask]):
         """Return the task *one* in its present state; None if the server does not know it any more."""
         try:
             return self._task(await self._following(one).refreshed(), one)
-        except UnknownTaskError:  # also if it belongs to another account at this URL
+        except UnknownTaskError:
+            # Also if it belongs to another account at this URL
             if one.is_expired:
                 self._store.forget(one.id)
             return None
@@ -250,9 +255,7 @@ class TaskList(ItemList[MCPTask]):
 
     def result_of(self, task: MCPTask) -> MCPToolObservation:
         """Wait for the end of *task*, and return the tool's result."""
-        observation = MCPToolExecutor(_Waiter(self, task), task.tool or task.id)(
-            MCPToolAction()
-        )
+        observation = MCPToolExecutor(_Waiter(self, task), task.tool or task.id)(MCPToolAction())
         results.show(observation, self._over.inbox.redactor)
         return observation
 
@@ -303,7 +306,8 @@ class TaskList(ItemList[MCPTask]):
             return await work
         except CallFailedError:
             raise
-        except Exception as error:  # the SDK's, the network's
+        except Exception as error:
+            # The SDK's, the network's
             raise call_failed(error, call, self._over.inbox) from error
 
     def _following(self, one: KeptTask) -> TaskFollowing:

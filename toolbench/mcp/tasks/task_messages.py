@@ -31,9 +31,7 @@ class TasksExtension(ModernExtension):
     answer = _Started
 
 
-async def about_task(
-    session: Any, method: str, task_id: str, **params: Any
-) -> dict[str, Any]:
+async def about_task(session: Any, method: str, task_id: str, **params: Any) -> dict[str, Any]:
     """Send a request about the task *task_id*."""
     request = _Named(method=method, params={"taskId": task_id, **params})
     answer: dict[str, Any] = await session.send_request(request, _ANY)

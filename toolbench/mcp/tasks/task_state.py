@@ -11,7 +11,8 @@ from toolbench.plain import clip
 ENDED = frozenset({"completed", "failed", "cancelled"})
 """The states that a task does not leave."""
 _STATES = ENDED | {"working", "input_required"}
-_ASKING = 1.0  # the most seconds between two requests for the state, if the server names no time
+# The most seconds between two requests for the state, if the server names no time
+_ASKING = 1.0
 # The fewest and the most seconds between two requests, whatever the server asks for.
 _SHORTEST, _LONGEST = 0.05, 600.0
 _WORDS = {"input_required": "waits for an answer"}
@@ -122,7 +123,8 @@ def _seconds(raw: Mapping[str, Any], *keys: str) -> float | None:
         if isinstance(value, int | float) and not isinstance(value, bool):
             try:
                 seconds = float(value) / 1000
-            except OverflowError:  # a JSON number has no largest value
+            except OverflowError:
+                # A JSON number has no largest value
                 return None
             return seconds if isfinite(seconds) and seconds > 0 else None
     return None

@@ -6,12 +6,11 @@ from toolbench.mcp.connection.connection import Send
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.features.raw_request import plain_request
 
-RETENTION = 24 * 60 * 60 * 1000  # milliseconds that we ask a server to keep a task for
+# Milliseconds that we ask a server to keep a task for
+RETENTION = 24 * 60 * 60 * 1000
 
 
-def tool_request(
-    name: str, arguments: dict[str, Any], call: Call, *, as_task: bool
-) -> Send:
+def tool_request(name: str, arguments: dict[str, Any], call: Call, *, as_task: bool) -> Send:
     """Return a function that sends the call of the tool *name*.
 
     Args:
@@ -36,9 +35,7 @@ def tool_request(
     return send
 
 
-async def _sent_as_task(
-    session: Any, name: str, arguments: dict[str, Any], call: Call
-) -> Any:
+async def _sent_as_task(session: Any, name: str, arguments: dict[str, Any], call: Call) -> Any:
     params = {
         "name": name,
         "arguments": arguments,

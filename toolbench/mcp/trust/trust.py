@@ -12,7 +12,8 @@ from toolbench.mcp.trust.approvals import Approvals
 from toolbench.mcp.trust.warnings import OfferWarning, warnings_of
 from toolbench.wording import counted
 
-_MAX_CHANGES = 3  # changes that a refused call names
+# Changes that a refused call names
+_MAX_CHANGES = 3
 
 
 class Trust:
@@ -25,7 +26,8 @@ class Trust:
         self._approvals = approvals
         self._offer: Mapping[str, Any] = {}
         self._approved: Mapping[str, Any] | None = (
-            None  # needed if the file cannot be written
+            # Needed if the file cannot be written
+            None
         )
         self._offer_read: Mapping[str, Any] | None = None
         self._changes: list[Change] = []
@@ -48,9 +50,7 @@ class Trust:
         try:
             self._changes = self._compared()
         except Exception as error:  # noqa: BLE001 - no text of a server may end the connection or avoid the check
-            text = (
-                f"It cannot be compared with what was approved: {visible(str(error))}"
-            )
+            text = f"It cannot be compared with what was approved: {visible(str(error))}"
             self._changes = [Change("changed", "breaking", "", text=text)]
 
     def _compared(self) -> list[Change]:

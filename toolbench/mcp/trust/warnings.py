@@ -7,7 +7,8 @@ from typing import Any
 
 from toolbench.display.escape import visible
 
-_MAX_QUOTE = 100  # characters that are quoted
+# Characters that are quoted
+_MAX_QUOTE = 100
 _ORDERS = re.compile(
     r"""
     \b(ignore|disregard|forget|override)\b.{0,40}\b(previous|prior|above|earlier|all|other)\b
@@ -23,8 +24,10 @@ _ORDERS = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
-_WORD = re.compile(r"[a-z]+")  # the name of a tool that may be an English word
-_LONGEST = 20_000  # characters of a text that are searched
+# The name of a tool that may be an English word
+_WORD = re.compile(r"[a-z]+")
+# Characters of a text that are searched
+_LONGEST = 20_000
 
 
 @dataclass(frozen=True)
@@ -40,9 +43,7 @@ class OfferWarning:
         return f"{self.where}: {self.text}"
 
 
-def warnings_of(
-    offer: Mapping[str, Any], others: Iterable[str] = ()
-) -> Iterator[OfferWarning]:
+def warnings_of(offer: Mapping[str, Any], others: Iterable[str] = ()) -> Iterator[OfferWarning]:
     """Yield the warnings about *offer*, which has `instructions` and `tools` by name.
 
     Args:
@@ -54,13 +55,9 @@ def warnings_of(
     for place, text in _texts(offer):
         where, clean = visible(place), visible(text)
         if clean != text:
-            yield OfferWarning(
-                where, f"it has hidden characters: {_around(clean, '⟨', '^')}."
-            )
+            yield OfferWarning(where, f"it has hidden characters: {_around(clean, '⟨', '^')}.")
         if match := _ORDERS.search(text[:_LONGEST]):
-            yield OfferWarning(
-                where, f"it seems to give orders to the model: {_quote(match[0])}."
-            )
+            yield OfferWarning(where, f"it seems to give orders to the model: {_quote(match[0])}.")
         if names is not None and (match := names.search(text[:_LONGEST])):
             yield OfferWarning(
                 where,
@@ -82,7 +79,8 @@ def _names_in_text(names: Iterable[str]) -> re.Pattern[str] | None:
     if words:
         patterns += [
             rf"(?<=[`'\"\u201c\u2018])({word})(?=[`'\"\u201d\u2019])",
-            rf"\b({word})(?=\((?!e?s\))|\s+tools?\b)",  # a call; not the plural "table(s)"
+            # A call; not the plural "table(s)"
+            rf"\b({word})(?=\((?!e?s\))|\s+tools?\b)",
             rf"\btools?\s+(?:called\s+|named\s+)?({word})\b",
         ]
     return re.compile("|".join(patterns)) if patterns else None

@@ -27,7 +27,8 @@ from toolbench.mcp.connection.open_calls import WaitingCalls, current_call
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.threads import daemon_thread
 
-_PATIENCE = 300.0  # seconds that a person has to authorize
+# Seconds that a person has to authorize
+_PATIENCE = 300.0
 _KEY_SETTINGS = ("private_key", "private_key_file")
 
 
@@ -69,16 +70,15 @@ class BrowserOAuth(OAuth):
         if self.inbox is not None:
             self.inbox.ask_to_authorize(authorization_url)
         # not here: a command in BROWSER may wait until the browser is closed
-        daemon_thread(
-            _open_browser, authorization_url, name="toolbench-browser"
-        ).start()
+        daemon_thread(_open_browser, authorization_url, name="toolbench-browser").start()
 
     async def callback_handler(self) -> Any:
         """Wait until the person has authorized, and return the server's answer."""
         async with self._calls.waiting_for_person():
             try:
                 return await super().callback_handler()
-            except Exception as error:  # in a group
+            except Exception as error:
+                # In a group
                 if not isinstance(root_of(error), TimeoutError):
                     raise
                 msg = (
@@ -92,7 +92,8 @@ class BrowserOAuth(OAuth):
 
 
 def _open_browser(page: str) -> None:
-    with suppress(Exception):  # the person has the link, whatever the browser does
+    # The person has the link, whatever the browser does
+    with suppress(Exception):
         webbrowser.open(page)
 
 
@@ -113,7 +114,8 @@ def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | Non
     auth = entry.auth
     if auth is None or isinstance(auth, httpx2.Auth):
         if isinstance(auth, OAuth):
-            auth._bind(entry.url)  # as FastMCP's own transport does
+            # As FastMCP's own transport does
+            auth._bind(entry.url)
         return auth
     settings = dict(auth) if isinstance(auth, Mapping) else {}
     if not settings and auth != "oauth":
@@ -126,7 +128,8 @@ def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | Non
     if any(key in settings for key in _KEY_SETTINGS):
         make = _signed
     try:
-        with warnings.catch_warnings():  # a person may choose to keep tokens in memory
+        # A person may choose to keep tokens in memory
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             provider = make(entry, settings)
     except (TypeError, ValueError) as error:
@@ -145,7 +148,8 @@ def _browser(entry: ServerEntry, settings: dict[str, Any]) -> OAuth:
         settings["additional_client_metadata"] = metadata
     if "callback_port" not in settings:
         port = registered_port(vault.items(entry.url))
-        if port and not _is_free(port):  # the server knows the client at this port only
+        # The server knows the client at this port only
+        if port and not _is_free(port):
             vault.forget_clients(entry.url)
             port = None
         settings["callback_port"] = port
@@ -178,9 +182,7 @@ def _signed(entry: ServerEntry, settings: dict[str, Any]) -> httpx2.Auth:
         issuer=client, subject=client, signing_key=key, signing_algorithm=algorithm
     )
     signer = parameters.create_assertion_provider()
-    return PrivateKeyJWTOAuthProvider(
-        entry.url, assertion_provider=signer, **_issued(settings)
-    )
+    return PrivateKeyJWTOAuthProvider(entry.url, assertion_provider=signer, **_issued(settings))
 
 
 def _issued(settings: dict[str, Any]) -> dict[str, Any]:
@@ -212,7 +214,8 @@ def _hider(inbox: Inbox | None) -> Callable[[Iterable[str]], object]:
 
 def _is_free(port: int) -> bool:
     with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as uvicorn does
+        # As uvicorn does
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("localhost", port))
         except OSError:

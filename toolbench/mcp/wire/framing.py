@@ -11,11 +11,15 @@ from pydantic_core import from_json
 
 from toolbench.plain import clip, whole_characters
 
-_LONGEST = 512 * 1024 * 1024  # bytes of one message: a longer line is not a message
-_START = 100_000  # bytes: longer than any secret, so that the secrets can be hidden
+# Bytes of one message: a longer line is not a message
+_LONGEST = 512 * 1024 * 1024
+# Bytes: longer than any secret, so that the secrets can be hidden
+_START = 100_000
 _KINDS = {type(None): "null", str: "a text", list: "a list", bool: "true or false"}
-_QUOTED = 300  # letters of an error without a message
-_INTERNAL = -32603  # JSON-RPC: any error inside of the server
+# Letters of an error without a message
+_QUOTED = 300
+# JSON-RPC: any error inside of the server
+_INTERNAL = -32603
 _ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)')
 
 
@@ -56,7 +60,8 @@ def message_in(text: bytes | str) -> mcp_types.JSONRPCMessage:
     adapter = mcp_types.jsonrpc_message_adapter
     try:
         value = from_json(text)
-    except ValueError:  # not JSON: the SDK's reader says why
+    except ValueError:
+        # Not JSON: the SDK's reader says why
         return adapter.validate_json(text, by_name=False)
     return adapter.validate_python(value, by_name=False)
 
@@ -84,7 +89,8 @@ def mend(line: bytes) -> Iterator[dict[str, Any]]:
         return
     except json.JSONDecodeError as error:
         raise NoiseError(str(error)) from None
-    except ValueError:  # Python's limit on the digits of an integer
+    except ValueError:
+        # Python's limit on the digits of an integer
         yield _failure(line, "not readable: a number in it has too many digits")
         return
     for message in whole if isinstance(whole, list) else [whole]:

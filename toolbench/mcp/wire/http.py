@@ -30,8 +30,10 @@ from toolbench.mcp.wire.lenient_http import LONGEST_EVENT, mend_response
 from toolbench.mcp.wire.written_message import written
 from toolbench.redaction.redactor import Redactor
 
-_WAITING = 100  # messages of a stream that are not read yet
-_KEPT_BODY = 500  # characters kept of a body that is not a message
+# Messages of a stream that are not read yet
+_WAITING = 100
+# Characters kept of a body that is not a message
+_KEPT_BODY = 500
 
 
 @dataclass
@@ -86,18 +88,14 @@ class SseTransport(ClientTransport):
         sender, incoming = anyio.create_memory_object_stream[SessionMessage](_WAITING)
         async with (
             http_client(self.entry, self.inbox) as client,
-            sse_within_origin(
-                client, self.entry.url, max_event_size=LONGEST_EVENT
-            ) as source,
+            sse_within_origin(client, self.entry.url, max_event_size=LONGEST_EVENT) as source,
             sender,
             incoming,
             anyio.create_task_group() as tasks,
         ):
             await self._check(source.response)
             stream = aiter(source)
-            posts = _Posts(
-                client, self._endpoint(await _first(stream)), self.inbox, sender, tasks
-            )
+            posts = _Posts(client, self._endpoint(await _first(stream)), self.inbox, sender, tasks)
             tasks.start_soon(self._receive, stream, sender)
             async with make(incoming, posts, **session_kwargs) as session:
                 yield session
@@ -118,7 +116,8 @@ class SseTransport(ClientTransport):
             is_same = urlsplit(url)[:2] == urlsplit(self.entry.url)[:2]
         except ValueError:
             is_same = False
-        if not is_same:  # it would get the headers and tokens of this server
+        # It would get the headers and tokens of this server
+        if not is_same:
             msg = "the server wants its messages sent to another server, which was not done"
             raise ServerError(msg)
         return url
@@ -135,7 +134,8 @@ class SseTransport(ClientTransport):
     async def _pass(self, data: str, sender: Any) -> None:
         try:
             message = message_in(data)
-        except ValueError:  # a repaired stream has no such events
+        except ValueError:
+            # A repaired stream has no such events
             self.inbox.note_noise(data)
         else:
             await sender.send(SessionMessage(message))
@@ -211,9 +211,7 @@ class _Posts:
         return "" if failure is None else str(failure)
 
 
-def http_client(
-    entry: ServerEntry, inbox: Inbox, **settings: Any
-) -> httpx2.AsyncClient:
+def http_client(entry: ServerEntry, inbox: Inbox, **settings: Any) -> httpx2.AsyncClient:
     """Return an HTTP client with the headers and auth of *entry*; *inbox* gets the HTTP failures.
 
     Reading has no time limit in this client, because each call has a time limit.
@@ -279,16 +277,15 @@ async def _failure(response: httpx2.Response, redactor: Redactor) -> HttpFailure
     try:
         await response.aread()
         body, answer = response.text, _error_in(response.content)
-    except httpx2.HTTPError:  # then only the status is known
+    except httpx2.HTTPError:
+        # Then only the status is known
         pass
     return HttpFailure(
         status=response.status_code,
         reason=response.reason_phrase,
         body=redactor.text(body if answer is None else answer)[:_KEPT_BODY],
         is_answer=answer is not None,
-        hint=refusal(
-            response.status_code, response.request.headers, response.headers, body
-        ),
+        hint=refusal(response.status_code, response.request.headers, response.headers, body),
     )
 
 

@@ -11,13 +11,16 @@ from pydantic import ValidationError
 
 from toolbench.mcp.wire.framing import NoiseError, mend, message_in
 
-LONGEST_EVENT = 256 * 1024 * 1024  # bytes of one result in an event stream
+# Bytes of one result in an event stream
+LONGEST_EVENT = 256 * 1024 * 1024
 
-_DEEPEST = 150  # levels of objects and lists; the SDK's reader stops at 200
+# Levels of objects and lists; the SDK's reader stops at 200
+_DEEPEST = 150
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OUTCOME = re.compile(rb'"(result|error)"\s*:')
 _NOTHING = "it has neither a result nor an error"
-_UNREADABLE = -32700  # JSON-RPC: parse error
+# JSON-RPC: parse error
+_UNREADABLE = -32700
 
 Noise = Callable[[str], object]
 """A function that takes a text that is not a message."""
@@ -42,7 +45,8 @@ async def mend_response(
     """Repair the body of *response*, which has media type *kind*, before the SDK reads it."""
     received: Any = response.stream
     request_id = _request_id(response.request)
-    if "content-encoding" in response.headers:  # compressed: leave it to the SDK
+    # Compressed: leave it to the SDK
+    if "content-encoding" in response.headers:
         return
     if kind == "text/event-stream":
         response.stream = MendedEvents(received, request_id, on_noise)
@@ -96,7 +100,8 @@ class MendedEvents(httpx2.AsyncByteStream):
             if passed := b"".join(self._mended(e) for e in splitter.feed(chunk)):
                 yield passed
             if splitter.size > LONGEST_EVENT:
-                yield splitter.rest()  # the SDK refuses it
+                # The SDK refuses it
+                yield splitter.rest()
         yield splitter.rest()
         if self._problem and (refusal := self._refusal()):
             yield refusal
@@ -110,9 +115,7 @@ class MendedEvents(httpx2.AsyncByteStream):
                 self._problem = reading.problem
                 self._on_noise(event.data.decode("utf-8", "replace"))
                 # the stream may stay open after it, and no other answer will come
-                is_answer = (
-                    _OUTCOME.search(event.data) and b'"method"' not in event.data
-                )
+                is_answer = _OUTCOME.search(event.data) and b'"method"' not in event.data
                 return self._refusal() if is_answer else b""
             if reading.messages is not None:
                 others = [line for line in lines if not line.startswith(b"data")]

@@ -20,9 +20,7 @@ from toolbench.mcp.wire.written_message import written
 class ServerEnd:
     """The server's end of one connection; to receive the client's messages, iterate over it."""
 
-    def __init__(
-        self, from_client: Any, to_client: Any, hang_up: Callable[[], None]
-    ) -> None:
+    def __init__(self, from_client: Any, to_client: Any, hang_up: Callable[[], None]) -> None:
         """Read from one stream and write to the other; *hang_up* ends the connection."""
         self._from_client = from_client
         self._to_client = to_client
@@ -38,18 +36,18 @@ class ServerEnd:
         """Send *message*, a JSON-RPC message; call this only in the background loop."""
         read = mcp_types.jsonrpc_message_adapter.validate_python
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-            self._to_client.send_nowait(
-                SessionMessage(read(dict(message), by_name=False))
-            )
+            self._to_client.send_nowait(SessionMessage(read(dict(message), by_name=False)))
 
     def send_soon(self, message: Mapping[str, Any]) -> None:
         """Send *message*; any thread may call this."""
-        with suppress(RuntimeError):  # the loop ended meanwhile
+        # The loop ended meanwhile
+        with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.send, dict(message))
 
     def hang_up(self) -> None:
         """End the connection like a server that crashes; any thread may call this."""
-        with suppress(RuntimeError):  # as above
+        # As above
+        with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._hang_up)
 
 

@@ -16,7 +16,8 @@ from mcp import ClientSession
 
 from toolbench.errors import MissingExtraError, ServerError
 
-_EXTRA = "demo"  # it contains FastMCP's server half
+# It contains FastMCP's server half
+_EXTRA = "demo"
 
 
 @dataclass

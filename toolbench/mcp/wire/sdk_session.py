@@ -55,11 +55,13 @@ def _hidden(redactor: Redactor, message: dict[str, Any]) -> dict[str, Any]:
     return hidden if isinstance(hidden, dict) else {"hidden": MARK}
 
 
-_SILENCE = 2.5  # seconds without an answer before a nudge
+# Seconds without an answer before a nudge
+_SILENCE = 2.5
 _NOTHING: dict[str, Any] = {"content": [], "resultType": "complete"}
 _answers: ContextVar[list[dict[str, Any]] | None] = ContextVar("answers", default=None)
 
-for _sdk in ("mcp", "client"):  # their warnings are in the traffic and the error
+# Their warnings are in the traffic and the error
+for _sdk in ("mcp", "client"):
     logging.getLogger(_sdk).addHandler(logging.NullHandler())
 
 
@@ -114,7 +116,8 @@ class _TappedSession(ClientSession):
                 tools=mcp_types.SamplingToolsCapability()
             ),
             "list_roots_callback": self._list_roots if self.roots else None,
-            "logging_callback": None,  # the inbox handles log messages
+            # The inbox handles log messages
+            "logging_callback": None,
             "message_handler": None,
         }
         super().__init__(dispatcher=dispatcher, **settings)
@@ -169,9 +172,7 @@ class _TappedSession(ClientSession):
     async def _sample(
         self, context: ClientRequestContext, params: Any
     ) -> (
-        mcp_types.CreateMessageResult
-        | mcp_types.CreateMessageResultWithTools
-        | mcp_types.ErrorData
+        mcp_types.CreateMessageResult | mcp_types.CreateMessageResultWithTools | mcp_types.ErrorData
     ):
         request = params.model_dump(by_alias=True, mode="json", exclude_none=True)
         messages = list(request.get("messages", []))
@@ -183,16 +184,12 @@ class _TappedSession(ClientSession):
         try:
             message = message_of(answer, messages, request)
         except ServerError as error:
-            return mcp_types.ErrorData(
-                code=mcp_types.INTERNAL_ERROR, message=str(error)
-            )
+            return mcp_types.ErrorData(code=mcp_types.INTERNAL_ERROR, message=str(error))
         if params.tools:
             return mcp_types.CreateMessageResultWithTools.model_validate(message)
         return mcp_types.CreateMessageResult.model_validate(message)
 
-    async def _list_roots(
-        self, context: ClientRequestContext
-    ) -> mcp_types.ListRootsResult:
+    async def _list_roots(self, context: ClientRequestContext) -> mcp_types.ListRootsResult:
         return mcp_types.ListRootsResult.model_validate(
             {"roots": [{"uri": uri} for uri in self.roots]}
         )
@@ -218,7 +215,8 @@ class _Dispatcher(JSONRPCDispatcher[Any]):
         if (collected := _answers.get()) is not None:
             collected.append(raw)
             if method == "tools/call" and raw.get("resultType") != "input_required":
-                return _NOTHING  # we read the result ourselves: the SDK would read it twice
+                # We read the result ourselves: the SDK would read it twice
+                return _NOTHING
         if method == "tools/list":
             return {**raw, "tools": self._header_tools(raw.get("tools"))}
         return raw
@@ -301,9 +299,7 @@ class _Reader(_Stream):
         try:
             self._inbox.keep_secret(defaults_in(message))
             _note(self._inbox, "received", written(item))
-            return is_notification and self._inbox.take(
-                message.method, message.params or {}
-            )
+            return is_notification and self._inbox.take(message.method, message.params or {})
         except Exception as error:  # noqa: BLE001 - one odd message must not end the connection
             self._inbox.note_noise(f"{type(message).__name__}: {error}")
             return is_notification

@@ -26,7 +26,8 @@ from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.wire.framing import Lines, mend, message_in
 from toolbench.mcp.wire.written_message import WrittenMessage, written
 
-_CHUNK = 1 << 18  # bytes
+# Bytes
+_CHUNK = 1 << 18
 
 
 @dataclass
@@ -64,7 +65,8 @@ class ProcessTransport(ClientTransport):
         make = (transport_options or TransportOptions()).session_class
         with self.inbox.stderr.pipe() as stderr:
             process = await self._start(stderr)
-            stderr.close()  # the process has its own copy: reading stops when it ends
+            # The process has its own copy: reading stops when it ends
+            stderr.close()
             self.pid = process.pid
             try:
                 orphan_guard.add(process.pid)
@@ -75,7 +77,8 @@ class ProcessTransport(ClientTransport):
                 try:
                     with anyio.CancelScope(shield=True):
                         await self._stop(process)
-                finally:  # also where FastMCP cancels through the shield
+                finally:
+                    # Also where FastMCP cancels through the shield
                     orphan_guard.discard(process.pid)
 
     async def _start(self, stderr: Any) -> Process:
@@ -101,7 +104,8 @@ class ProcessTransport(ClientTransport):
                 if messages := list(self._taken(chunk)):
                     return messages
         self.ended = True
-        with anyio.move_on_after(1):  # wait for its exit code and its last lines
+        # Wait for its exit code and its last lines
+        with anyio.move_on_after(1):
             while process.returncode is None or not self.inbox.stderr.is_read:
                 await anyio.sleep(0.01)
         if not self._stopping:
@@ -122,7 +126,8 @@ class ProcessTransport(ClientTransport):
             stdin.write(text.encode() + b"\n")
             await stdin.drain()
         except OSError as error:
-            with anyio.move_on_after(1):  # the reader learns why the process ended
+            # The reader learns why the process ended
+            with anyio.move_on_after(1):
                 while not self._is_read_out:
                     await anyio.sleep(0.01)
             if process.stdout is not None:
@@ -147,14 +152,14 @@ class ProcessTransport(ClientTransport):
             return []
 
     async def _stop(self, process: Process) -> None:
-        if self.ended and await _ended(process, 1.0):  # by itself, a moment ago
+        # By itself, a moment ago
+        if self.ended and await _ended(process, 1.0):
             self.exit_code = process.returncode
         self._stopping = True
         stdin: Any = process.stdin
         stdin.close()
-        rest = asyncio.ensure_future(
-            _drained(process)
-        )  # a process that cannot write cannot end
+        # A process that cannot write cannot end
+        rest = asyncio.ensure_future(_drained(process))
         try:
             for seconds, signum in (
                 (self.patience.after_eof, signal.SIGTERM),
@@ -164,9 +169,12 @@ class ProcessTransport(ClientTransport):
                     break
                 _signal_group(process, signum)
             await _ended(process, 1.0)
-        finally:  # FastMCP may cancel earlier, even through a shield
-            _signal_group(process, signal.SIGKILL)  # also its children
-        await asyncio.wait({rest}, timeout=0.5)  # when all is read, the pipe is closed
+        finally:
+            # FastMCP may cancel earlier, even through a shield
+            # Also its children
+            _signal_group(process, signal.SIGKILL)
+        # When all is read, the pipe is closed
+        await asyncio.wait({rest}, timeout=0.5)
         rest.cancel()
 
 
@@ -214,9 +222,8 @@ class _Incoming(_Way):
             EndOfStream: If no more messages arrive.
         """
         if self.waiting:
-            await (
-                anyio.lowlevel.checkpoint()
-            )  # let other tasks run between many messages
+            # Let other tasks run between many messages
+            await anyio.lowlevel.checkpoint()
         else:
             self.waiting.extend(await self.transport.read(self.process))
         if not self.waiting:

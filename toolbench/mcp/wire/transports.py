@@ -22,7 +22,8 @@ from toolbench.mcp.wire.openapi import OpenApiTransport
 from toolbench.mcp.wire.replay import ReplayTransport
 from toolbench.mcp.wire.stdio import ProcessTransport, is_supported
 
-_EXTRA = "demo"  # it contains FastMCP's server half
+# It contains FastMCP's server half
+_EXTRA = "demo"
 
 
 @dataclass
@@ -44,9 +45,7 @@ class Tapped(ClientTransport):
         **session_kwargs: Any,
     ) -> AsyncIterator[ClientSession]:
         """Connect by the inner transport, and yield the session, which is of the class `session_class`."""
-        options = replace(
-            transport_options or TransportOptions(), session_class=self.session_class
-        )
+        options = replace(transport_options or TransportOptions(), session_class=self.session_class)
         async with self.inner.connect_session(
             transport_options=options, **session_kwargs
         ) as session:
@@ -75,11 +74,7 @@ def transport_of(entry: ServerEntry, inbox: Inbox) -> ClientTransport:
             return ReplayTransport(entry.server, inbox)
         case "memory":
             return _in_process(_server_object(entry))
-    return (
-        ProcessTransport(entry, inbox)
-        if is_supported()
-        else _PlainProcess(entry, inbox)
-    )
+    return ProcessTransport(entry, inbox) if is_supported() else _PlainProcess(entry, inbox)
 
 
 @dataclass
@@ -169,12 +164,8 @@ def _server_object(entry: ServerEntry) -> Any:
 
 def _from_module(target: str, base: Path) -> Any:
     """Return the server in `file.py`, `file.py:name` or `package.module:name`."""
-    place, _, name = (
-        target.partition(":") if not target.endswith(".py") else (target, "", "")
-    )
-    module = (
-        _load_file(base / Path(place).expanduser()) if place.endswith(".py") else None
-    )
+    place, _, name = target.partition(":") if not target.endswith(".py") else (target, "", "")
+    module = _load_file(base / Path(place).expanduser()) if place.endswith(".py") else None
     try:
         module = module or import_module(place)
     except ImportError as error:

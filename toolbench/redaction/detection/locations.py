@@ -54,7 +54,8 @@ class Locations:
     def __init__(self, root: Any) -> None:
         """Prepare for *root*, the whole schema, in which references are followed."""
         self._root = root
-        self._known: dict[tuple[int, ...], Location] = {}  # by the ids of the schemas
+        # By the ids of the schemas
+        self._known: dict[tuple[int, ...], Location] = {}
 
     def of(self, schemas: Iterable[Any]) -> "Location":
         """Return the location that *schemas*, parts of the root schema, describe together."""
@@ -72,9 +73,7 @@ class Locations:
 class Location:
     """A place inside a value, and all its schemas: if there is a union or a reference, it has several."""
 
-    def __init__(
-        self, locations: Locations, schemas: list[Schema], always: list[Schema]
-    ) -> None:
+    def __init__(self, locations: Locations, schemas: list[Schema], always: list[Schema]) -> None:
         """Make a location; *locations* makes the locations inside it.
 
         Args:

@@ -36,11 +36,10 @@ _TABLE = (
     ),
     _Row(r"auth|authorization|bearer|cookie|jwt", Strength.ARGUMENT),
     _Row(r"connection_?string|(?<![a-z])dsn", Strength.ARGUMENT),
-    _Row(r"(?<![a-z])(pat|otp|totp)", Strength.ARGUMENT),  # personal access token
+    # Personal access token
+    _Row(r"(?<![a-z])(pat|otp|totp)", Strength.ARGUMENT),
     _Row(r"passkey|mnemonic|(seed|recovery)_?phrase", Strength.ARGUMENT),
-    _Row(
-        r"(mfa|2fa|recovery|backup)_?code|(?<![a-z])(sas|sessionid)", Strength.ARGUMENT
-    ),
+    _Row(r"(mfa|2fa|recovery|backup)_?code|(?<![a-z])(sas|sessionid)", Strength.ARGUMENT),
     _Row(
         r"(database|connection|postgres|mongo(db)?|redis|jdbc)_?ur[il]",
         Strength.ARGUMENT,
@@ -60,19 +59,19 @@ _SETTINGS = re.compile(rf"({'|'.join(r.words for r in _TABLE)})s?{_SAME}(?![a-z]
 _TOKENS = re.compile(
     r"(^|_)(next|previous|prev|page|pagination|continuation|continue|cursor|resume|sync|"
     r"start|end|first|last|stop|bos|eos|pad|sep|cls|mask|unk|idempotency|client_request)_token$"
-    r"|(^|_)tokens$"  # tokens of a text, except names such as `access_tokens` below
+    # Tokens of a text, except names such as `access_tokens` below
+    r"|(^|_)tokens$"
 )
 _OWNED_TOKENS = re.compile(r"(^|_)(access|api|auth|bearer|id|refresh|session)_tokens$")
 # a setting with the place or the kind of a secret is not a secret itself
-_PLACES = re.compile(
-    r"(file|path|dir|url|uri|endpoint|type|mode|method|provider|name)$"
-)
+_PLACES = re.compile(r"(file|path|dir|url|uri|endpoint|type|mode|method|provider|name)$")
 _NUMBERS = re.compile(r"(^|_)(pass(word|wd|code|phrase)|pwd|t?otp|(mfa|2fa)_?code)$")
 _COUNTS = re.compile(
     r"(?<![a-z])(max|min|num)_|(tokens|keys|sessions|limit|count|size|length|budget|ttl|timeout)$"
 )
 
-_PLURAL = re.compile("(?<=[A-Z])s(?![a-z])")  # of `PATs`, which is one word
+# Of `PATs`, which is one word
+_PLURAL = re.compile("(?<=[A-Z])s(?![a-z])")
 
 
 @lru_cache(maxsize=4096)
@@ -127,7 +126,8 @@ _USUAL = [
     "authorization",
     "cookie",
 ]
-_NEAR = 0.85  # the share of equal letters, as difflib counts: `taken` is no misspelt `token`
+# The share of equal letters, as difflib counts: `taken` is no misspelt `token`
+_NEAR = 0.85
 
 
 def name_at(path: Iterable[Any]) -> str:

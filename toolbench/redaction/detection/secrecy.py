@@ -42,7 +42,8 @@ class Secrecy:
 
     def __init__(self, schema: Any, root: Any = None) -> None:
         """Make the rules of *schema*. If it is a part of *root*, its references are followed in *root*."""
-        self._schema = schema  # kept alive: locations are found by the ids of its parts
+        # Kept alive: locations are found by the ids of its parts
+        self._schema = schema
         self._root = schema if root is None else root
         self._harmless: frozenset[str] | None = None
 
@@ -64,7 +65,8 @@ class Secrecy:
         """
         known = list[str]()
         if not _has_key(self._schema, "default"):
-            return known  # most schemas: reading all their locations takes much longer
+            # Most schemas: reading all their locations takes much longer
+            return known
         for name, location in self._location.every_part():
             for value in location.defaults():
                 secrets: SecretsByPath = {}
@@ -82,7 +84,8 @@ class Secrecy:
         values = _fields(arguments) if isinstance(arguments, BaseModel) else arguments
         if not isinstance(values, dict):
             return False
-        if self._harmless is None:  # made when first needed: the schema may be large
+        # Made when first needed: the schema may be large
+        if self._harmless is None:
             self._harmless = frozenset(self._location.harmless_names())
         return self._harmless.issuperset(values) and all(
             type(value) in _SIMPLE and not (type(value) is str and _may_hold(value))
@@ -102,7 +105,8 @@ class Secrecy:
             return value, []
         try:
             masked, secrets = self.mask(value)
-        except RecursionError:  # the deepest parts are unknown
+        except RecursionError:
+            # The deepest parts are unknown
             masked, secrets = MARK, {(): value}
         if masked is MARK and isinstance(value, dict):
             masked = dict.fromkeys(value, MARK)
@@ -160,12 +164,14 @@ def _masked(
         inside = opened(value)
         if (
             location.is_secret(name)
-            or _is_secret_text(inside, name, location)  # of any type in the schema
+            # Of any type in the schema
+            or _is_secret_text(inside, name, location)
             or (location.types.isdisjoint(_types_of(inside)) and location.has_secrets)
             or isinstance(value, WRAPPED)
         ):
             if isinstance(inside, str | bytes | dict | list) and not inside:
-                return value  # an empty password is not a secret
+                # An empty password is not a secret
+                return value
             secrets[path] = value
             return MARK
         if isinstance(inside, str) and location.content is not None:
@@ -246,9 +252,11 @@ def _name_beside(pair: dict[Any, Any]) -> str:
     return next((n for n in names if isinstance(n, str) and is_secret_argument(n)), "")
 
 
-_PAIR = 4  # the most members of an object with a name, a value and little else
+# The most members of an object with a name, a value and little else
+_PAIR = 4
 _JSON = re.compile(r"\s*[\[{]")
-_LONGEST = 200_000  # characters of a JSON text that is searched, in about 50 ms
+# Characters of a JSON text that is searched, in about 50 ms
+_LONGEST = 200_000
 BY_NAMES = Secrecy({})
 """The rules for values without a schema: only the names tell which values are secret."""
 
@@ -310,7 +318,8 @@ def texts(value: Any) -> Iterator[str]:
     todo, visited = [value], set[int]()
     while todo:
         part = todo.pop()
-        with suppress(Exception):  # a part that cannot be read shows no text
+        # A part that cannot be read shows no text
+        with suppress(Exception):
             inside = _text_or_parts(part)
             if isinstance(inside, str):
                 yield inside
@@ -324,15 +333,13 @@ def _text_or_parts(value: Any) -> str | list[Any]:
     if isinstance(value, str):
         return value
     if isinstance(value, bytes | bytearray):
-        return value.decode(
-            errors="surrogateescape"
-        )  # bytes that are not text stay unchanged
+        # Bytes that are not text stay unchanged
+        return value.decode(errors="surrogateescape")
     if isinstance(value, WRAPPED):
         return [value.get_secret_value()]
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return repr(
-            value
-        )  # raises an error if it is too long to print: then no text has it
+        # Raises an error if it is too long to print: then no text has it
+        return repr(value)
     inside = opened(value)
     if isinstance(inside, dict):
         return [*inside.values()]

@@ -10,9 +10,8 @@ from toolbench.redaction.detection.names import is_secret_argument
 from toolbench.redaction.detection.secrecy import Secrecy
 
 _SAMPLES = ("default", "examples")
-_SIGNS = frozenset(
-    ":={["
-)  # of an address, a setting or JSON, which may contain a secret
+# Of an address, a setting or JSON, which may contain a secret
+_SIGNS = frozenset(":={[")
 
 
 def without_secret_samples(schema: Json) -> Json:

@@ -15,7 +15,8 @@ _QUERY = re.compile(r"[?&#;](?P<name>[^=&#;]+)=(?P<value>[^&#\s]*)")
 _BEGINNING = re.compile(r"\s*-*[A-Za-z][\w.-]*\s*[=:]")
 _LINE = re.compile(r"\s*-*(?P<name>[A-Za-z][\w.-]*)(\s*=\s*|:\s*)(?P<value>\S.*?)\s*")
 _PLACEHOLDER = re.compile(r"[\"']?(\$\{|\$\(|\{\{|<)")
-_LONG = 16  # characters: in an address, `key=PROJ-17` and `ada@` are not secrets
+# Characters: in an address, `key=PROJ-17` and `ada@` are not secrets
+_LONG = 16
 _HEADER = re.compile(r"-H|--?([\w-]+-)?headers?")
 
 
@@ -103,5 +104,6 @@ def _in_urls(
 def _in_json(text: str) -> Iterator[str]:
     try:
         yield from secrets_in(json.loads(text))
-    except (ValueError, RecursionError):  # it is not JSON
+    except (ValueError, RecursionError):
+        # It is not JSON
         return

@@ -4,9 +4,7 @@ import re
 from base64 import b64decode
 from collections.abc import Iterator
 
-_SCHEME = re.compile(
-    r"\s*(?P<scheme>[A-Za-z][\w-]{0,24})[ \t]+(?P<credentials>\S{4,})\s*"
-)
+_SCHEME = re.compile(r"\s*(?P<scheme>[A-Za-z][\w-]{0,24})[ \t]+(?P<credentials>\S{4,})\s*")
 SCHEMES = frozenset(
     {
         *("apikey", "api-key", "basic", "bearer", "bot", "digest", "jwt", "key"),
@@ -15,7 +13,8 @@ SCHEMES = frozenset(
 )
 """The words that stand before the credentials of a request, such as `bearer`, in lower case."""
 _COOKIE = re.compile(r"(?:^|;)\s*[^=;\s]+=(?P<value>[^;]*)")
-_SHORTEST_COOKIE = 8  # characters: `light` of `theme=light` is not a secret
+# Characters: `light` of `theme=light` is not a secret
+_SHORTEST_COOKIE = 8
 
 
 def parts(secret: str, name: str = "") -> Iterator[str]:

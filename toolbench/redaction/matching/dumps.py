@@ -17,7 +17,8 @@ _LINE = re.compile(
 _BEGUN = re.compile(rb"0[0-9a-fA-F]{0,15}(?::?[ ][^\n]{0,200}|:)?")
 """The beginning of a line of a dump."""
 _GROUP = re.compile(rb"[0-9a-fA-F]+")
-_MORE = 1_000  # bytes: some lines
+# Bytes: some lines
+_MORE = 1_000
 
 
 class _Group(NamedTuple):

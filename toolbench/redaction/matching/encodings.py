@@ -14,15 +14,17 @@ LONGEST = 20_000
 
 IN_EACH_OTHER = 500
 """The most characters of a text to search in two encodings, one inside the other."""
-_KEY = 5_000  # characters: for a longer secret, two encodings are not tried
+# Characters: for a longer secret, two encodings are not tried
+_KEY = 5_000
 
-_TOKEN = 32  # characters: a shorter text with blanks may be words
+# Characters: a shorter text with blanks may be words
+_TOKEN = 32
 _LETTERS = re.compile(r"[A-Za-z0-9+/_=.-]*")
-_PLAIN = re.compile(
-    r"[A-Za-z0-9_.~-]*"
-)  # texts that are the same in JSON, URLs, HTML and a repr
+# Texts that are the same in JSON, URLs, HTML and a repr
+_PLAIN = re.compile(r"[A-Za-z0-9_.~-]*")
 _ENCODE_URI_COMPONENT = (
-    "!'()*"  # characters that JavaScript's function of that name does not encode
+    # Characters that JavaScript's function of that name does not encode
+    "!'()*"
 )
 _ENCODE_URI = "!'()*;/?:@&=+$,#"
 _QUOTE_MARKS = (("&#x27;", "&#39;"), ("&#x27;", "&apos;"), ("&quot;", "&#34;"))
@@ -68,7 +70,8 @@ def in_letters(secret: str) -> Iterator[str]:
         yield token
     for text in _texts(secret):
         data = as_bytes(text)
-        yield from _in_base64(data)  # of a whole file too: mail breaks its lines
+        # Of a whole file too: mail breaks its lines
+        yield from _in_base64(data)
         if text is not secret or not _covers(lines, secret):
             yield from _in_base64(text.encode("utf-16-le", errors="surrogatepass"))
             for encoded in _in_base(32, data):
@@ -98,7 +101,8 @@ def in_spaced_digits(secret: str) -> Iterator[str]:
     chance.
     """
     data = as_bytes(secret)
-    words = f"00{data.hex()}"  # as `xxd` writes it, one byte after the start of a word
+    # As `xxd` writes it, one byte after the start of a word
+    words = f"00{data.hex()}"
     yield " ".join(words[i : i + 4] for i in range(0, len(words), 4))[2:]
     yield data.hex(" ", -2)
     for separator in ":- ":
@@ -121,7 +125,8 @@ def as_bytes(text: str) -> bytes:
     """Return *text* as UTF-8. A surrogate that stands for an invalid byte becomes this byte again."""
     try:
         return text.encode(errors="surrogateescape")
-    except UnicodeEncodeError:  # a lone surrogate is text too
+    except UnicodeEncodeError:
+        # A lone surrogate is text too
         return text.encode(errors="surrogatepass")
 
 
@@ -171,14 +176,17 @@ def _in_json(text: str) -> Iterator[str]:
     for ascii_only in (False, True):
         once = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
         yield once
-        yield json.dumps(once, ensure_ascii=ascii_only)[1:-1]  # JSON in a text of JSON
+        # JSON in a text of JSON
+        yield json.dumps(once, ensure_ascii=ascii_only)[1:-1]
         yield once.replace("/", "\\/")
         tags = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
-        yield "".join(tags.get(c, c) for c in once)  # for HTML
+        # For HTML
+        yield "".join(tags.get(c, c) for c in once)
 
 
 def _in_python(text: str) -> Iterator[str]:
-    both = "'\""  # with these before it, `'` is escaped as in a text that has both
+    # With these before it, `'` is escaped as in a text that has both
+    both = "'\""
     data = as_bytes(text)
     for once in (
         repr(text)[1:-1],
@@ -197,7 +205,8 @@ def _in_url(text: str) -> Iterator[str]:
         for encoded in (quote(data, safe), quote_plus(data, safe)):
             for once in (encoded, _small(encoded)):
                 yield once
-                yield quote(once, "")  # a URL in a parameter of a URL
+                # A URL in a parameter of a URL
+                yield quote(once, "")
 
 
 def _small(encoded: str) -> str:
@@ -223,12 +232,13 @@ def _in_base(base: int, data: bytes) -> Iterator[str]:
     that also depend on the bytes before or after *data* are left out.
     """
     bytes_in_group, bits, encode = _BASES[base]
-    for offset in range(bytes_in_group):  # bytes before it
+    # Bytes before it
+    for offset in range(bytes_in_group):
         encoded = encode(bytes(offset) + data).decode()
-        first = -(
-            -8 * offset // bits
-        )  # letters that also depend on the bytes before it
-        last = 8 * (offset + len(data)) // bits  # or on the bytes after it
+        # Letters that also depend on the bytes before it
+        first = -(-8 * offset // bits)
+        # Or on the bytes after it
+        last = 8 * (offset + len(data)) // bits
         yield encoded[first:last]
 
 
@@ -243,7 +253,8 @@ def _in_base64(data: bytes) -> Iterator[str]:
         yield from (own, own.translate(_URL_SAFE))
     alone = b64encode(data).decode()
     yield from (alone, alone.translate(_URL_SAFE))
-    lines = encodebytes(data).decode().split("\n")  # as mail wraps it
+    # As mail wraps it
+    lines = encodebytes(data).decode().split("\n")
     yield from (line for line in lines if len(line) >= LINE)
 
 

@@ -88,7 +88,8 @@ def merged(spans: Iterable[Span]) -> list[Span]:
     return whole
 
 
-_BEGINNING = 4  # bytes compared first: only few places have the beginning of a pattern
+# Bytes compared first: only few places have the beginning of a pattern
+_BEGINNING = 4
 
 
 def _automaton(patterns: Iterable[bytes]) -> Any:
@@ -97,7 +98,8 @@ def _automaton(patterns: Iterable[bytes]) -> Any:
             BytesAhoCorasick,
             Implementation,
         )
-    except ImportError:  # Pyodide
+    except ImportError:
+        # Pyodide
         return _OneByOne(patterns)
     # the default, a DFA, takes 5 s to build for 5,000 times the same letter
     return BytesAhoCorasick(patterns, implementation=Implementation.ContiguousNFA)

@@ -8,8 +8,10 @@ from typing import NamedTuple, Protocol
 from toolbench.redaction import MARK
 from toolbench.redaction.matching.matcher import Span, merged
 
-_LONGEST = 4096  # bytes: noise that is longer counts as complete before its end
-_ROOM = 1 << 16  # the most bytes to hold back
+# Bytes: noise that is longer counts as complete before its end
+_LONGEST = 4096
+# The most bytes to hold back
+_ROOM = 1 << 16
 _MARK = MARK.encode()
 
 
@@ -100,11 +102,11 @@ class NoisyStream:
         """Make a filter that replaces the secrets of *redactor*; *noise* may stand inside them."""
         self._redactor = redactor
         self._noise = noise
-        self._as_it_is = (
-            redactor.stream()
-        )  # a secret may be in noise, and contain noise
+        # A secret may be in noise, and contain noise
+        self._as_it_is = redactor.stream()
         self._rest = b""
-        self._hidden = 0  # bytes of it for which a mark was already written
+        # Bytes of it for which a mark was already written
+        self._hidden = 0
 
     def feed_data(self, data: bytes) -> bytes:
         """Add *data*; return all bytes that can be shown now, including bytes that were held back before."""

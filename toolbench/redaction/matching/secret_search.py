@@ -21,7 +21,8 @@ from toolbench.redaction.matching.spaced_secrets import (
 
 SHORTEST = 4
 """The least characters of a secret to search; a shorter one is in too many other words."""
-_FEWEST_DIGITS = 12  # of hex: fewer digits may be in a table of numbers
+# Of hex: fewer digits may be in a table of numbers
+_FEWEST_DIGITS = 12
 
 
 class SecretSearch:
@@ -38,7 +39,8 @@ class SecretSearch:
             letters.update(_as_bytes(in_letters(secret), LINE))
             digits.update(_as_bytes(in_digits(secret), _FEWEST_DIGITS))
         if any(text in _MARK for text in plain):
-            plain.add(_MARK)  # then it stays one mark
+            # Then it stays one mark
+            plain.add(_MARK)
         self._plain = Matcher(plain)
         self._spaced = [
             SpacedMatcher(patterns, spacing)
@@ -95,11 +97,7 @@ def _plain(secret: str) -> set[bytes]:
     short = {
         *(text for text in in_letters(secret) if len(text) < LINE),
         *(text for text in in_digits(secret) if len(text) < _FEWEST_DIGITS),
-        *(
-            in_spaced_digits(secret)
-            if 2 * len(as_bytes(secret)) < _FEWEST_DIGITS
-            else ()
-        ),
+        *(in_spaced_digits(secret) if 2 * len(as_bytes(secret)) < _FEWEST_DIGITS else ()),
     }
     texts = {*encodings(secret), *short}
     written = {text for text in texts if len(text) >= SHORTEST or text == secret}

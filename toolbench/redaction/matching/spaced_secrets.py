@@ -9,9 +9,12 @@ from toolbench.redaction.matching.matcher import Matcher, Span
 
 FEWEST = 4
 """The least letters that are held back at the end of a line: fewer letters end too many lines."""
-_BLOCK = 1 << 12  # bytes: positions are computed only for blocks with a match
-_ROOM = 4  # bytes for each letter, with its separators: in `0x68, ` three
-_MORE = 1_000  # more bytes that may be between letters
+# Bytes: positions are computed only for blocks with a match
+_BLOCK = 1 << 12
+# Bytes for each letter, with its separators: in `0x68, ` three
+_ROOM = 4
+# More bytes that may be between letters
+_MORE = 1_000
 
 
 class Spacing:
@@ -99,10 +102,7 @@ class Letters:
         self._data = data = spacing.without_marks(data)
         self._blanks = frozenset(spacing.blanks)
         starts = range(0, len(data), _BLOCK)
-        blocks = [
-            data[start : start + _BLOCK].translate(None, spacing.blanks)
-            for start in starts
-        ]
+        blocks = [data[start : start + _BLOCK].translate(None, spacing.blanks) for start in starts]
         self.text = blocks[0] if len(blocks) == 1 else b"".join(blocks)
         self._sizes = list(map(len, blocks))
         self._places: dict[int, list[int]] = {}

@@ -67,7 +67,8 @@ class CancelToken:
     def cancel(self, reason: str = "") -> None:
         """Cancel the work and call every callback; a second call does nothing."""
         for callback in self.request(reason):
-            with suppress(Exception):  # if one fails, the others are still called
+            # If one fails, the others are still called
+            with suppress(Exception):
                 callback()
 
     def request(self, reason: str = "") -> list[Callback]:
@@ -87,9 +88,11 @@ class CancelToken:
             self._callbacks.remove(callback)
 
 
-_SOON = 100_000  # rounds of a loop; the exception arrives in the first round
+# Rounds of a loop; the exception arrives in the first round
+_SOON = 100_000
 _START = Thread.start.__code__
-_LONGEST_START = 1_000  # checks whether a thread still starts another one
+# Checks whether a thread still starts another one
+_LONGEST_START = 1_000
 
 
 def raise_in(thread: int, error: type[BaseException]) -> None:
@@ -98,9 +101,7 @@ def raise_in(thread: int, error: type[BaseException]) -> None:
     The exception waits until a blocking call in C has returned.
     """
     _wait_for_started_threads(thread)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(thread), ctypes.py_object(error)
-    )
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
 
 
 def _wait_for_started_threads(thread: int) -> None:

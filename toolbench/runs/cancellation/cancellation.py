@@ -21,16 +21,17 @@ INTERRUPTED = "interrupted"
 
 Jupyter also interrupts a kernel before it ends the kernel.
 """
-GRACE = 1.0  # seconds between asking and the first use of force
-PATIENCE = 3  # uses of force before the run is given up
+# Seconds between asking and the first use of force
+GRACE = 1.0
+# Uses of force before the run is given up
+PATIENCE = 3
 CALLBACK_SECONDS = (
-    0.2  # seconds a run has to end after its callbacks, before `interrupt()`
+    # Seconds a run has to end after its callbacks, before `interrupt()`
+    0.2
 )
 
 
-def cancel(
-    run: Run, insist: Callable[[], object] | None = None, reason: str = "cancelled"
-) -> None:
+def cancel(run: Run, insist: Callable[[], object] | None = None, reason: str = "cancelled") -> None:
     """Stop *run*, and return at once; repeated calls do no harm.
 
     Args:
@@ -43,7 +44,8 @@ def cancel(
     callbacks = run.wants_cancel(reason)
     run.enter("stopping")
     _in_background(_ask, run, callbacks)
-    if insist is not None and have_threads():  # else it has ended, or is a task
+    # Else it has ended, or is a task
+    if insist is not None and have_threads():
         _in_background(_insist, run, insist)
 
 
@@ -55,9 +57,8 @@ def _ask(run: Run, callbacks: list[Callable[[], object]]) -> None:
     for callback in callbacks:
         _tell(run, callback)
     patience = CALLBACK_SECONDS if have_threads() else 0
-    if not (
-        callbacks and run.done.wait(patience)
-    ):  # only then: `interrupt` may stop other runs too
+    # Only then: `interrupt` may stop other runs too
+    if not (callbacks and run.done.wait(patience)):
         _tell(run, getattr(run.tool.executor, "interrupt", None))
 
 

@@ -9,7 +9,8 @@ from asyncio import sleep
 from toolbench.core.background_loop import portal
 from toolbench.runs.shell import has_kernel, running_shell
 
-_LOOKS, _PAUSE = 40, 0.05  # two seconds: a busy machine takes long to ask for the end
+# Two seconds: a busy machine takes long to ask for the end
+_LOOKS, _PAUSE = 40, 0.05
 
 
 async def kernel_ends() -> bool:

@@ -14,7 +14,8 @@ from toolbench.runs.background import Active
 from toolbench.runs.cancellation.cancellation import INTERRUPTED
 from toolbench.runs.shell import running_shell
 
-AGAIN = 0.5  # seconds until the handler is checked again
+# Seconds until the handler is checked again
+AGAIN = 0.5
 
 
 class InterruptWatch:

@@ -28,9 +28,7 @@ class UnfinishedObservation(Observation):
     is_error: bool = True
     for_person: str = ""
     """A sentence for the person who declined, in place of the text that a model reads."""
-    partial: SkipJsonSchema[Observation | None] = Field(
-        default=None, exclude=True, repr=False
-    )
+    partial: SkipJsonSchema[Observation | None] = Field(default=None, exclude=True, repr=False)
     """What the tool returned after the stop, if its class writes the text for a model itself. `to_dict`
     leaves it out, but a record in a file has its fields. What a model reads of it is in `content`."""
 
@@ -38,7 +36,8 @@ class UnfinishedObservation(Observation):
         """Return the field *name* of the partial result, such as the exit code of a command."""
         partial = self.__dict__.get("partial")
         if partial is None or name.startswith("_"):
-            return super().__getattr__(name)  # of pydantic
+            # Of pydantic
+            return super().__getattr__(name)
         return getattr(partial, name)
 
     @property
@@ -55,7 +54,8 @@ class UnfinishedObservation(Observation):
         if self.partial is not None:
             note = Text(self.text.rpartition("\n")[2], style="yellow")
             view = visualized(self.partial)
-            if isinstance(view, str | Text):  # one text, whose lines a page can wrap
+            # One text, whose lines a page can wrap
+            if isinstance(view, str | Text):
                 return Text.assemble(view, "\n", note)
             return Group(view, note)
         return Text(self.for_person or self.text, style="yellow")
@@ -78,6 +78,4 @@ def partial_result(observation: Observation, reason: str) -> Observation:
         content = [*observation.content, text]
         return observation.model_copy(update={"content": content})
     read = [*read_by_model(observation), TextContent(text=f"\n{note}")]
-    return UnfinishedObservation(
-        content=read, is_error=observation.is_error, partial=observation
-    )
+    return UnfinishedObservation(content=read, is_error=observation.is_error, partial=observation)

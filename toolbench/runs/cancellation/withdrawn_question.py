@@ -40,7 +40,8 @@ def withdrawable(ask: Asker, work: Cancellable) -> Asker:
             finally:
                 asking.end()
         except _QuestionWithdrawn:
-            asking.end()  # again: the exception may have hit the first call
+            # Again: the exception may have hit the first call
+            asking.end()
             return Answer("cancel")
 
     return answer_of

@@ -36,12 +36,14 @@ def forms_by_action(action: Action, arguments: Mapping[str, Any]) -> dict[str, A
     """
     names = [name for name, value in arguments.items() if not is_json(value)]
     if not names or type(action).to_arguments is not Schema.to_arguments:
-        return {}  # an action of the latter kind has its arguments in other fields
+        # An action of the latter kind has its arguments in other fields
+        return {}
     fields = {argument_name(action, f): f for f in type(action).model_fields}
     forms = dict[str, Any]()
     for name in names:
         field = fields.get(name, name)
-        with suppress(Exception):  # an object without a JSON form, or a user's code
+        # An object without a JSON form, or a user's code
+        with suppress(Exception):
             if is_readable(getattr(action, field)):
                 dump = action.model_dump(
                     mode="json",
@@ -57,7 +59,8 @@ def forms_by_action(action: Action, arguments: Mapping[str, Any]) -> dict[str, A
 def form_by_type(value: Any) -> Any:
     """Return the JSON form of *value* by its own types, without an action; *value* itself if it has none."""
     form = as_sent(value)
-    with suppress(Exception):  # an object without a JSON form, or a user's code
+    # An object without a JSON form, or a user's code
+    with suppress(Exception):
         if not is_json(form) and is_readable(form):
             return to_jsonable_python(form)
     return form

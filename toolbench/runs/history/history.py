@@ -31,10 +31,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AnyTool = ToolDefinition[Any, Any]
-MAX_RECORDS = 1_000  # records
-ROOM = 50_000_000  # bytes of all records together
+# Records
+MAX_RECORDS = 1_000
+# Bytes of all records together
+ROOM = 50_000_000
 _MAX_LINES = 20
-_WIDEST = 300  # characters of a cell
+# Characters of a cell
+_WIDEST = 300
 _MOST_GAPS = 5
 
 
@@ -50,8 +53,10 @@ class RunHistory(Sequence[RunRecord]):
         self._journal: Journal | None = None
         self._observers: dict[int, tuple[AnyTool, Callable[[], object]]] = {}
         self._numbers = count()
-        self._other_ids = set[int]()  # of the runs that were read from files
-        self._first_new = 0  # the first number of those given when a file was read
+        # Of the runs that were read from files
+        self._other_ids = set[int]()
+        # The first number of those given when a file was read
+        self._first_new = 0
 
     def add(self, record: RunRecord) -> RunRecord:
         """Append *record*, also to the file if `persist` has set one.
@@ -61,7 +66,8 @@ class RunHistory(Sequence[RunRecord]):
             from a file has the same number.
         """
         with self._lock:
-            is_early = record.id < self._first_new  # started before the file was read
+            # Started before the file was read
+            is_early = record.id < self._first_new
             if is_early or record.id in self._other_ids:
                 record = replace(record, id=numbers.take())
             self._append(record)
@@ -130,7 +136,8 @@ class RunHistory(Sequence[RunRecord]):
             if self._journal is None or self._journal.path != journal.path:
                 for record in present:
                     is_new = _identity(record) not in in_file
-                    if is_new and record.definition is not None:  # not of another file
+                    # Not of another file
+                    if is_new and record.definition is not None:
                         journal.write(record)
             self._journal = journal
         self._tell()
@@ -261,9 +268,7 @@ class RunHistory(Sequence[RunRecord]):
         ]
         if gaps:
             text = listed(gaps, _MOST_GAPS)
-            remarks.append(
-                f"Missing numbers: {text}. A run is listed when it has ended."
-            )
+            remarks.append(f"Missing numbers: {text}. A run is listed when it has ended.")
         return remarks
 
 

@@ -14,7 +14,8 @@ from toolbench.runs.history.record import RunRecord, address_in
 from toolbench.runs.history.recorded_observation import recorded_in
 from toolbench.runs.questions import Answer
 
-_READ = 50_000_000  # bytes to read, from the end; older records stay in the file
+# Bytes to read, from the end; older records stay in the file
+_READ = 50_000_000
 
 _REFUSED: Mapping[Any, Literal["arguments", "call"]] = {
     "arguments": "arguments",
@@ -32,12 +33,14 @@ class Journal:
             ToolbenchError: If the file cannot be read and written.
         """
         self.path = path.absolute()
-        self._begin = ""  # a newline after a line that was cut off
+        # A newline after a line that was cut off
+        self._begin = ""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a+b") as file:
                 if file.tell() and _last_byte(file) != b"\n":
-                    file.write(b"\n")  # the next record starts a new line
+                    # The next record starts a new line
+                    file.write(b"\n")
         except OSError as error:
             msg = f"History cannot be kept in {str(path)!r}: {error.strerror}."
             raise ToolbenchError(msg) from error
@@ -64,7 +67,8 @@ class Journal:
             start = max(self.path.stat().st_size - _READ, 0)
             if start:
                 file.seek(start)
-                file.readline()  # half a line
+                # Half a line
+                file.readline()
             yield from file
 
     def write(self, record: RunRecord) -> None:
@@ -72,10 +76,12 @@ class Journal:
         try:
             line = f"{self._begin}{json.dumps(record.to_dict())}\n".encode()
             self._begin = (
-                "\n"  # in case the write fails: the next record then starts a new line
+                # In case the write fails: the next record then starts a new line
+                "\n"
             )
             with self.path.open("ab", buffering=0) as file:
-                rest = memoryview(line)  # at once: two kernels' lines must not mix
+                # At once: two kernels' lines must not mix
+                rest = memoryview(line)
                 while rest:
                     rest = rest[file.write(rest) or 0 :]
             self._begin = ""

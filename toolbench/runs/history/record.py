@@ -30,14 +30,13 @@ from toolbench.wording import time_taken
 
 AnyTool = ToolDefinition[Any, Any]
 MAX_RESULT = (
-    20_000  # characters of a result: displays of records are saved in notebooks
+    # Characters of a result: displays of records are saved in notebooks
+    20_000
 )
 
 
 def _newest_cell() -> int | None:
-    cells = getattr(
-        getattr(running_shell(), "history_manager", None), "input_hist_raw", ()
-    )
+    cells = getattr(getattr(running_shell(), "history_manager", None), "input_hist_raw", ())
     return len(cells) - 1 if cells else None
 
 
@@ -148,9 +147,7 @@ class RunRecord:
             size=sum(map(size_of, (arguments, forms, observation, contents))),
         )
 
-    def rerun(
-        self, arguments: Mapping[str, Any] | None = None, /, **kwargs: Any
-    ) -> Observation:
+    def rerun(self, arguments: Mapping[str, Any] | None = None, /, **kwargs: Any) -> Observation:
         """Run the tool again, as it is defined now, with the same arguments.
 
         Args:
@@ -240,9 +237,7 @@ class RunRecord:
             "started": self.started.isoformat(),
             "decision": self.decision,
             **({"version": self.version} if self.version else {}),
-            **(
-                {"answers": plain([*map(asdict, self.answers)])} if self.answers else {}
-            ),
+            **({"answers": plain([*map(asdict, self.answers)])} if self.answers else {}),
             **({"refused": self.refused} if self.refused else {}),
             **({"unanswered": self.unanswered} if self.unanswered else {}),
         }
@@ -268,9 +263,7 @@ class RunRecord:
 
     def to_text(self, *, limit: int = MAX_RESULT) -> str:
         """Return the call and its result as plain text; *limit* is as in `to_html`."""
-        return call_text(
-            self.json_arguments, self.observation, answers=self.dialogue, limit=limit
-        )
+        return call_text(self.json_arguments, self.observation, answers=self.dialogue, limit=limit)
 
     @property
     def dialogue(self) -> list[tuple[str, str]]:
@@ -302,9 +295,7 @@ def _forms(run: Run, arguments: Mapping[str, Any]) -> dict[str, Any]:
     forms = {k: form_by_type(v) for k, v in arguments.items() if not is_json(v)}
     if not forms:
         return forms
-    checked = {
-        k: v for k, v in run.forms.items() if k in forms and not is_lost(forms[k])
-    }
+    checked = {k: v for k, v in run.forms.items() if k in forms and not is_lost(forms[k])}
     merged: dict[str, Any] = _shortened({**forms, **run.secrets.hide(checked)})
     return merged
 

@@ -25,8 +25,10 @@ from toolbench.plain import text_of, without_long_fractions
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.cancellation.unfinished_observation import UnfinishedObservation
 
-LIMIT = 1_000_000  # bytes of one observation, and of one text among the arguments
-_DATA = frozenset({str, int, float, dict, list})  # results that are not tables
+# Bytes of one observation, and of one text among the arguments
+LIMIT = 1_000_000
+# Results that are not tables
+_DATA = frozenset({str, int, float, dict, list})
 _JSON = (
     bool,
     int,
@@ -113,7 +115,8 @@ def recorded(outcome: Observation, redactor: Redactor) -> Observation:
     observation = kept_of(masked_observation(outcome, redactor))
     if not isinstance(outcome, ResultObservation) or observation.is_error:
         return observation
-    if isinstance(observation, RecordedObservation):  # too large
+    # Too large
+    if isinstance(observation, RecordedObservation):
         return observation
     table = _table_of(outcome, redactor)
     if table is None:
@@ -145,10 +148,7 @@ def kept_of(observation: Observation) -> Observation:
     """Return *observation* for a record: without Python objects, and shortened if it is too large."""
     if isinstance(observation, ResultObservation):
         observation = observation.model_copy(update={"result": None})
-    if (
-        isinstance(observation, UnfinishedObservation)
-        and observation.partial is not None
-    ):
+    if isinstance(observation, UnfinishedObservation) and observation.partial is not None:
         partial = kept_of(observation.partial)
         rest = kept_of(observation.model_copy(update={"partial": None}))
         return rest.model_copy(update={"partial": partial})
@@ -159,18 +159,13 @@ def kept_of(observation: Observation) -> Observation:
     note = f"{head}\n… {size:,} bytes were returned; history keeps only the start."
     if isinstance(observation, UnfinishedObservation):
         return UnfinishedObservation.from_text(note, is_error=observation.is_error)
-    return RecordedObservation.from_text(
-        note, is_error=observation.is_error, form="large"
-    )
+    return RecordedObservation.from_text(note, is_error=observation.is_error, form="large")
 
 
 def fields_of(observation: Observation) -> dict[str, Any]:
     """Return *observation*, of a record, as `to_dict` does, with the fields of a partial result."""
     fields = observation.to_dict()
-    if (
-        isinstance(observation, UnfinishedObservation)
-        and observation.partial is not None
-    ):
+    if isinstance(observation, UnfinishedObservation) and observation.partial is not None:
         return {**observation.partial.to_dict(), **fields}
     return fields
 
@@ -183,7 +178,8 @@ def _form_of(result: Any, observation: Observation) -> str:
         observation: The observation of it, in which no secret is hidden yet.
     """
     content = observation.content
-    if len(content) != 1 or not isinstance(content[0], TextContent):  # images
+    # Images
+    if len(content) != 1 or not isinstance(content[0], TextContent):
         return "object"
     if result is None:
         return "nothing"
@@ -210,7 +206,8 @@ def _table_of(observation: Observation, redactor: Redactor) -> TableHead | None:
     None if the result is not a table.
     """
     result = vars(observation).get("result")
-    if type(result) in _DATA:  # as most results are
+    # As most results are
+    if type(result) in _DATA:
         return None
     frame = returned_frame(observation)
     if frame is None:

@@ -16,7 +16,8 @@ from toolbench.runs.questions import Answer, Asker, Question
 from toolbench.runs.run import Run, RunCancelled
 from toolbench.threads import NO_THREADS
 
-_tasks = set[asyncio.Task[Any]]()  # the loop itself forgets tasks that wait
+# The loop itself forgets tasks that wait
+_tasks = set[asyncio.Task[Any]]()
 
 
 def in_loop(work: Coroutine[Any, Any, Any]) -> None:
@@ -64,7 +65,8 @@ async def outcome_of(
     relax = later(timeout, stop, run, limit) if timeout else lambda: None
     try:
         await asyncio.wait([task])
-    except asyncio.CancelledError:  # the caller was cancelled
+    except asyncio.CancelledError:
+        # The caller was cancelled
         task.cancel()
         stop(run, "cancelled")
     finally:

@@ -8,9 +8,7 @@ from typing import Any
 from toolbench.threads import have_threads
 
 
-def later(
-    seconds: float, act: Callable[..., object], *args: Any
-) -> Callable[[], object]:
+def later(seconds: float, act: Callable[..., object], *args: Any) -> Callable[[], object]:
     """Call `act(*args)` after *seconds*; return a function that cancels the call.
 
     On a Python without threads, *act* is called when the kernel's loop is free: after the running
@@ -23,5 +21,6 @@ def later(
         return timer.cancel
     try:
         return asyncio.get_running_loop().call_later(seconds, act, *args).cancel
-    except RuntimeError:  # a script: nothing would call it
+    except RuntimeError:
+        # A script: nothing would call it
         return lambda: None

@@ -10,7 +10,8 @@ from weakref import WeakSet
 
 from toolbench.redaction.remembered_secrets import remembered
 
-PAUSE = 1.0  # seconds without new output; then text that was held back is shown
+# Seconds without new output; then text that was held back is shown
+PAUSE = 1.0
 
 
 class DescriptorOutput:

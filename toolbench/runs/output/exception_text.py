@@ -12,13 +12,15 @@ from toolbench.runs.shell import running_shell
 
 _OURS = str(Path(__file__).parents[2])
 _OTHER_THREAD = (
-    "SQLite objects created in a thread"  # the beginning of CPython's own sentence
+    # The beginning of CPython's own sentence
+    "SQLite objects created in a thread"
 )
 _OPEN_IT_THERE = (
     "Each run has a thread of its own: open the connection inside of the tool, or with "
     "check_same_thread=False."
 )
-_MAX_ERRORS = 3  # errors of a group in its sentence
+# Errors of a group in its sentence
+_MAX_ERRORS = 3
 
 
 def is_lack_of_memory(error: BaseException) -> bool:
@@ -48,7 +50,8 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 def _sentence(error: BaseException) -> str:
     text = sentence(error).strip()
     if isinstance(error, ToolbenchError) and text:
-        return text  # our own messages need no class name in front
+        # Our own messages need no class name in front
+        return text
     if not text and isinstance(error, MemoryError):
         text = "there is too little memory for this. Free some, and try again."
     if text.startswith(_OTHER_THREAD):

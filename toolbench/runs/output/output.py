@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 from toolbench.display.escape import Html
 from toolbench.display.html.mime_bundle import bundle_html, bundle_text
 
-LIMIT = 200_000  # characters kept, half at each end
-RICH_LIMIT = 5_000_000  # characters of markup kept of displayed objects
+# Characters kept, half at each end
+LIMIT = 200_000
+# Characters of markup kept of displayed objects
+RICH_LIMIT = 5_000_000
 
 
 class Chunk(NamedTuple):
@@ -34,7 +36,8 @@ class Output:
         """
         self._half = limit // 2
         self._head, self._tail = _End(), _End()
-        self._is_flood = False  # if true, the head is complete
+        # If true, the head is complete
+        self._is_flood = False
         self.omitted = 0
         self._coming: deque[Chunk] = deque()
         self._taking_in = False

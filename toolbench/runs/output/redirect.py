@@ -151,7 +151,8 @@ class _KnownOutputs:
         """Add the streams and display publishers that are in use now, also the publisher of *shell*."""
         for name in ("stdout", "stderr"):
             _add(self._streams, name, getattr(sys, name, None))
-        for one in (shell, running_shell()):  # `display` uses the running shell
+        # `display` uses the running shell
+        for one in (shell, running_shell()):
             _add(self._publishers, "display", getattr(one, "display_pub", None))
 
     @property
@@ -168,9 +169,8 @@ class _KnownOutputs:
 def _add(entries: list[tuple[str, ReferenceType[Any]]], name: str, thing: Any) -> None:
     entries[:] = [entry for entry in entries if not _is_over(entry[1]())]
     if thing is not None and all(known() is not thing for _, known in entries):
-        with suppress(
-            TypeError
-        ):  # an object without weak references cannot be patched either
+        # An object without weak references cannot be patched either
+        with suppress(TypeError):
             entries.append((name, ref(thing)))
 
 
@@ -178,7 +178,8 @@ def _is_over(thing: Any) -> bool:
     """Tell whether *thing* is closed or deleted: no output can go to it."""
     try:
         return thing is None or getattr(thing, "closed", False) is True
-    except ValueError:  # its buffer was detached
+    except ValueError:
+        # Its buffer was detached
         return True
 
 
@@ -236,9 +237,7 @@ _run_log.setFormatter(logging.Formatter("%(name)s: %(message)s"))
 @cache
 def _logging(call_handlers: Callable[..., None]) -> Callable[..., None]:
     @wraps(call_handlers)
-    def call_handlers_of_the_run(
-        logger: logging.Logger, record: logging.LogRecord
-    ) -> None:
+    def call_handlers_of_the_run(logger: logging.Logger, record: logging.LogRecord) -> None:
         hide_in_record(record)
         path = list(_path_to_root(logger))
         if _run_here() is None or path[-1].parent is not None:

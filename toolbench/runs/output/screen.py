@@ -60,7 +60,8 @@ class Patches:
                 patches[key] = entry
                 continue
             if getattr(owner, name, None) is not patch:
-                continue  # their function calls ours, which calls the original
+                # Their function calls ours, which calls the original
+                continue
             if is_own:
                 setattr(owner, name, real)
             else:
@@ -89,7 +90,8 @@ def writing(write: Callable[[str], int], name: str) -> Callable[[str], int]:
     """Wrap *write*, the `write` of the stream *name*: the sink of the calling code gets the text."""
 
     def write_where_it_belongs(text: str) -> int:
-        if not isinstance(text, str):  # the stream raises its own error
+        # The stream raises its own error
+        if not isinstance(text, str):
             return write(text)
         sink, safe_text = sink_here(), text
         for run in _runs_that_hide():
@@ -132,7 +134,8 @@ class KernelWrite:
 
     def __call__(self, stream: Any, text: str) -> Any:
         """Write *text* to *stream*, or to the sink of the calling code."""
-        if type(text) is _SafeText:  # the function that IPython set called ours again
+        # The function that IPython set called ours again
+        if type(text) is _SafeText:
             return self._real(stream, text)
         if threading.current_thread() is getattr(stream, "watch_fd_thread", None):
             self._descriptor(stream).write(text)
@@ -140,7 +143,8 @@ class KernelWrite:
         return writing(partial(self._pass_on, stream), stream.name)(text)
 
     def _descriptor(self, stream: Any) -> DescriptorOutput:
-        if stream not in self._descriptors:  # only its reader thread comes here
+        # Only its reader thread comes here
+        if stream not in self._descriptors:
             output = DescriptorOutput(partial(self._pass_on, stream))
             self._descriptors[stream] = output
         return self._descriptors[stream]
@@ -156,7 +160,8 @@ class _SafeText(str):
     __slots__ = ()
 
 
-@cache  # the interpreter caches attributes of a class
+# The interpreter caches attributes of a class
+@cache
 def writing_to_kernel(write: Callable[[Any, str], int]) -> KernelWrite:
     """Wrap *write*, the method of a class of kernel streams."""
     return KernelWrite(write)

@@ -44,7 +44,8 @@ class Redirection:
 
 
 _here: ContextVar[Redirection | None] = ContextVar("toolbench_sink", default=None)
-_INHERITED = "_toolbench_sink"  # attribute of a thread: the redirection of the thread that started it
+# Attribute of a thread: the redirection of the thread that started it
+_INHERITED = "_toolbench_sink"
 
 
 def sink_here() -> Sink | None:

@@ -14,9 +14,12 @@ from toolbench.runs.output.sinks import sink_here
 from toolbench.runs.progress.progress import Progress
 from toolbench.runs.shell import running_shell
 
-SOON = 1.0  # seconds from the first report of progress until the line appears
-EVERY = 0.25  # seconds from one drawing to the next
-_WIDTH = 200  # characters
+# Seconds from the first report of progress until the line appears
+SOON = 1.0
+# Seconds from one drawing to the next
+EVERY = 0.25
+# Characters
+_WIDTH = 200
 
 T = TypeVar("T")
 
@@ -80,7 +83,8 @@ class Line:
         """Forget the cell and the text of its line."""
         self._shell: Any = None
         self._cell = ""
-        self._ended = ""  # the last cell that is over: its tasks may still run
+        # The last cell that is over: its tasks may still run
+        self._ended = ""
         self._display = ""
         self._text = ""
         self._texts: dict[object, str] = {}
@@ -126,11 +130,13 @@ class Line:
             return
         parts = [escape(line), *(link(page, escape(page)) for page in pages)]
         inner = "<br>".join(parts)
-        style = "overflow-wrap:anywhere"  # addresses are long and have no spaces
+        # Addresses are long and have no spaces
+        style = "overflow-wrap:anywhere"
         html = f'<div {NO_MATHS} style="{style}">{inner}</div>' if text else ""
         known, self._display = bool(self._display), self._display or uuid4().hex
         self._text = text
-        with suppress(Exception):  # a line that cannot be shown must not fail the work
+        # A line that cannot be shown must not fail the work
+        with suppress(Exception):
             self._shell.display_pub.publish(
                 {"text/plain": text, "text/html": html},
                 transient={"display_id": self._display},

@@ -31,7 +31,8 @@ def connecting_stages(sessions: Collection[Any]) -> Iterator[None]:
     kernel, and in other threads than the main one, the address of the page is printed to stderr. In
     such threads no stage is shown.
     """
-    is_cell = current_thread() is main_thread()  # only the thread of the cell may draw
+    # Only the thread of the cell may draw
+    is_cell = current_thread() is main_thread()
     draw = _drawer(sessions) if is_cell else partial(_print_pages, sessions, set())
     try:
         with portal.drawing(draw):
@@ -51,7 +52,8 @@ def _drawer(sessions: Collection[Any]) -> Callable[[], None]:
             page = session.connection.inbox.authorization_url
             if session.connection.status in _OVER:
                 line.take(session)
-            elif page:  # without seconds: a link that is drawn anew would miss a click
+            elif page:
+                # Without seconds: a link that is drawn anew would miss a click
                 line.put(session, f"{session.name}: authorize in the browser:", page)
             elif is_watched and seconds >= SOON:
                 line.put(session, f"{session.name}: {stage(session)}, {seconds:.0f} s")

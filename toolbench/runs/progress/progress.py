@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Self
 
-_EXACT = 1e15  # larger floats are not exact to the unit
+# Larger floats are not exact to the unit
+_EXACT = 1e15
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ class Progress:
 def _float(number: float) -> float:
     try:
         return float(number)
-    except OverflowError:  # an integer of more than 308 digits
+    except OverflowError:
+        # An integer of more than 308 digits
         return inf if number > 0 else -inf
 
 

@@ -12,7 +12,8 @@ class WaitingTime:
     def __init__(self) -> None:
         """Begin with no wait."""
         self._seconds = 0.0
-        self._count = 0  # the waits that go on
+        # The waits that go on
+        self._count = 0
         self._begin = 0.0
         self._is_over = False
         self._lock = Lock()

@@ -18,8 +18,10 @@ from mcp_types import PROTOCOL_VERSION_META_KEY
 from toolbench.errors import ServerError
 from toolbench.serving.access.connection_file import ConnectionFile, connections, gone
 
-_LOOK = 1.0  # seconds between two checks that the server still runs
-_LARGEST = 256 * 1024 * 1024  # bytes of one result
+# Seconds between two checks that the server still runs
+_LOOK = 1.0
+# Bytes of one result
+_LARGEST = 256 * 1024 * 1024
 
 
 def connect(name: str) -> None:
@@ -52,7 +54,8 @@ def _end_with(connection: ConnectionFile) -> None:
     """End the process when the server of *connection* has ended, even if the client sends nothing."""
     while connection.is_current:
         sleep(_LOOK)
-    sleep(_LOOK)  # first let running requests report the end
+    # First let running requests report the end
+    sleep(_LOOK)
     _say(gone(connection.name))
     os._exit(1)
 
@@ -62,11 +65,13 @@ async def _pass_on(connection: ConnectionFile) -> None:
         httpx2.AsyncClient(
             headers={"Authorization": f"Bearer {connection.token}"},
             timeout=httpx2.Timeout(30.0, read=None),
-            trust_env=False,  # the server is on this machine: use no proxy
+            # The server is on this machine: use no proxy
+            trust_env=False,
         ) as client,
-        streamable_http_client(
-            connection.url, http_client=client, max_sse_event_size=_LARGEST
-        ) as (from_server, to_server),
+        streamable_http_client(connection.url, http_client=client, max_sse_event_size=_LARGEST) as (
+            from_server,
+            to_server,
+        ),
         stdio_server() as (from_client, to_client),
         anyio.create_task_group() as both,
     ):
@@ -84,7 +89,8 @@ async def _pass_on(connection: ConnectionFile) -> None:
             if isinstance(message, SessionMessage):
                 await to_server.send(_with_headers(message))
         both.cancel_scope.cancel()
-        to_client.close()  # else the task that writes to stdio waits for more messages
+        # Else the task that writes to stdio waits for more messages
+        to_client.close()
 
 
 def _with_headers(message: SessionMessage) -> SessionMessage:

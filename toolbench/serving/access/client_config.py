@@ -19,7 +19,8 @@ _PLACES: dict[Client, str] = {
     "codex": "~/.codex/config.toml",
     "mcp": "any client that reads `mcpServers`, such as `mcp_config` of OpenHands",
 }
-_PASSED_ON = ("XDG_STATE_HOME",)  # the folder of the file with the token, if it is set
+# The folder of the file with the token, if it is set
+_PASSED_ON = ("XDG_STATE_HOME",)
 
 
 class ClientConfig(dict[str, Any]):
@@ -37,9 +38,7 @@ class ClientConfig(dict[str, Any]):
             ToolbenchError: If there is no such client.
         """
         if client not in CLIENTS:
-            hint = (
-                did_you_mean(str(client), CLIENTS) or f" Known: {', '.join(CLIENTS)}."
-            )
+            hint = did_you_mean(str(client), CLIENTS) or f" Known: {', '.join(CLIENTS)}."
             msg = f"There is no configuration for {client!r}.{hint}"
             raise ToolbenchError(msg)
         self.client = client

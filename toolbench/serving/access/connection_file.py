@@ -94,7 +94,8 @@ class ConnectionFile:
 
 def is_running(process: int) -> bool:
     """Return True if the process with the id *process* runs, or if the system cannot tell."""
-    if os.name != "posix":  # on Windows os.kill(process, 0) would end the process
+    # On Windows os.kill(process, 0) would end the process
+    if os.name != "posix":
         return True
     try:
         os.kill(process, 0)
@@ -112,13 +113,13 @@ def _is_open(url: str) -> bool:
     """
     try:
         parts = urlsplit(url)
-        with socket.create_connection(
-            (parts.hostname or "", parts.port or 0), _PROBING_SECONDS
-        ):
+        with socket.create_connection((parts.hostname or "", parts.port or 0), _PROBING_SECONDS):
             return True
-    except (ConnectionRefusedError, ValueError):  # or *url* is not valid
+    except (ConnectionRefusedError, ValueError):
+        # Or *url* is not valid
         return False
-    except OSError:  # it may be too busy to answer
+    except OSError:
+        # It may be too busy to answer
         return True
 
 

@@ -22,9 +22,8 @@ class OneToken(TokenVerifier):
         digest = sha256(token.encode(errors="surrogateescape")).digest()
         if not compare_digest(digest, self._digest):
             return None
-        return AccessToken(
-            token="", client_id="toolbench", scopes=[]
-        )  # no copy of the token is kept
+        # No copy of the token is kept
+        return AccessToken(token="", client_id="toolbench", scopes=[])
 
 
 class OwnHeader:

@@ -34,11 +34,7 @@ def proxy_hint(url: str, allowed_hosts: Sequence[str]) -> str:
     if find_spec("jupyter_server_proxy") is None:
         lines.append("For an agent on your machine, install jupyter-server-proxy here.")
     if not allowed_hosts:
-        name = (
-            ""
-            if known
-            else ", where HOST is the name in the address bar of your browser"
-        )
+        name = "" if known else ", where HOST is the name in the address bar of your browser"
         lines.append(
             f'For an agent on your machine, allow the name of the hub: serve(tools, allowed_hosts=["{host}"]){name}.'
         )

@@ -36,9 +36,7 @@ def check_settings(
     if not _is_seconds(answer_within):
         msg = f"answer_within is a number of seconds above 0, not {text_of(answer_within)}."
         raise ToolbenchError(msg)
-    if isinstance(allowed_hosts, str | bytes) or not isinstance(
-        allowed_hosts, Iterable
-    ):
+    if isinstance(allowed_hosts, str | bytes) or not isinstance(allowed_hosts, Iterable):
         msg = (
             'allowed_hosts must be a list of names, such as ["hub.example.org"], '
             f"not {text_of(allowed_hosts)}."
@@ -62,11 +60,7 @@ def _is_seconds(value: Any) -> bool:
 def _check_host(host: Any) -> None:
     if isinstance(host, str) and (_HOST.fullmatch(host) or _is_address(host)):
         return
-    why = (
-        ": a pattern would also allow web pages of other hosts"
-        if "*" in str(host)
-        else ""
-    )
+    why = ": a pattern would also allow web pages of other hosts" if "*" in str(host) else ""
     msg = (
         "A name in allowed_hosts must be one host without scheme, port or path, such as "
         f"'hub.example.org', not {text_of(host)}{why}."

@@ -22,9 +22,7 @@ LETTERS = {"add": "A", "update": "M", "delete": "D"}
 class ApplyPatchAction(Action):
     """A patch to apply."""
 
-    patch: str = Field(
-        description="The patch, from `*** Begin Patch` to `*** End Patch`."
-    )
+    patch: str = Field(description="The patch, from `*** Begin Patch` to `*** End Patch`.")
 
     @property
     def visualize(self) -> RenderableType:
@@ -62,9 +60,7 @@ class ApplyPatchObservation(Observation):
         default=0,
         description="How many lines were found only with other white space than the patch has.",
     )
-    commit: Commit | None = Field(
-        default=None, description="The changes, file by file."
-    )
+    commit: Commit | None = Field(default=None, description="The changes, file by file.")
 
     @property
     def visualize(self) -> RenderableType:
@@ -114,7 +110,8 @@ class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
     def declared_resources(self, action: ApplyPatchAction) -> DeclaredResources:
         """Return the files that the patch names: calls that change the same file run one after another."""
         files_in = getattr(self.executor, "files_in", None)
-        if files_in is None:  # an executor of another library
+        # An executor of another library
+        if files_in is None:
             return DeclaredResources(declared=False)
         return DeclaredResources(tuple(map(resource_of, files_in(action.patch))))
 

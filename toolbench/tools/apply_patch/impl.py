@@ -36,9 +36,7 @@ class _Planned(NamedTuple):
 class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
     """The executor of the patch tool; it changes only files below one directory."""
 
-    def __init__(
-        self, conv_state: Any = None, *, workspace_root: str | Path | None = None
-    ) -> None:
+    def __init__(self, conv_state: Any = None, *, workspace_root: str | Path | None = None) -> None:
         """Make an executor that changes files in the working directory of *conv_state*.
 
         If *workspace_root* is given, this directory is used instead. A *conv_state* that is a path
@@ -48,9 +46,7 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
         self._places = Places(working_dir, working_dir)
         self.root = working_dir
 
-    def __call__(
-        self, action: ApplyPatchAction, conversation: Any = None
-    ) -> ApplyPatchObservation:
+    def __call__(self, action: ApplyPatchAction, conversation: Any = None) -> ApplyPatchObservation:
         """Apply the patch of *action*; if this fails, return an error, and no file is changed."""
         try:
             # In another thread: a cancelled patch is still completely applied or completely undone.
@@ -65,7 +61,8 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
         """Return the absolute paths of the files that *patch* names; empty if *patch* is not a patch."""
         try:
             files = parse(patch)
-        except RunError:  # the call reports it
+        except RunError:
+            # The call reports it
             return []
         names = [name for f in files for name in (f.path, f.move_to) if name]
         return [self.root / name for name in names]
@@ -77,8 +74,7 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
             paths = [entry.path for pair in entries for entry in pair if entry]
             with file_locks(*paths):
                 plans = [
-                    self._planned(file, *pair)
-                    for file, pair in zip(files, entries, strict=True)
+                    self._planned(file, *pair) for file, pair in zip(files, entries, strict=True)
                 ]
                 changes = [change for plan in plans for change in plan.changes]
                 _check_different(changes)

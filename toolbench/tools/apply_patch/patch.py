@@ -51,7 +51,9 @@ def parse(text: str) -> list[FilePatch]:
     """
     lines = text.replace("\r\n", "\n").strip().split("\n")
     if lines[0].strip() != _BEGIN or lines[-1].strip() != _END or len(lines) < 2:
-        msg = f"A patch begins with the line {_BEGIN!r} and ends with {_END!r}. Send it again, whole."
+        msg = (
+            f"A patch begins with the line {_BEGIN!r} and ends with {_END!r}. Send it again, whole."
+        )
         raise RunError(msg)
     files: list[FilePatch] = []
     for number, line in enumerate(lines[1:-1], 2):
@@ -85,9 +87,7 @@ def _read(file: FilePatch, line: str, number: int) -> None:
     """Add *line*, the line *number* of the patch, to the changes of *file*."""
     if file.kind == "delete":
         if line.strip():
-            raise _wrong(
-                number, line, "after '*** Delete File: ' only the next file may follow"
-            )
+            raise _wrong(number, line, "after '*** Delete File: ' only the next file may follow")
     elif file.kind == "add":
         if not line.startswith("+"):
             raise _wrong(number, line, "every line of a new file begins with '+'")
@@ -115,9 +115,7 @@ def _read_update(file: FilePatch, line: str, number: int) -> None:
             file.parts.append(last)
         last.lines.append((line[:1] or " ", line[1:]))
     else:
-        raise _wrong(
-            number, line, "a line of an update begins with '@@', a space, '+' or '-'"
-        )
+        raise _wrong(number, line, "a line of an update begins with '@@', a space, '+' or '-'")
 
 
 def _check(file: FilePatch) -> None:
@@ -130,6 +128,4 @@ def _check(file: FilePatch) -> None:
 
 def _wrong(number: int, line: str, why: str) -> RunError:
     excerpt = line if len(line) <= 80 else f"{line[:80]}..."
-    return RunError(
-        f"Line {number} of the patch, {excerpt!r}: {why}. Nothing was changed."
-    )
+    return RunError(f"Line {number} of the patch, {excerpt!r}: {why}. Nothing was changed.")

@@ -8,9 +8,8 @@ from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.files.textfile import TextFile
 
 _READINGS: tuple[Callable[[str], str], ...] = (str, str.rstrip, str.strip)
-_RANGE = re.compile(
-    r"-\d+(?:,\d+)? \+\d+(?:,\d+)? @@.*"
-)  # the heading of a part in a unified diff
+# The heading of a part in a unified diff
+_RANGE = re.compile(r"-\d+(?:,\d+)? \+\d+(?:,\d+)? @@.*")
 
 
 def merge(path: str, file: TextFile, parts: Sequence[Part]) -> tuple[str, int]:

@@ -28,9 +28,7 @@ class AskHumanAction(Action):
 class AskHumanObservation(Observation):
     """The answer of the person."""
 
-    answer: str | None = Field(
-        default=None, description="The answer; none if there was none."
-    )
+    answer: str | None = Field(default=None, description="The answer; none if there was none.")
 
 
 class AskHumanTool(ToolDefinition[AskHumanAction, AskHumanObservation]):

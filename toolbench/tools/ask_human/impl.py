@@ -10,9 +10,7 @@ from toolbench.tools.ask_human.definition import AskHumanAction, AskHumanObserva
 class AskHumanExecutor(ToolExecutor[AskHumanAction, AskHumanObservation]):
     """The executor that asks the person with a form in the panel, or with `input()` in a cell."""
 
-    def __call__(
-        self, action: AskHumanAction, conversation: Any = None
-    ) -> AskHumanObservation:
+    def __call__(self, action: AskHumanAction, conversation: Any = None) -> AskHumanObservation:
         """Ask the question of *action*, and return the person's answer."""
         schema: dict[str, Any] = {"type": "string", "title": "Your answer"}
         if action.choices:

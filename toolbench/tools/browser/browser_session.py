@@ -21,10 +21,14 @@ from playwright.async_api import (
 from toolbench.tools.browser.chromium import find_chromium
 
 _ARGUMENTS = ("--disable-dev-shm-usage", "--no-first-run", "--disable-sync")
-_ACTION = 10_000  # milliseconds to wait until an element is ready
-_NAVIGATION = 30_000  # milliseconds to wait until a page begins to load
-_SETTLE = 5_000  # milliseconds to wait until a page has loaded the rest
-_QUALITY = 80  # of the screenshot, as JPEG
+# Milliseconds to wait until an element is ready
+_ACTION = 10_000
+# Milliseconds to wait until a page begins to load
+_NAVIGATION = 30_000
+# Milliseconds to wait until a page has loaded the rest
+_SETTLE = 5_000
+# Of the screenshot, as JPEG
+_QUALITY = 80
 
 
 class State(NamedTuple):
@@ -41,9 +45,7 @@ class State(NamedTuple):
 class Session:
     """A running browser; use it only in the event loop that opened it."""
 
-    def __init__(
-        self, playwright: Playwright, browser: Browser, context: BrowserContext
-    ) -> None:
+    def __init__(self, playwright: Playwright, browser: Browser, context: BrowserContext) -> None:
         """Make a session for a browser that runs already; `open` starts one."""
         self._playwright = playwright
         self._browser = browser
@@ -74,14 +76,14 @@ class Session:
             browser = await playwright.chromium.launch(
                 executable_path=executable or find_chromium(),
                 args=[*_ARGUMENTS, *arguments],
-                chromium_sandbox=not _is_root(),  # Chromium has no sandbox for root
+                # Chromium has no sandbox for root
+                chromium_sandbox=not _is_root(),
             )
-            context = await browser.new_context(
-                viewport={"width": size[0], "height": size[1]}
-            )
+            context = await browser.new_context(viewport={"width": size[0], "height": size[1]})
             session = cls(playwright, browser, context)
             await context.new_page()
-        except BaseException:  # also at a cancellation: leave no process
+        except BaseException:
+            # Also at a cancellation: leave no process
             with CancelScope(shield=True):
                 await playwright.stop()
             raise
@@ -102,16 +104,15 @@ class Session:
     async def state(self, *, screenshot: bool) -> State:
         """Wait until the page has loaded, and return its state."""
         page = await self.page()
-        with suppress(Error):  # a page that never stops loading is shown as it is
+        # A page that never stops loading is shown as it is
+        with suppress(Error):
             await page.wait_for_load_state("load", timeout=_SETTLE)
         title, snapshot, picture = "", "", None
         try:
             title = await page.title()
             snapshot = await page.aria_snapshot(mode="ai")
             if screenshot:
-                picture = await page.screenshot(
-                    type="jpeg", quality=_QUALITY, scale="css"
-                )
+                picture = await page.screenshot(type="jpeg", quality=_QUALITY, scale="css")
         except Error as error:
             self._notes.append(f"The page cannot be shown whole: {said(error)}")
         notes, self._notes = self._notes, []
@@ -120,8 +121,10 @@ class Session:
     async def close(self) -> None:
         """End the browser and all its processes."""
         if asyncio.get_running_loop() is not self._loop:
-            return  # the loop has ended, and the browser with it
-        with suppress(Error):  # it may have crashed
+            # The loop has ended, and the browser with it
+            return
+        # It may have crashed
+        with suppress(Error):
             await self._browser.close()
         await self._playwright.stop()
 
@@ -133,7 +136,8 @@ class Session:
         yes = dialog.type in ("alert", "beforeunload")
         done = "confirmed" if yes else "declined"
         self._notes.append(f"The page's {dialog.type} was {done}: {dialog.message!r}")
-        with suppress(Error):  # the page may be gone
+        # The page may be gone
+        with suppress(Error):
             await (dialog.accept() if yes else dialog.dismiss())
 
     async def _refuse(self, download: Download) -> None:

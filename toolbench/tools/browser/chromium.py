@@ -23,7 +23,5 @@ def find_chromium() -> str | None:
 def playwright_has_one() -> bool:
     """Tell whether Playwright has downloaded its own Chromium."""
     folder = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
-    places = (
-        [Path(folder)] if folder else [Path.home() / place for place in _DOWNLOADED]
-    )
+    places = [Path(folder)] if folder else [Path.home() / place for place in _DOWNLOADED]
     return any(list(place.glob("chromium-*")) for place in places)

@@ -51,12 +51,8 @@ class BrowserObservation(Observation):
 
     url: str | None = Field(default=None, description="The address of the page.")
     title: str | None = Field(default=None, description="Its title.")
-    steps_done: int = Field(
-        default=0, description="How many of the calls were carried out."
-    )
-    error: str | None = Field(
-        default=None, description="Why the first call that failed did so."
-    )
+    steps_done: int = Field(default=0, description="How many of the calls were carried out.")
+    error: str | None = Field(default=None, description="Why the first call that failed did so.")
 
 
 _DESCRIPTION = """\
@@ -90,13 +86,9 @@ class BrowserTool(ToolDefinition[BrowserAction, BrowserObservation]):
     def is_usable(cls) -> bool | Unusable:
         """Tell whether Python has threads, and Playwright and a Chromium are installed."""
         if not have_threads():
-            return Unusable(
-                f"The browser needs processes and threads, but {NO_THREADS}."
-            )
+            return Unusable(f"The browser needs processes and threads, but {NO_THREADS}.")
         if find_spec("playwright") is None:
-            return Unusable(
-                f"The browser needs Playwright. {how_to_install_extra('browser')}"
-            )
+            return Unusable(f"The browser needs Playwright. {how_to_install_extra('browser')}")
         if find_chromium() is None and not playwright_has_one():
             return Unusable(
                 "The browser needs Chromium or Chrome. Install one, for example with "

@@ -16,8 +16,10 @@ from toolbench.tools.browser.definition import BrowserAction, BrowserObservation
 from toolbench.tools.browser.page_script import Step, parse
 from toolbench.tools.failure_sentence import RunError
 
-_MAX_SNAPSHOT = 30_000  # characters of a snapshot
-_CLOSING = 15.0  # the most seconds to wait until a browser has closed
+# Characters of a snapshot
+_MAX_SNAPSHOT = 30_000
+# The most seconds to wait until a browser has closed
+_CLOSING = 15.0
 
 
 class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
@@ -47,9 +49,7 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
         self._busy = Lock()
         self._future: Future[BrowserObservation] | None = None
 
-    def __call__(
-        self, action: BrowserAction, conversation: Any = None
-    ) -> BrowserObservation:
+    def __call__(self, action: BrowserAction, conversation: Any = None) -> BrowserObservation:
         """Carry out the steps of *action*, and return the state of the page after them."""
         try:
             steps = parse(action.code)
@@ -59,9 +59,7 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
                     raise RunError(msg)
                 return self._waited(portal.start(self._perform, steps))
         except RunError as failure:
-            return BrowserObservation.from_text(
-                str(failure), is_error=True, error=str(failure)
-            )
+            return BrowserObservation.from_text(str(failure), is_error=True, error=str(failure))
 
     def _waited(self, future: Future[BrowserObservation]) -> BrowserObservation:
         self._future = future
@@ -71,7 +69,8 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
             msg = "The browser was interrupted. noop() shows where it is."
             raise RunError(msg) from error
         finally:
-            future.cancel()  # it has ended already, unless this thread was interrupted
+            # It has ended already, unless this thread was interrupted
+            future.cancel()
             self._future = None
 
     async def _perform(self, steps: list[Step]) -> BrowserObservation:
@@ -108,9 +107,7 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
             await session.close()
         if self._session is None:
             try:
-                self._session = await Session.open(
-                    self._executable, self._arguments, self._size
-                )
+                self._session = await Session.open(self._executable, self._arguments, self._size)
             except Error as error:
                 msg = f"No browser could be started: {said(error)}"
                 raise RunError(msg) from error
@@ -134,9 +131,7 @@ def _content(state: State, error: str | None) -> list[Content]:
     snapshot = state.snapshot
     if len(snapshot) > _MAX_SNAPSHOT:
         missing = len(snapshot) - _MAX_SNAPSHOT
-        snapshot = (
-            f"{snapshot[:_MAX_SNAPSHOT]}\n[… {missing:,} more characters: scroll …]"
-        )
+        snapshot = f"{snapshot[:_MAX_SNAPSHOT]}\n[… {missing:,} more characters: scroll …]"
     lines = [*([error] if error else []), *state.notes]
     lines += [f"Page: {state.title}", f"URL: {state.url}", "", snapshot or "(empty)"]
     content: list[Content] = [TextContent(text="\n".join(lines))]

@@ -17,7 +17,8 @@ Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
 
 _REF = re.compile(r"\[?(?:aria-)?(?:ref=)?((?:f\d+)?e\d+)\]?")
 _SCHEMES = ("http", "https", "about", "data")
-_LONGEST_WAIT = 60_000  # milliseconds
+# Milliseconds
+_LONGEST_WAIT = 60_000
 
 
 async def _element(page: Any, bid: str) -> Any:

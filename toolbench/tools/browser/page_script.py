@@ -13,7 +13,8 @@ from toolbench.jsonschema.validation.problems import pydantic_problems
 from toolbench.tools.browser.page_functions import FUNCTIONS, Function
 from toolbench.tools.failure_sentence import RunError
 
-_LONGEST = 100_000  # characters of code; longer code is refused
+# Characters of code; longer code is refused
+_LONGEST = 100_000
 
 
 class Step(NamedTuple):
@@ -53,9 +54,7 @@ def signature_of(function: Function) -> str:
     """Return the signature of *function* for a model: `click(bid: str, button: ... = 'left')`."""
     signature = inspect.signature(function)
     visible = [p for p in signature.parameters.values() if p.name != "page"]
-    parameters = signature.replace(
-        parameters=visible, return_annotation=inspect.Signature.empty
-    )
+    parameters = signature.replace(parameters=visible, return_annotation=inspect.Signature.empty)
     return f"{function.__name__}{parameters}".replace("typing.", "")
 
 
@@ -73,15 +72,11 @@ def _step(statement: ast.stmt) -> Step:
     function = FUNCTIONS[name]
     try:
         positional = [ast.literal_eval(argument) for argument in call.args]
-        keywords = {
-            str(k.arg): ast.literal_eval(k.value) for k in call.keywords if k.arg
-        }
+        keywords = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords if k.arg}
         if len(keywords) != len(call.keywords):
             msg = "** is not understood"
             raise ValueError(msg)
-        bound = (
-            inspect.signature(function).bind(None, *positional, **keywords).arguments
-        )
+        bound = inspect.signature(function).bind(None, *positional, **keywords).arguments
         bound.pop("page")
         fields = _shape(function).model_validate(bound)
     except ValidationError as error:

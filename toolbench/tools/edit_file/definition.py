@@ -29,27 +29,21 @@ class EditFileAction(Action):
         ge=-1,
         description="The first line of the part, counted from 1; -1 to append at the end.",
     )
-    end: int = Field(
-        default=-1, ge=-1, description="The last line of the part; -1 for the end."
-    )
+    end: int = Field(default=-1, ge=-1, description="The last line of the part; -1 for the end.")
 
     @property
     def visualize(self) -> RenderableType:
         """The path, the part and the draft."""
         end = "the end" if self.end == -1 else str(self.end)
         part = "at the end" if self.start == -1 else f"lines {self.start} to {end}"
-        return Text.assemble(
-            ("edit ", "bold"), (self.path, "cyan"), f" {part}\n", self.content
-        )
+        return Text.assemble(("edit ", "bold"), (self.path, "cyan"), f" {part}\n", self.content)
 
 
 class EditFileObservation(Observation):
     """The result of an edit: the text of the file before and after the edit."""
 
     path: str | None = Field(default=None, description="The file.")
-    old_content: str | None = Field(
-        default=None, description="The text before the edit."
-    )
+    old_content: str | None = Field(default=None, description="The text before the edit.")
     new_content: str | None = Field(default=None, description="The text after it.")
 
     @property
@@ -124,8 +118,6 @@ class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
                     idempotentHint=False,
                     openWorldHint=False,
                 ),
-                executor=EditFileExecutor(
-                    llm, conv_state, workspace_root=workspace_root
-                ),
+                executor=EditFileExecutor(llm, conv_state, workspace_root=workspace_root),
             )
         ]

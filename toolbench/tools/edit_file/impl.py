@@ -20,7 +20,8 @@ from toolbench.tools.file_editor.impl import FileEditorExecutor
 from toolbench.tools.files.textfile import TextFile
 from toolbench.wording import counted
 
-_MOST = 500  # lines of a part
+# Lines of a part
+_MOST = 500
 _INSTRUCTIONS = """\
 You edit a part of a file. You are given the part as it is and a draft of it as it should be. \
 Where the draft leaves lines out (a comment such as `... unchanged ...` stands for them), take \
@@ -50,9 +51,7 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         self._model: Model = as_model(llm)
         self._editor = FileEditorExecutor(conv_state, workspace_root=workspace_root)
 
-    def __call__(
-        self, action: EditFileAction, conversation: Any = None
-    ) -> EditFileObservation:
+    def __call__(self, action: EditFileAction, conversation: Any = None) -> EditFileObservation:
         """Edit the part of the file that *action* names; if a step fails, nothing is changed."""
         try:
             return self._edited(action, conversation)
@@ -74,18 +73,14 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         """Tell whether the history of this executor has the edit that *action* asked for."""
         return self._editor.remembers(action)
 
-    def undo_recorded(
-        self, action: EditFileAction, observation: Any
-    ) -> EditFileObservation:
+    def undo_recorded(self, action: EditFileAction, observation: Any) -> EditFileObservation:
         """Undo an edit that another executor made: it got *action* and returned *observation*."""
         return _as_ours(self._editor.undo_recorded(action, observation))
 
     def _edited(self, action: EditFileAction, conversation: Any) -> EditFileObservation:
         target = FileEditorAction(command="str_replace", path=action.path)
         if not self._editor.exists(target):
-            new = FileEditorAction(
-                command="create", path=action.path, file_text=action.content
-            )
+            new = FileEditorAction(command="create", path=action.path, file_text=action.content)
             return _as_ours(self._editor.create(new, action))
         file = self._editor.read(target)
         first, last = _part(action, file.text)

@@ -17,9 +17,7 @@ class SecretMarks:
         unique = dict.fromkeys(data[start:end] for start, end in spans)
         known = [secret.decode(errors=_ANY) for secret in unique]
         is_only = len(known) == 1 and MARK not in text
-        self._marks = {
-            secret: _mark(n, is_only=is_only) for n, secret in enumerate(known, 1)
-        }
+        self._marks = {secret: _mark(n, is_only=is_only) for n, secret in enumerate(known, 1)}
         self._before = text
 
     def put_in(self, text: str) -> str:

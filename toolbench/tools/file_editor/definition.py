@@ -21,9 +21,7 @@ class FileEditorAction(Action):
     """One command on one file."""
 
     command: Command = Field(description="What to do.")
-    path: str = Field(
-        description="Absolute path of the file; `view` also takes a directory."
-    )
+    path: str = Field(description="Absolute path of the file; `view` also takes a directory.")
     file_text: str | None = Field(
         default=None, description="For `create`: the whole text of the new file."
     )
@@ -69,12 +67,8 @@ class FileEditorObservation(Observation):
 
     command: Command = Field(description="The command that ran.")
     path: str | None = Field(default=None, description="The file it ran on.")
-    prev_exist: bool = Field(
-        default=True, description="Whether the file was there before."
-    )
-    old_content: str | None = Field(
-        default=None, description="The text before the edit."
-    )
+    prev_exist: bool = Field(default=True, description="Whether the file was there before.")
+    old_content: str | None = Field(default=None, description="The text before the edit.")
     new_content: str | None = Field(default=None, description="The text after it.")
 
     @property
@@ -83,9 +77,7 @@ class FileEditorObservation(Observation):
         changed = self.old_content != self.new_content
         if self.is_error or not changed:
             return super().visualize
-        head = Text.assemble(
-            (self.command, "bold"), " ", (self.path or "", "cyan"), "\n"
-        )
+        head = Text.assemble((self.command, "bold"), " ", (self.path or "", "cyan"), "\n")
         return head.append_text(diff(self.old_content or "", self.new_content or ""))
 
 
@@ -165,6 +157,7 @@ class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
         ]
 
 
-StrReplaceEditorAction = FileEditorAction  # the names in OpenHands
+# The names in OpenHands
+StrReplaceEditorAction = FileEditorAction
 StrReplaceEditorObservation = FileEditorObservation
 StrReplaceEditorTool = FileEditorTool

@@ -71,7 +71,8 @@ class History:
         file between the two edits.
         """
         with self._lock:
-            if edit in self._edits:  # later edits of other files may have removed it
+            # Later edits of other files may have removed it
+            if edit in self._edits:
                 self._edits.remove(edit)
             previous = self._last(edit.path)
             if previous is not None and previous.left == edit.stamp_before:

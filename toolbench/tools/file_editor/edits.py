@@ -8,8 +8,10 @@ from toolbench.tools.file_editor.excerpt import around, line_count, offset_of
 from toolbench.tools.files.textfile import TextFile
 from toolbench.wording import counted
 
-_AROUND = 4  # lines shown before and after a change
-_MAX_NAMED = 100  # line numbers named when a text occurs too often
+# Lines shown before and after a change
+_AROUND = 4
+# Line numbers named when a text occurs too often
+_MAX_NAMED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,7 @@ def replacement(file: TextFile, old: str, new: str) -> Change:
         RunError: If *old* is empty, equals *new*, or does not occur exactly once.
     """
     if not old:
-        msg = (
-            "old_str is empty. Give the text to replace, or use `insert` to add lines."
-        )
+        msg = "old_str is empty. Give the text to replace, or use `insert` to add lines."
         raise RunError(msg)
     if old == new:
         msg = "old_str and new_str are the same, so nothing would change. Give another new_str."
@@ -54,9 +54,8 @@ def replacement(file: TextFile, old: str, new: str) -> Change:
             _check_unique(file.text, old_text, at)
             crlf = "\r\n" in old_text or file.newline == "\r\n"
             inserted = _crlf(new) if crlf else new
-            changed = file.text.replace(
-                old_text, inserted, 1
-            )  # one copy of a large text
+            # One copy of a large text
+            changed = file.text.replace(old_text, inserted, 1)
             line = file.text.count("\n", 0, at) + 1
             return Change(changed, at, at + len(inserted), line, note)
     msg = (

@@ -5,8 +5,10 @@ from toolbench.tools.files.ascii_text import Text
 MAX_CHARACTERS = 16_000
 """About the most characters of a file that a model gets in one call."""
 _HALF = MAX_CHARACTERS // 2
-_NUMBER = 8  # characters that a number and a line end add to a line
-_STEP = 64 * 1024  # characters searched at once
+# Characters that a number and a line end add to a line
+_NUMBER = 8
+# Characters searched at once
+_STEP = 64 * 1024
 
 
 def line_count(text: Text, start: int = 0) -> int:

@@ -25,9 +25,7 @@ def listing(directory: Entry) -> str:
             entries = _sorted(descriptor)
             hidden = sum(entry.name.startswith(".") for entry in entries)
             above = path.rstrip("/")
-            lines = [
-                line for entry in entries for line in _lines(descriptor, above, entry)
-            ]
+            lines = [line for entry in entries for line in _lines(descriptor, above, entry)]
     except OSError as error:
         raise run_error(error, f"list {readable(path)}") from None
     listed_lines = [readable(line) for line in lines[:MAX_ENTRIES]]
@@ -39,7 +37,9 @@ def _head(directory: str, hidden: int, total: int) -> str:
     if hidden:
         head += f", {hidden:,} hidden left out"
     if total > MAX_ENTRIES:
-        head += f", the first {MAX_ENTRIES:,} of {total:,} entries (view a directory below it for more)"
+        head += (
+            f", the first {MAX_ENTRIES:,} of {total:,} entries (view a directory below it for more)"
+        )
     return head + (":" if total else ": empty")
 
 

@@ -49,9 +49,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         self.places = Places(working_dir, working_dir if workspace_root else None)
         self._history = History()
         self._known = KnownFiles()
-        self._commands: dict[
-            str, Callable[[FileEditorAction], FileEditorObservation]
-        ] = {
+        self._commands: dict[str, Callable[[FileEditorAction], FileEditorObservation]] = {
             "view": self._view,
             "create": self._create,
             "str_replace": self._str_replace,
@@ -59,9 +57,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
             "undo_edit": self._undo,
         }
 
-    def __call__(
-        self, action: FileEditorAction, conversation: Any = None
-    ) -> FileEditorObservation:
+    def __call__(self, action: FileEditorAction, conversation: Any = None) -> FileEditorObservation:
         """Run the command of *action* on its file."""
         return self._result_of(action, partial(self._commands[action.command], action))
 
@@ -160,15 +156,11 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
 
     # --- changing -----------------------------------------------------------------
 
-    def create(
-        self, action: FileEditorAction, asked_by: object
-    ) -> FileEditorObservation:
+    def create(self, action: FileEditorAction, asked_by: object) -> FileEditorObservation:
         """Create the file that *action* describes; the edit gets the key *asked_by*, for `take_back`."""
         return self._result_of(action, partial(self._create, action, asked_by))
 
-    def _create(
-        self, action: FileEditorAction, asked_by: object = None
-    ) -> FileEditorObservation:
+    def _create(self, action: FileEditorAction, asked_by: object = None) -> FileEditorObservation:
         path = self.places.absolute(action.path)
         if action.file_text is None:
             msg = "`create` needs `file_text`: call it again with the text of the file."
@@ -195,7 +187,8 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
                 raise RunError(msg)
             try:
                 stamp = disk.write(entry, data, None)
-            except BaseException:  # also an interrupt: no new folder is left behind
+            except BaseException:
+                # Also an interrupt: no new folder is left behind
                 entry.unmake()
                 raise
             self._history.add(Edit(entry.path, None, None, stamp, asked_by))
@@ -203,9 +196,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
     def _str_replace(self, action: FileEditorAction) -> FileEditorObservation:
         old, new = action.old_str, action.new_str or ""
         if old is None:
-            msg = (
-                "`str_replace` needs `old_str`: call it again with the text to replace."
-            )
+            msg = "`str_replace` needs `old_str`: call it again with the text to replace."
             raise RunError(msg)
         return self.edit(action, lambda text: replacement(text, old, new))
 
@@ -238,22 +229,16 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
             edited = change(file)
             stamp = disk.write(entry, file.encode(edited.text), disk_file.stamp)
             before, stamp_before = disk_file.data, disk_file.stamp
-            self._history.add(
-                Edit(entry.path, before, stamp_before, stamp, asked_by or action)
-            )
+            self._history.add(Edit(entry.path, before, stamp_before, stamp, asked_by or action))
         text = f"Edited {action.path}{edited.note}:\n{edited.surroundings}"
         return self._changed(action, file, edited.text, text)
 
-    def _undo(
-        self, action: FileEditorAction, asked_by: object = None
-    ) -> FileEditorObservation:
+    def _undo(self, action: FileEditorAction, asked_by: object = None) -> FileEditorObservation:
         path = self.places.absolute(action.path)
         with self.places.entry(path) as entry, file_locks(entry.path):
             return self._taken_back(action, entry, asked_by)
 
-    def _undo_recorded(
-        self, action: FileEditorAction, observation: Any
-    ) -> FileEditorObservation:
+    def _undo_recorded(self, action: FileEditorAction, observation: Any) -> FileEditorObservation:
         recorded = RecordedEdit.of(observation)
         path = self.places.absolute(action.path)
         with self.places.entry(path) as entry, file_locks(entry.path):
@@ -269,7 +254,9 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
     ) -> FileEditorObservation:
         edit = self._history.last(entry.path)
         if edit is None:
-            msg = f"There is no edit of {action.path} to undo: this editor made none, or dropped it."
+            msg = (
+                f"There is no edit of {action.path} to undo: this editor made none, or dropped it."
+            )
             raise RunError(msg)
         if asked_by is not None and edit.action != asked_by:
             msg = (
@@ -340,9 +327,8 @@ def _numbered(action: FileEditorAction, lines: Lines, traits: str) -> str:
 
 
 def _view_of(action: FileEditorAction, text: str) -> FileEditorObservation:
-    return FileEditorObservation.from_text(
-        text, command="view", path=readable(action.path)
-    )
+    return FileEditorObservation.from_text(text, command="view", path=readable(action.path))
 
 
-StrReplaceEditorExecutor = FileEditorExecutor  # the name in OpenHands
+# The name in OpenHands
+StrReplaceEditorExecutor = FileEditorExecutor

@@ -13,9 +13,12 @@ from toolbench.tools.file_editor.excerpt import forward, line_count, offset_of
 from toolbench.tools.files.ascii_text import AsciiText, Text
 from toolbench.tools.files.entry import Entry
 
-_BLOCK = 64 * 1024  # bytes from one count of lines to the next
-_LARGE = 1024 * 1024  # bytes: for a smaller file, reading is as fast as using the index
-_FILES = 16  # the most files whose line positions are kept
+# Bytes from one count of lines to the next
+_BLOCK = 64 * 1024
+# Bytes: for a smaller file, reading is as fast as using the index
+_LARGE = 1024 * 1024
+# The most files whose line positions are kept
+_FILES = 16
 _AT_REST = 3_000_000_000  # nanoseconds: the times of some file systems are this coarse
 
 
@@ -74,7 +77,8 @@ def lines_of(text: Text, first: int, last: int) -> Lines:
     """Return the lines of *text*, the whole text of a file, from *first* to *last* (-1 for the end)."""
     start = offset_of(text, max(first, 1))
     above = first - 1 if start < len(text) and first > 1 else 0
-    total = above + line_count(text, start if above else 0)  # each line end once
+    # Each line end once
+    total = above + line_count(text, start if above else 0)
     end = len(text)
     if first <= last < total:
         end = offset_of(text, last - first + 2, start)

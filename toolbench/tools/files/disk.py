@@ -52,7 +52,8 @@ def read(entry: Entry) -> Snapshot:
     """
     path = readable(str(entry.raw_path))
     try:
-        _check_regular(entry.stat(), path)  # opening a device may have an effect
+        # Opening a device may have an effect
+        _check_regular(entry.stat(), path)
         with entry.opened(os.O_RDONLY) as file:
             info = os.fstat(file)
             _check_regular(info, path)
@@ -67,7 +68,8 @@ def read(entry: Entry) -> Snapshot:
 def _check_regular(info: os.stat_result | None, path: str) -> None:
     if info is None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-    if not stat.S_ISREG(info.st_mode):  # a pipe or device might never end
+    # A pipe or device might never end
+    if not stat.S_ISREG(info.st_mode):
         msg = f"{path} is not a regular file: only regular files can be read."
         raise RunError(msg)
     _check_size(info.st_size, path)
@@ -120,8 +122,10 @@ def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
                 else:
                     write_in_place(entry, data, beside)
                     stamp = Stamp.of(entry)
-            finally:  # leave no incomplete file
-                with suppress(OSError):  # the file itself is complete, old or new
+            finally:
+                # Leave no incomplete file
+                # The file itself is complete, old or new
+                with suppress(OSError):
                     beside.unlink(missing_ok=True)
         return stamp
     except OSError as error:
@@ -149,9 +153,8 @@ def fill(beside: Entry, data: bytes, *, like: Entry) -> bool:
         attributes, and *like* has no other name.
     """
     info = like.stat()
-    mode = (
-        0o666 if info is None else 0o600
-    )  # never readable by more people than the old file
+    # Never readable by more people than the old file
+    mode = 0o666 if info is None else 0o600
     with beside.opened(os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode) as file:
         _write_all(file, data)
         if info is None:
@@ -176,7 +179,8 @@ def put_in_place(beside: Entry, entry: Entry, *, is_new: bool) -> None:
         except FileExistsError:
             check_unchanged(entry, None)
             raise
-        except OSError:  # a file system without hard links
+        except OSError:
+            # A file system without hard links
             beside.replace(entry)
     else:
         beside.replace(entry)
@@ -198,7 +202,8 @@ def write_in_place(entry: Entry, data: bytes, beside: Entry) -> None:
             _write_all(target, old)
         try:
             _overwrite(file, data)
-        except BaseException:  # also an interrupt: do not leave the file half written
+        except BaseException:
+            # Also an interrupt: do not leave the file half written
             _restore(file, old, entry, beside)
             raise
 
@@ -220,7 +225,8 @@ def _overwrite(file: int, data: bytes) -> None:
     size = os.fstat(file).st_size
     if len(data) > size and hasattr(os, "posix_fallocate"):
         try:
-            os.posix_fallocate(file, size, len(data) - size)  # check for free space
+            # Check for free space
+            os.posix_fallocate(file, size, len(data) - size)
         except OSError as error:
             if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
                 raise
@@ -254,9 +260,7 @@ def check_writable(entry: Entry) -> None:
     Raises:
         PermissionError: If this user may not write *entry*.
     """
-    if entry.stat() is not None and not os.access(
-        entry.name, os.W_OK, dir_fd=entry.directory
-    ):
+    if entry.stat() is not None and not os.access(entry.name, os.W_OK, dir_fd=entry.directory):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(entry.path))
 
 
@@ -312,11 +316,13 @@ def _copy_attributes(new: int, old: int) -> None:
 
 
 def _attributes(file: int) -> dict[str, bytes]:
-    if not hasattr(os, "listxattr"):  # macOS
+    # macOS
+    if not hasattr(os, "listxattr"):
         return {}
     try:
         return {name: os.getxattr(file, name) for name in os.listxattr(file)}
     except OSError as error:
-        if error.errno in _NONE:  # the file system has no attributes
+        # The file system has no attributes
+        if error.errno in _NONE:
             return {}
         raise

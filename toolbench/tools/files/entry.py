@@ -12,8 +12,10 @@ from typing import NamedTuple, Self
 
 from toolbench.tools.files.regular_file import WAITS_FOR_NOTHING
 
-_LINKS = 40  # the most links that are followed, as in the kernel
-_LONGEST = os.pathconf("/", "PC_PATH_MAX")  # bytes; no program opens a longer path
+# The most links that are followed, as in the kernel
+_LINKS = 40
+# Bytes; no program opens a longer path
+_LONGEST = os.pathconf("/", "PC_PATH_MAX")
 # Linux: enough to open files below a directory without the right to list it.
 _SEARCH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 _SAFE = os.O_NOFOLLOW | WAITS_FOR_NOTHING
@@ -73,7 +75,8 @@ class Entry:
         try:
             walk.go(path, follow=follow, make=make)
             entry = cls(os.dup(walk.directory), walk.path, path)
-        except BaseException:  # also an interrupt: leave no new folder
+        except BaseException:
+            # Also an interrupt: leave no new folder
             walk.unmake()
             raise
         finally:
@@ -236,7 +239,8 @@ class _Walk:
         try:
             return Path(os.readlink(name, dir_fd=self.directory))
         except OSError as error:
-            if error.errno in (errno.EINVAL, errno.ENOENT):  # not a link, or no file
+            # Not a link, or no file
+            if error.errno in (errno.EINVAL, errno.ENOENT):
                 return None
             raise self._safe_error(error) from None
 
@@ -256,7 +260,8 @@ class _Walk:
         self._names.append(_Directory(name, identity_of(os.fstat(below))))
 
     def _make(self, name: str) -> None:
-        with suppress(FileExistsError):  # another program just made it
+        # Another program just made it
+        with suppress(FileExistsError):
             os.mkdir(name, dir_fd=self.directory)
             path = self.path / name
             self.new_folders.append(Entry(os.dup(self.directory), path, path))

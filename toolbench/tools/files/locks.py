@@ -17,9 +17,11 @@ if sys.platform != "win32":
 
 PATIENCE = 10.0
 """The seconds to wait for another process that has locked a file."""
-_PAUSE = 0.005  # seconds between two tries to lock a file
+# Seconds between two tries to lock a file
+_PAUSE = 0.005
 
-_locks: WeakValueDictionary[Path, Lock] = WeakValueDictionary()  # locks that are in use
+# Locks that are in use
+_locks: WeakValueDictionary[Path, Lock] = WeakValueDictionary()
 _looking_up = Lock()
 
 
@@ -55,7 +57,8 @@ def _files_locked(paths: list[Path]) -> Iterator[None]:
     due = monotonic() + PATIENCE
     with ExitStack() as stack:
         while (locked := _locked_elsewhere(paths, stack)) is not None:
-            stack.close()  # hold no lock while waiting: no deadlock
+            # Hold no lock while waiting: no deadlock
+            stack.close()
             if monotonic() > due:
                 msg = (
                     f"{readable(str(locked))} is locked by another program; nothing was "
@@ -74,14 +77,17 @@ def _locked_elsewhere(paths: Iterable[Path], stack: ExitStack) -> Path | None:
     """
     ours: set[tuple[int, int]] = set()
     for path in paths:
-        with suppress(OSError):  # no file, or no permission: the edit reports it
+        # No file, or no permission: the edit reports it
+        with suppress(OSError):
             file = open_regular(str(path))
             stack.callback(os.close, file)
             inode = _inode(os.fstat(file))
             if inode in ours:
-                continue  # another name of the same file
+                # Another name of the same file
+                continue
             if not _lock(file, stack) or _inode(path.stat()) != inode:
-                return path  # or another file replaced it before the lock
+                # Or another file replaced it before the lock
+                return path
             ours.add(inode)
     return None
 
@@ -98,7 +104,8 @@ def _lock(file: int, stack: ExitStack) -> bool:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:  # a file system without locks
+    except OSError:
+        # A file system without locks
         return True
     # explicit, because closing does not unlock a file that a forked child has open too
     stack.callback(fcntl.flock, file, fcntl.LOCK_UN)

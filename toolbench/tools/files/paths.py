@@ -63,7 +63,8 @@ def resource_of(path: str | Path) -> str:
     """Return the name of the file at *path* for `DeclaredResources`; links are followed."""
     try:
         return f"file:{os.path.realpath(path)}"
-    except (OSError, ValueError):  # not a path: the call reports it
+    except (OSError, ValueError):
+        # Not a path: the call reports it
         return f"file:{path}"
 
 

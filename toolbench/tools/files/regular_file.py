@@ -20,7 +20,8 @@ def open_regular(path: str) -> int:
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file", path)
-    except BaseException:  # also an interrupt: close the descriptor
+    except BaseException:
+        # Also an interrupt: close the descriptor
         os.close(file)
         raise
     return file

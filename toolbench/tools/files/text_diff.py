@@ -10,7 +10,8 @@ CONTEXT = 2
 MAX_LINES = 200
 """The highest number of lines in a diff."""
 _MAX_COMPARED = (
-    2_000  # lines; matching is quadratic, so in a longer change no lines are matched
+    # Lines; matching is quadratic, so in a longer change no lines are matched
+    2_000
 )
 _STYLES = {"-": "red", "+": "green", " ": "dim"}
 
@@ -60,9 +61,7 @@ def _changes(old: list[str], new: list[str]) -> Iterator[_Change]:
     if i_end + j_end - 2 * head > _MAX_COMPARED:
         yield "replace", head, i_end, head, j_end
     else:
-        matcher = SequenceMatcher(
-            None, old[head:i_end], new[head:j_end], autojunk=False
-        )
+        matcher = SequenceMatcher(None, old[head:i_end], new[head:j_end], autojunk=False)
         for tag, i, i2, j, j2 in matcher.get_opcodes():
             yield tag, i + head, i2 + head, j + head, j2 + head
     yield "equal", i_end, i_end + after, j_end, j_end + after

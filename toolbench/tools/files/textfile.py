@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.files.ascii_text import AsciiText, Text
 
-_BOMS = (  # UTF-32 first: its mark begins with the mark of UTF-16
+# UTF-32 first: its mark begins with the mark of UTF-16
+_BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -15,9 +16,11 @@ _BOMS = (  # UTF-32 first: its mark begins with the mark of UTF-16
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _ASCII = "".join(map(chr, range(128)))
-_SAMPLE = 64 * 1024  # bytes used to guess an encoding
+# Bytes used to guess an encoding
+_SAMPLE = 64 * 1024
 _CRLF = "CRLF line ends"
-_FEW = 30  # words with accents: fewer are not enough to guess the language
+# Words with accents: fewer are not enough to guess the language
+_FEW = 30
 _HIGH = re.compile(rb"[\x80-\xff]+")
 _UNDECODABLE = re.compile("[\udc80-\udcff]")
 _FOREIGN = re.compile("[^\0-\x7f\udc80-\udcff]")
@@ -69,7 +72,8 @@ class TextFile:
 
 def newline_of(text: Text) -> str:
     r"""Return the line end of *text*: `\r\n` if all line ends are `\r\n`, else `\n`."""
-    if "\r" not in text:  # much faster than counting
+    # Much faster than counting
+    if "\r" not in text:
         return "\n"
     crlf = text.count("\r\n")
     return "\r\n" if crlf and crlf == text.count("\n") else "\n"
@@ -146,9 +150,11 @@ def _guess(data: bytes) -> str:
     best = from_bytes(data[:_SAMPLE]).best()
     likely = "latin-1" if best is None else best.encoding
     if not is_multi_byte_encoding(likely) and _is_sprinkled(data[:_SAMPLE]):
-        return "cp1252"  # too few accents for a guess: take the most common
+        # Too few accents for a guess: take the most common
+        return "cp1252"
     contains_ascii = _ASCII.encode(likely, "replace") == _ASCII.encode()
-    return likely if contains_ascii else "latin-1"  # few bytes may look like UTF-16
+    # Few bytes may look like UTF-16
+    return likely if contains_ascii else "latin-1"
 
 
 def _is_sprinkled(data: bytes) -> bool:

@@ -55,9 +55,8 @@ def change_together(changes: Sequence[FileChange]) -> None:
                 spare = closing.enter_context(change.entry.beside())
                 _swap(change, new, spare, undo, done)
             undo.pop_all()
-            with suppress(
-                OSError
-            ):  # all changes are done; only an old copy may be left
+            # All changes are done; only an old copy may be left
+            with suppress(OSError):
                 done.close()
     except OSError as error:
         raise run_error(error, f"write {path}") from None
@@ -100,7 +99,8 @@ def _swap(
         undo.callback(spare.unlink, missing_ok=True)
         try:
             entry.link(spare)
-        except OSError:  # a file system without hard links
+        except OSError:
+            # A file system without hard links
             disk.fill(spare, disk.read(entry).data, like=entry)
         undo.callback(spare.replace, entry)
     if new is None:

@@ -14,9 +14,7 @@ from toolbench.tools.search.search_tool import SearchTool, search_annotations
 class GlobAction(Action):
     """Find files by their paths."""
 
-    pattern: str = Field(
-        description="The glob to match, such as `**/*.py` or `src/**/*.{ts,tsx}`."
-    )
+    pattern: str = Field(description="The glob to match, such as `**/*.py` or `src/**/*.{ts,tsx}`.")
     path: str | None = Field(
         default=None,
         description="The directory to search; the working directory if left out.",
@@ -32,14 +30,10 @@ class GlobAction(Action):
 class GlobObservation(Observation):
     """The files whose paths match."""
 
-    files: list[str] = Field(
-        default=[], description="Absolute paths, those changed last first."
-    )
+    files: list[str] = Field(default=[], description="Absolute paths, those changed last first.")
     pattern: str = Field(description="The glob that was matched.")
     search_path: str = Field(description="The directory that was searched.")
-    truncated: bool = Field(
-        default=False, description="Whether there are more files than these."
-    )
+    truncated: bool = Field(default=False, description="Whether there are more files than these.")
 
 
 _DESCRIPTION = """\

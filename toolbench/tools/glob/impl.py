@@ -23,9 +23,7 @@ from toolbench.tools.search.place import place_of, resolved, split_pattern
 class GlobExecutor(ToolExecutor[GlobAction, GlobObservation]):
     """The executor of glob; any number of calls can run at the same time."""
 
-    def __init__(
-        self, conv_state: Any = None, *, working_dir: str | Path | None = None
-    ) -> None:
+    def __init__(self, conv_state: Any = None, *, working_dir: str | Path | None = None) -> None:
         """Make an executor; *working_dir* is the directory for calls without a path.
 
         If *working_dir* is None, it is the working directory of *conv_state*; if both are None, the

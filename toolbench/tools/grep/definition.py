@@ -21,8 +21,7 @@ class GrepAction(Action):
     )
     path: str | None = Field(
         default=None,
-        description="The directory, or the one file, to search; the working directory if "
-        "left out.",
+        description="The directory, or the one file, to search; the working directory if left out.",
     )
     include: str | None = Field(
         default=None,
@@ -42,17 +41,13 @@ class GrepAction(Action):
 class GrepObservation(Observation):
     """The files that have a matching line."""
 
-    matches: list[str] = Field(
-        default=[], description="Absolute paths, those changed last first."
-    )
+    matches: list[str] = Field(default=[], description="Absolute paths, those changed last first.")
     pattern: str = Field(description="The regular expression that was looked for.")
     search_path: str = Field(description="The directory or file that was searched.")
     include_pattern: str | None = Field(
         default=None, description="The glob that files had to match."
     )
-    truncated: bool = Field(
-        default=False, description="Whether more files match than these."
-    )
+    truncated: bool = Field(default=False, description="Whether more files match than these.")
 
 
 _DESCRIPTION = """\

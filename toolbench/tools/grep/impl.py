@@ -22,9 +22,7 @@ from toolbench.tools.search.place import place_of
 class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
     """The executor of grep; any number of calls can run at the same time."""
 
-    def __init__(
-        self, conv_state: Any = None, *, working_dir: str | Path | None = None
-    ) -> None:
+    def __init__(self, conv_state: Any = None, *, working_dir: str | Path | None = None) -> None:
         """Make an executor; *working_dir* is the directory for calls without a path.
 
         If *working_dir* is None, it is the working directory of *conv_state*; if both are None, the
@@ -56,9 +54,7 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
         stopped = self._interrupts.since_now()
         line_pattern = LinePattern(action.pattern, stopped)
         place = place_of(action.path, self.working_dir)
-        matches, directories = self._matching_files(
-            line_pattern, place, action.include, stopped
-        )
+        matches, directories = self._matching_files(line_pattern, place, action.include, stopped)
         if stopped():
             raise interrupted()
         where = readable(str(place))
@@ -112,9 +108,7 @@ class GrepExecutor(ToolExecutor[GrepAction, GrepObservation]):
             ordered = newest_first(walk.prefix, matching)
         else:
             paths = newest_first(walk.prefix, likely.intersection(files))
-            ordered = filter(
-                line_pattern.accepts, takewhile(lambda _: not stopped(), paths)
-            )
+            ordered = filter(line_pattern.accepts, takewhile(lambda _: not stopped(), paths))
         return list(islice(ordered, CAP + 1)), walk.unreadable
 
 

@@ -19,28 +19,28 @@ from toolbench.tools.search.interrupts import interrupted
 if TYPE_CHECKING:
     import regex
 
-_SNIFFED = 8 * 1024  # bytes or characters: a file with a NUL among these is binary
+# Bytes or characters: a file with a NUL among these is binary
+_SNIFFED = 8 * 1024
 _BLOCK = 64 * 1024
-_PATIENCE = (0.2, 0.8, 4.0)  # seconds of CPU for each attempt to match a line
-_QUICK = 10_000_000  # steps, which take a fraction of a second at worst
-_CHOICE = re.compile(r"[*+?{|]|\\[1-9]|\(\?P=")  # each can match in many ways
-_NESTED = re.compile(
-    r"\)\s*[*+{]|\(\?\w*x"
-)  # a repeated group, or the verbose mode, where comments may be in between
+# Seconds of CPU for each attempt to match a line
+_PATIENCE = (0.2, 0.8, 4.0)
+# Steps, which take a fraction of a second at worst
+_QUICK = 10_000_000
+# Each can match in many ways
+_CHOICE = re.compile(r"[*+?{|]|\\[1-9]|\(\?P=")
+# A repeated group, or the verbose mode, where comments may be in between
+_NESTED = re.compile(r"\)\s*[*+{]|\(\?\w*x")
 _SET = r"\[\^?\]?(?:\\.|[^\]\\])*\]"
 _NO_LINE_END = re.compile(rf"\\[^nx]|{_SET}", re.DOTALL)
-_DIFFERENT = re.compile(
-    rf"\\.|{_SET}|(?P<brace>\{{)(?!(?:\d+(?:,\d*)?|,\d*)\}})", re.DOTALL
-)
-_compiling = Lock()  # warning filters belong to the whole process
+_DIFFERENT = re.compile(rf"\\.|{_SET}|(?P<brace>\{{)(?!(?:\d+(?:,\d*)?|,\d*)\}})", re.DOTALL)
+# Warning filters belong to the whole process
+_compiling = Lock()
 
 
 class LinePattern:
     """A regular expression that is matched with the lines of files."""
 
-    def __init__(
-        self, pattern: str, stopped: Callable[[], bool] = lambda: False
-    ) -> None:
+    def __init__(self, pattern: str, stopped: Callable[[], bool] = lambda: False) -> None:
         """Compile *pattern*, which must match inside one line; case is ignored.
 
         Args:
@@ -71,16 +71,16 @@ class LinePattern:
         """
         try:
             file = open_regular(path)
-        except FileNotFoundError:  # it was removed since it was listed
+        except FileNotFoundError:
+            # It was removed since it was listed
             return False
         except OSError:
             self.unread += 1
             return False
         try:
             start = os.read(file, _BLOCK)
-            is_all = (
-                len(start) < _BLOCK
-            )  # true for nearly every file, so this path is fast
+            # True for nearly every file, so this path is fast
+            is_all = len(start) < _BLOCK
             if is_all and not self._may_be_in(start):
                 return False
             if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
@@ -128,8 +128,10 @@ class LinePattern:
         if not text:
             return False
         text = text.removesuffix("\n")
-        if self.needed:  # if the whole block does not match, no line does
-            with suppress(TimeoutError):  # each single line may be quick
+        # If the whole block does not match, no line does
+        if self.needed:
+            # Each single line may be quick
+            with suppress(TimeoutError):
                 match = self._attempt(text, _PATIENCE[0])
                 if match is None or "\n" not in match.group():
                     return match is not None
@@ -192,8 +194,10 @@ def _compiled(pattern: str) -> "regex.Pattern[str]":
 
     try:
         with _compiling, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # warnings of future and of old syntax
-            re.compile(pattern, re.IGNORECASE)  # `regex` accepts more than `re`
+            # Warnings of future and of old syntax
+            warnings.simplefilter("ignore")
+            # `regex` accepts more than `re`
+            re.compile(pattern, re.IGNORECASE)
             flags = regex.IGNORECASE | regex.MULTILINE | regex.VERSION0
             return regex.compile(_DIFFERENT.sub(_as_in_re, pattern), flags)
     except (re.error, regex.error, OverflowError, RecursionError) as error:

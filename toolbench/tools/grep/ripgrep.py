@@ -27,14 +27,19 @@ _OPTIONS = (
     "--files-with-matches",
     "--null",
     "--regex-size-limit=10M",
-    "--dfa-size-limit=100M",  # the default is 1 GB
+    # The default is 1 GB
+    "--dfa-size-limit=100M",
 )
-_SIMPLE = re.compile(r"\*\.(?:\w+|\{\w+(?:,\w+)*\})")  # has the same meaning in ripgrep
+# Has the same meaning in ripgrep
+_SIMPLE = re.compile(r"\*\.(?:\w+|\{\w+(?:,\w+)*\})")
 _MOST_GLOBS = 500
-_PATIENCE = 60.0  # seconds to wait for ripgrep's output
-_MOST_OUTPUT = 100_000_000  # bytes of paths
+# Seconds to wait for ripgrep's output
+_PATIENCE = 60.0
+# Bytes of paths
+_MOST_OUTPUT = 100_000_000
 _CHUNK = 1 << 16
-_MOST_MEMORY = 1_000_000_000  # bytes: ripgrep keeps each whole line in memory
+# Bytes: ripgrep keeps each whole line in memory
+_MOST_MEMORY = 1_000_000_000
 
 _Process = subprocess.Popen[bytes]
 
@@ -94,9 +99,7 @@ class Ripgrep:
             if process is not None:
                 self._end(process)
 
-    def _start(
-        self, walk: Walk, needed: Needed | None, include: str | None
-    ) -> _Process | None:
+    def _start(self, walk: Walk, needed: Needed | None, include: str | None) -> _Process | None:
         program = ripgrep()
         if program is None or needed is None or not _can_leave_out(walk.left_out):
             return None
@@ -109,7 +112,8 @@ class Ripgrep:
         try:
             process = subprocess.Popen(  # noqa: S603 - no shell; no argument is an option
                 guarded_quickly(program, arguments),
-                bufsize=0,  # the descriptors are read directly; a buffer would need more memory
+                # The descriptors are read directly; a buffer would need more memory
+                bufsize=0,
                 cwd=walk.base,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -120,7 +124,8 @@ class Ripgrep:
         _limit_memory(process)
         with self._lock:
             self._running.add(process)
-        if walk.is_stopped:  # `stop` was called before the process was in `_running`
+        # `stop` was called before the process was in `_running`
+        if walk.is_stopped:
             process.kill()
         return process
 
@@ -128,15 +133,15 @@ class Ripgrep:
         with self._lock:
             self._running.discard(process)
         process.kill()
-        with process:  # waits, and closes the pipes
+        # Waits, and closes the pipes
+        with process:
             pass
 
 
 def _limit_memory(process: _Process) -> None:
     """Limit the memory of *process*, if the system supports this."""
-    with suppress(
-        ImportError, AttributeError, OSError
-    ):  # Windows, macOS, or it has ended
+    # Windows, macOS, or it has ended
+    with suppress(ImportError, AttributeError, OSError):
         import resource  # noqa: PLC0415 - not there on Windows
 
         limits = (_MOST_MEMORY, _MOST_MEMORY)
@@ -161,7 +166,8 @@ def _output(process: _Process) -> bytes | None:
         return None
     output = bytearray()
     end = monotonic() + _PATIENCE
-    with PollSelector() as selector:  # needs no descriptor, and no thread
+    # Needs no descriptor, and no thread
+    with PollSelector() as selector:
         selector.register(process.stdout, EVENT_READ)
         while len(output) <= _MOST_OUTPUT:
             if not selector.select(max(0, end - monotonic())):

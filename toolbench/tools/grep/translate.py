@@ -24,11 +24,10 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _CHAR = r"\\x[0-9a-fA-F]{2}|\\[tfvrabn]|\\[^\w]|[^\\]"
-_MEMBER = re.compile(
-    rf"\\(?P<kind>[dDwWsS])|(?P<first>{_CHAR})(?:-(?P<last>{_CHAR}))?", re.DOTALL
-)
+_MEMBER = re.compile(rf"\\(?P<kind>[dDwWsS])|(?P<first>{_CHAR})(?:-(?P<last>{_CHAR}))?", re.DOTALL)
 _CONTROLS = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
-_KINDS = {  # the ASCII part of Python's classes
+# The ASCII part of Python's classes
+_KINDS = {
     "d": r"0-9",
     "D": r"\x00-/:-\x7f",
     "w": r"0-9A-Za-z_",
@@ -36,21 +35,27 @@ _KINDS = {  # the ASCII part of Python's classes
     "s": r"\x09-\x0d\x1c-\x20",
     "S": r"\x00-\x08\x0e-\x1b\x21-\x7f",
 }
-_HIGH = r"[\x80-\xff]+"  # one or several characters that are not ASCII
+# One or several characters that are not ASCII
+_HIGH = r"[\x80-\xff]+"
 _ANY = rf"(?:[\x00-\x7f]|{_HIGH})"
 _FIXED = {
     "open": "(?:",
     "close": ")",
     "bar": "|",
-    "begin": r"^(?:\xef\xbb\xbf)?",  # after a byte order mark
+    # After a byte order mark
+    "begin": r"^(?:\xef\xbb\xbf)?",
     "end": r"\r?$",
     "boundary": "(?:)",
     "dot": _ANY,
 }
-_FOLDED = {  # letters that match other letters than their capital too, if case is ignored
-    "i": r"(?:i|\xc4[\xb0\xb1])",  # the dotted capital and the dotless small i
-    "s": r"(?:s|\xc5\xbf)",  # the long s
-    "k": r"(?:k|\xe2\x84\xaa)",  # the Kelvin sign
+# Letters that match other letters than their capital too, if case is ignored
+_FOLDED = {
+    # The dotted capital and the dotless small i
+    "i": r"(?:i|\xc4[\xb0\xb1])",
+    # The long s
+    "s": r"(?:s|\xc5\xbf)",
+    # The Kelvin sign
+    "k": r"(?:k|\xe2\x84\xaa)",
 }
 _BY_FREQUENCY = b" etaoinsrhldcumfpgwybvkxjqz"
 _UNSURE = (b"\xc4\xb0", b"\xc4\xb1", b"\xc5\xbf", b"\xe2\x84\xaa")
@@ -71,18 +76,19 @@ class Needed:
 
     def may_be_in(self, data: bytes) -> bool:
         """Tell whether the pattern may match in *data*, a file or a part of a file."""
-        rare = self.rarest in data or self.rarest.upper() in data  # a fast test
+        # A fast test
+        rare = self.rarest in data or self.rarest.upper() in data
         if rare and self.literal in data.lower():
             return True
         return not data.isascii() and (
-            data.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
-            or any(text in data for text in _UNSURE)
+            data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or any(text in data for text in _UNSURE)
         )
 
 
 def needed_by(pattern: str) -> Needed | None:
     """Return the text that a file must contain to match; None if *pattern* is not simple enough."""
-    pattern = pattern.removeprefix("(?i)")  # case is ignored anyway
+    # Case is ignored anyway
+    pattern = pattern.removeprefix("(?i)")
     tokens, at = [], 0
     while at < len(pattern):
         token = _TOKEN.match(pattern, at)
@@ -91,9 +97,7 @@ def needed_by(pattern: str) -> Needed | None:
         tokens.append(token)
         at = token.end()
     literal = _literal(tokens)
-    rarest = max(
-        (literal[n : n + 1] for n in range(len(literal))), key=_rarity, default=b""
-    )
+    rarest = max((literal[n : n + 1] for n in range(len(literal))), key=_rarity, default=b"")
     is_all = 0 < len(literal) == len(tokens)
     return Needed("".join(map(_translated, tokens)), literal, is_all, rarest)
 

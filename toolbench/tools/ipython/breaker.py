@@ -61,7 +61,8 @@ class Breaker(Interruptible):
         if threading.current_thread() is threading.main_thread():
             if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
                 signal.signal(signal.SIGINT, self._signalled)
-            else:  # a handler of other code: it is not known when this raises
+            else:
+                # A handler of other code: it is not known when this raises
                 self.interrupted = True
 
     def _disallow(self) -> None:
@@ -76,7 +77,8 @@ class Breaker(Interruptible):
             self._future = future
         try:
             return future.result()
-        except BaseException:  # also at an interrupt: no caller waits for it now
+        except BaseException:
+            # Also at an interrupt: no caller waits for it now
             future.cancel()
             raise
         finally:
@@ -110,7 +112,8 @@ class Breaker(Interruptible):
         elif thread == threading.get_ident():
             signal.raise_signal(signal.SIGINT)
         else:
-            signal.pthread_kill(thread, signal.SIGINT)  # also ends a sleep
+            # Also ends a sleep
+            signal.pthread_kill(thread, signal.SIGINT)
 
     def _is_signalled(self) -> bool:
         """Tell whether a SIGINT would raise KeyboardInterrupt in the thread of the cell."""

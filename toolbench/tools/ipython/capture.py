@@ -13,7 +13,8 @@ from toolbench.tools.terminal.screen_text import shown
 
 Part = HeadAndTail | Mapping[str, Any]
 
-_one_at_a_time = RLock()  # a running shell changes `builtins`, which all shells share
+# A running shell changes `builtins`, which all shells share
+_one_at_a_time = RLock()
 
 
 class Captured:

@@ -72,11 +72,13 @@ def run_cell(shell: Any, code: str, name: str, wait: Await) -> Any:
                     value = wait(coroutine)
                 finally:
                     if inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED:
-                        coroutine.close()  # an interrupt came before it began
+                        # An interrupt came before it began
+                        coroutine.close()
             else:
                 value = [_evaluate(shell, compiled) for compiled in codes][-1]
         finally:
-            shell.events.trigger("post_execute")  # plots are displayed here
+            # Plots are displayed here
+            shell.events.trigger("post_execute")
     return None if code.rstrip().endswith(";") else value
 
 

@@ -34,7 +34,8 @@ class FreshShell:
         try:
             self.shell: Any = make(config=config, user_ns={})
         finally:
-            sys.modules["__main__"] = main  # the new shell has replaced it
+            # The new shell has replaced it
+            sys.modules["__main__"] = main
         atexit.unregister(self.shell.atexit_operations)
 
     def close(self) -> None:
@@ -66,11 +67,10 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
         self._names: list[str] = []
         self._busy = RLock()
         self._breaker = Breaker()
-        self._loop = Portal()  # the event loop of all cells: tasks go on after a cell
+        # The event loop of all cells: tasks go on after a cell
+        self._loop = Portal()
 
-    def __call__(
-        self, action: IPythonAction, conversation: Any = None
-    ) -> IPythonObservation:
+    def __call__(self, action: IPythonAction, conversation: Any = None) -> IPythonObservation:
         """Run the code of *action* as a cell."""
         with self._busy:
             if self._closed:
@@ -109,16 +109,15 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
         except KeyboardInterrupt as error:
             if self._breaker.reason:
                 return error, self._interrupted(error, action.timeout, name)
-            if self._breaker.interrupted:  # Kernel > Interrupt is for the whole cell
+            # Kernel > Interrupt is for the whole cell
+            if self._breaker.interrupted:
                 raise
             return error, explain(error, name)
         except BaseException as error:  # noqa: BLE001 - a cell may raise anything: the model gets it
             return error, explain(error, name)
         return None, ""
 
-    def _interrupted(
-        self, error: KeyboardInterrupt, timeout: float | None, name: str
-    ) -> str:
+    def _interrupted(self, error: KeyboardInterrupt, timeout: float | None, name: str) -> str:
         if self._breaker.reason == "timeout":
             why = f"The cell was interrupted after {timeout:g} s: raise the timeout, or do less."
         else:

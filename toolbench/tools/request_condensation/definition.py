@@ -23,9 +23,7 @@ class CondensationRequestTool(
 
     name: ClassVar[str] = "request_condensation"  # type: ignore[misc]  # as in a subclass
 
-    def declared_resources(
-        self, action: CondensationRequestAction
-    ) -> DeclaredResources:
+    def declared_resources(self, action: CondensationRequestAction) -> DeclaredResources:
         """Return no resources: the call only adds a request to the conversation."""
         return DeclaredResources()
 

@@ -140,7 +140,8 @@ class Walk:
         if ".gitignore" in names:
             own = read_rules(self._origin, below)
             rules = (*rules, own) if own else rules
-        for name, entry in zip(names, entries, strict=True):  # takes nearly all time
+        # Takes nearly all time
+        for name, entry in zip(names, entries, strict=True):
             if name[0] == "." and (name == ".git" or not self.hidden):
                 continue
             is_directory = entry.is_dir(follow_symlinks=False)
@@ -173,5 +174,6 @@ class Walk:
         """Tell whether *entry* is a link to a file, and the walk includes such links."""
         try:
             return self._links and entry.is_symlink() and entry.is_file()
-        except OSError:  # a circle of links
+        except OSError:
+            # A circle of links
             return False

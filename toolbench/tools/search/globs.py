@@ -16,7 +16,8 @@ _TOKEN = re.compile(
     |\[(?P<negated>[!^]?)(?P<members>\]?(?:\\.|[^\]\\])*)\]|(?P<plain>[^\[\\])""",
     re.VERBOSE | re.DOTALL,
 )
-_IN_SET = re.compile(r"\\(.)|[\[\]&~|^]", re.DOTALL)  # special in a set of `re`
+# Special in a set of `re`
+_IN_SET = re.compile(r"\\(.)|[\[\]&~|^]", re.DOTALL)
 _NOT_HIDDEN = r"(?!\.)"
 _MAX_CHOICES = 1_000
 _EVERYWHERE = ("", ".", "**")
@@ -119,9 +120,7 @@ def _choices(pattern: str) -> list[str]:
                 inner = [pattern[a + 1 : b] + pattern[at + 1 :] for a, b in ends]
                 choices = [pattern[: cuts[0]] + c for i in inner for c in _choices(i)]
                 if len(choices) > _MAX_CHOICES:
-                    msg = (
-                        f"The braces of {pattern!r} leave too many choices. Use fewer."
-                    )
+                    msg = f"The braces of {pattern!r} leave too many choices. Use fewer."
                     raise RunError(msg)
                 return choices
             case "}" if depth:
@@ -136,8 +135,7 @@ def _path(parts: list[str], guard: str) -> str:
     """Return a regex for a path of the names *parts*; *guard* comes before a wildcard that begins a name."""
     *above, name = parts
     regex = "".join(
-        f"(?:{guard}[^/]++/)*" if part == "**" else f"{_name(part, guard)}/"
-        for part in above
+        f"(?:{guard}[^/]++/)*" if part == "**" else f"{_name(part, guard)}/" for part in above
     )
     if name == "**":
         return f"{regex}(?:{guard}[^/]++/)*{guard}[^/]+"

@@ -16,7 +16,8 @@ from toolbench.tools.failure_sentence import RunError
 from toolbench.tools.files.regular_file import read_regular
 from toolbench.tools.search.globs import is_magic, rule_regex
 
-_MOST_BYTES = 256 * 1024  # the worst rules of this size take seconds to compile
+# The worst rules of this size take seconds to compile
+_MOST_BYTES = 256 * 1024
 _EXTENSION = re.compile(r"\*(\.[^*?\[\\.]+)")
 
 

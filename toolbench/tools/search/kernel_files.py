@@ -9,7 +9,8 @@ from pathlib import Path
 
 from toolbench.tools.files.regular_file import read_regular
 
-_ALWAYS = ("/proc", "/sys", "/dev")  # on any file system
+# On any file system
+_ALWAYS = ("/proc", "/sys", "/dev")
 _TYPES = frozenset(
     (
         "binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devfs", "devpts",
@@ -41,7 +42,8 @@ def _mounted() -> dict[str, str]:
     """Return the type of the file system at each mount point; empty if the system has no list."""
     try:
         table = read_regular("/proc/self/mountinfo", _MOST_BYTES)
-    except OSError:  # not Linux
+    except OSError:
+        # Not Linux
         return {}
     mounted = {}
     for line in os.fsdecode(table).splitlines():

@@ -10,7 +10,8 @@ from toolbench.tools.search.folder_walk import DirectoryFiles
 
 CAP = 100
 """The most files that a search returns."""
-_SORTED_TIMES = 8  # paths are sorted when there are 8 times as many as needed
+# Paths are sorted when there are 8 times as many as needed
+_SORTED_TIMES = 8
 
 
 def newest(prefix: str, directories: Iterable[DirectoryFiles], most: int) -> list[str]:
@@ -45,14 +46,13 @@ def newest_first(prefix: str, paths: Iterable[str]) -> Iterator[str]:
             heap.append((-os.stat(whole).st_mtime_ns, whole))  # noqa: PTH116 - for every hit
         except OSError:
             continue
-    heapify(heap)  # for a few of many files, no need to sort all
+    # For a few of many files, no need to sort all
+    heapify(heap)
     while heap:
         yield heappop(heap)[1]
 
 
-def report(
-    files: list[str], *, none: str, more: str, directories: int, unread: int = 0
-) -> str:
+def report(files: list[str], *, none: str, more: str, directories: int, unread: int = 0) -> str:
     """Return the text for a model: the paths *files*, one per line, and remarks about other files.
 
     Args:

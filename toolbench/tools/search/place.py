@@ -56,9 +56,7 @@ def resolved(path: Path) -> Path:
         return path.resolve()
     except (OSError, RuntimeError, ValueError) as error:
         name = readable(clip(str(path)))
-        msg = (
-            f"{name} cannot be searched ({readable(clip(str(error)))}). Check the path."
-        )
+        msg = f"{name} cannot be searched ({readable(clip(str(error)))}). Check the path."
         raise RunError(msg) from None
 
 

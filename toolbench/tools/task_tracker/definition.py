@@ -40,9 +40,7 @@ class TaskItem(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     title: str = Field(description="What is to be done, in a few words.")
-    notes: str = Field(
-        default="", description="Details: files, findings, what is left."
-    )
+    notes: str = Field(default="", description="Details: files, findings, what is left.")
     status: Status = Field(default="todo", description="How far it is.")
 
 
@@ -127,9 +125,7 @@ class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation])
     def declared_resources(self, action: TaskTrackerAction) -> DeclaredResources:
         """Return the task list as a resource: calls that use the same list run one after another."""
         file = getattr(self.executor, "file", None)
-        name = (
-            f"task_tracker:{id(self.executor)}" if file is None else resource_of(file)
-        )
+        name = f"task_tracker:{id(self.executor)}" if file is None else resource_of(file)
         return DeclaredResources((name,))
 
     @classmethod

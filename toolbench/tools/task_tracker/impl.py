@@ -95,18 +95,14 @@ class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation
 
 
 def _failed(command: Command, failure: RunError) -> TaskTrackerObservation:
-    return TaskTrackerObservation.from_text(
-        str(failure), is_error=True, command=command
-    )
+    return TaskTrackerObservation.from_text(str(failure), is_error=True, command=command)
 
 
 def _dumped(tasks: list[TaskItem]) -> bytes:
     try:
         return _TASKS.dump_json(tasks, indent=2) + b"\n"
     except PydanticSerializationError:
-        msg = (
-            "A task has half a character, such as '\\ud800'. Write the whole character."
-        )
+        msg = "A task has half a character, such as '\\ud800'. Write the whole character."
         raise RunError(msg) from None
 
 
@@ -122,7 +118,8 @@ def _load(file: Path) -> _Loaded:
             if entry.stat() is None:
                 return _Loaded([])
             content = disk.read(entry)
-    except FileNotFoundError:  # the directory does not exist
+    except FileNotFoundError:
+        # The directory does not exist
         return _Loaded([])
     try:
         return _Loaded(_TASKS.validate_json(content.data), content.stamp)

@@ -8,7 +8,8 @@ from typing import BinaryIO, NamedTuple
 from toolbench.redaction.matching.noise import Noise, NoisyStream
 from toolbench.tools.failure_sentence import run_error
 
-HALF = 15_000  # bytes kept of the beginning and of the end of an output, for a model
+# Bytes kept of the beginning and of the end of an output, for a model
+HALF = 15_000
 
 
 class Excerpt(NamedTuple):
@@ -41,7 +42,8 @@ class HeadAndTail:
         """
         self._half = half
         self._noise = noise
-        self._begun = b""  # bytes that may be the beginning of noise
+        # Bytes that may be the beginning of noise
+        self._begun = b""
         self._secrets = secrets
         self._file = file
         self._out: BinaryIO | None = None
@@ -107,14 +109,16 @@ class HeadAndTail:
         if self._out is None:
             return
         try:
-            while data:  # a write may be partial; the next one fails on a full disk
+            # A write may be partial; the next one fails on a full disk
+            while data:
                 data = data[self._out.write(data) :]
         except OSError as error:
             self._out.close()
             self._out = None
             if self.saved is not None:
                 with suppress(OSError):
-                    self.saved.unlink()  # an incomplete file is worse than no file
+                    # An incomplete file is worse than no file
+                    self.saved.unlink()
             self._give_up(error)
 
     def _give_up(self, error: OSError) -> None:

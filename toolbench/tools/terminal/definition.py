@@ -22,8 +22,10 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.threads import NO_THREADS, have_threads
 from toolbench.wording import CROSS
 
-SILENCE = 30.0  # seconds without output after which a call returns
-RUNNING = -1  # exit code of a command that has not ended
+# Seconds without output after which a call returns
+SILENCE = 30.0
+# Exit code of a command that has not ended
+RUNNING = -1
 
 
 class TerminalAction(Action):
@@ -56,9 +58,7 @@ class TerminalAction(Action):
     @model_validator(mode="after")
     def _nothing_to_type_at(self) -> Self:
         if self.reset and self.is_input:
-            msg = (
-                "after a reset there is nothing to type at: leave out is_input or reset"
-            )
+            msg = "after a reset there is nothing to type at: leave out is_input or reset"
             raise ValueError(msg)
         return self
 
@@ -119,12 +119,8 @@ class TerminalObservation(Observation):
     @property
     def to_llm_content(self) -> Sequence[Content]:
         """The output, with the prefix before it and the suffix after it."""
-        prefix = [TextContent(text=self.metadata.prefix + "\n")] * bool(
-            self.metadata.prefix
-        )
-        last = [TextContent(text="\n" + self.metadata.suffix)] * bool(
-            self.metadata.suffix
-        )
+        prefix = [TextContent(text=self.metadata.prefix + "\n")] * bool(self.metadata.prefix)
+        last = [TextContent(text="\n" + self.metadata.suffix)] * bool(self.metadata.suffix)
         head = [TextContent(text=self.ERROR_MESSAGE_HEADER)] * self.is_error
         return [*head, *prefix, *self.content, *last]
 
@@ -181,13 +177,9 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
     def is_usable(cls) -> bool | Unusable:
         """Tell whether the system has threads, bash and pseudo-terminals."""
         if not have_threads():
-            return Unusable(
-                f"The terminal needs processes and threads, but {NO_THREADS}."
-            )
+            return Unusable(f"The terminal needs processes and threads, but {NO_THREADS}.")
         if os.name != "posix":
-            return Unusable(
-                "The terminal needs the pseudo-terminals of Linux or macOS: use WSL."
-            )
+            return Unusable("The terminal needs the pseudo-terminals of Linux or macOS: use WSL.")
         if shutil.which("bash") is None:
             return Unusable("The terminal needs bash, and there is none on the PATH.")
         return True
@@ -250,6 +242,7 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         ]
 
 
-BashTool = TerminalTool  # the names in OpenHands
+# The names in OpenHands
+BashTool = TerminalTool
 ExecuteBashAction = TerminalAction
 ExecuteBashObservation = TerminalObservation

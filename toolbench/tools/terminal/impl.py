@@ -37,9 +37,11 @@ from toolbench.tools.terminal.variables import ShellSecrets
 from toolbench.tools.undisturbed_work import in_background, undisturbed
 
 _START = (
-    0.05  # seconds for a program to start: before that, it would not get a typed key
+    # Seconds for a program to start: before that, it would not get a typed key
+    0.05
 )
-_GRACE = 0.5  # seconds for each way to stop a command
+# Seconds for each way to stop a command
+_GRACE = 0.5
 _ENDED = "The shell was reset: all it ran has ended."
 _WAS_RESET = f"[{_ENDED} This is a new one.]"
 
@@ -109,13 +111,12 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         self._numbers = count(1)
         self._shell: PtyShell | None = None
         self._command: str | None = None
-        self._untold = False  # whether the end of the command is not reported yet
+        # Whether the end of the command is not reported yet
+        self._untold = False
         self._busy = Lock()
         self._call: _Call | None = None
 
-    def __call__(
-        self, action: TerminalAction, conversation: Any = None
-    ) -> TerminalObservation:
+    def __call__(self, action: TerminalAction, conversation: Any = None) -> TerminalObservation:
         """Run the command of *action* or type its input; return when the command ends, or earlier.
 
         A call returns earlier after its time limit, after a time without output, or at a prompt. An
@@ -124,9 +125,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         """
         call = _Call(action, conversation)
         try:
-            observation = undisturbed(
-                partial(self._carry_out, call), partial(self._abandon, call)
-            )
+            observation = undisturbed(partial(self._carry_out, call), partial(self._abandon, call))
         except RunError as failure:
             observation = TerminalObservation.from_text(
                 str(failure), is_error=True, command=readable(action.command) or None
@@ -184,8 +183,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         if shell is not None and shell.is_unread:
             raise self._unread_error()
         if shell is not None and (
-            not shell.settled
-            or (self._untold and not action.command and not action.is_input)
+            not shell.settled or (self._untold and not action.command and not action.is_input)
         ):
             return self._go_on(shell, call)
         if action.is_input or is_control(action.command):
@@ -293,7 +291,8 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             pause = _stop(shell)
         if pause == "unread":
             raise self._unread_error()
-        _check_wanted(call)  # if no caller waits, the next call reports the end
+        # If no caller waits, the next call reports the end
+        _check_wanted(call)
         observation = observe(
             shell,
             pause,
@@ -350,7 +349,8 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
 
 def _check_wanted(call: _Call) -> None:
     if call.abandoned:
-        msg = "No caller waits for this call any more."  # so no caller reads this error
+        # So no caller reads this error
+        msg = "No caller waits for this call any more."
         raise RunError(msg)
 
 
@@ -394,4 +394,5 @@ def _kill(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-BashExecutor = TerminalExecutor  # the name in OpenHands
+# The name in OpenHands
+BashExecutor = TerminalExecutor

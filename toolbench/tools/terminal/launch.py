@@ -22,11 +22,15 @@ from toolbench.core.process_guard import death_signal, default_hang_up
 from toolbench.errors import indefinite
 from toolbench.tools.undisturbed_work import LOOK_AGAIN, WatchedThread
 
-RECORDS = 198  # a descriptor in the shell, to which it writes records of ended commands
-SCREEN = 199  # a descriptor in the shell for the terminal, even if stdout is redirected
-_CLEAR_OF_THOSE = 200  # the first descriptor above RECORDS and SCREEN
+# A descriptor in the shell, to which it writes records of ended commands
+RECORDS = 198
+# A descriptor in the shell for the terminal, even if stdout is redirected
+SCREEN = 199
+# The first descriptor above RECORDS and SCREEN
+_CLEAR_OF_THOSE = 200
 _ROWS, _COLUMNS = 50, 160
-_PATIENCE = 0.3  # seconds between a request to end and a kill
+# Seconds between a request to end and a kill
+_PATIENCE = 0.3
 
 # A session leader gets the terminal that it opens, so no code between fork and exec is needed.
 _LAUNCH = f"""
@@ -175,7 +179,8 @@ def launch_in_thread(
 
     keeper = WatchedThread(live)
     while not outcome.done():
-        with suppress(Exception):  # it is raised below
+        # It is raised below
+        with suppress(Exception):
             outcome.result(LOOK_AGAIN)
         if not keeper.is_alive and not outcome.done():
             raise no_memory()
@@ -194,7 +199,8 @@ def _moved(descriptor: int) -> int:
     try:
         return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _CLEAR_OF_THOSE)
     except OSError as error:
-        if error.errno == errno.EINVAL:  # the limit of descriptors is below this number
+        # The limit of descriptors is below this number
+        if error.errno == errno.EINVAL:
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE)) from None
         raise
 
@@ -249,11 +255,7 @@ def check_limits(silence: Any, max_processes: Any) -> None:
 
 
 def _is_number(value: Any, kind: Any, least: int) -> bool:
-    return (
-        isinstance(value, kind)
-        and not isinstance(value, bool)
-        and least <= value < float("inf")
-    )
+    return isinstance(value, kind) and not isinstance(value, bool) and least <= value < float("inf")
 
 
 def check_reference_parameters(username: str | None, terminal_type: str | None) -> None:
@@ -314,7 +316,8 @@ def end_session(leader: int) -> None:
     victims = _members(leader)
     for victim in victims:
         _signal(victim, signal.SIGHUP)
-        _signal(victim, signal.SIGCONT)  # a stopped process cannot react
+        # A stopped process cannot react
+        _signal(victim, signal.SIGCONT)
     others = [victim for victim in victims if victim.pid != leader]
     psutil.wait_procs(others, timeout=_PATIENCE)
     for victim in [*victims, *_members(leader)]:

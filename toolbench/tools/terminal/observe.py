@@ -14,9 +14,7 @@ from toolbench.tools.terminal.pty_shell import Look, Pause, PtyShell
 from toolbench.tools.terminal.screen_text import shown
 from toolbench.tools.terminal.shell_protocol import Ended
 
-WHAT_TO_DO = (
-    "Wait on with an empty command, type with is_input (C-c interrupts), or set reset."
-)
+WHAT_TO_DO = "Wait on with an empty command, type with is_input (C-c interrupts), or set reset."
 
 
 @dataclass(frozen=True)

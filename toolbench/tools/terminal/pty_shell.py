@@ -29,11 +29,16 @@ from toolbench.tools.undisturbed_work import LOOK_AGAIN, WatchedThread
 
 _CHUNK = 1 << 16
 _MARK = len(shell_protocol.mark(token_hex(8)))
-_PATIENCE = 20.0  # seconds for a shell to start on a busy machine
-_PROMPT = 1.5  # seconds without output after an unfinished line
-_LAST_WORDS = 0.05  # seconds to wait for the last output of a shell that ended
-_BEGINNING = 5.0  # seconds for a busy shell to read a command
-_SETTLING = 1.0  # seconds for a shell to answer after an interrupt
+# Seconds for a shell to start on a busy machine
+_PATIENCE = 20.0
+# Seconds without output after an unfinished line
+_PROMPT = 1.5
+# Seconds to wait for the last output of a shell that ended
+_LAST_WORDS = 0.05
+# Seconds for a busy shell to read a command
+_BEGINNING = 5.0
+# Seconds for a shell to answer after an interrupt
+_SETTLING = 1.0
 _TRIES = 5
 _COMPLAINT = re.compile(r"\s*(bash: syntax error near unexpected token .*)?\s*")
 
@@ -93,12 +98,11 @@ class PtyShell:
         self._closing = self._is_broken = False
         self._wake_read, self._wake = os.pipe()
         self._reader: WatchedThread | None = None
-        begin = partial(
-            launch, working_dir, env, bash=bash, max_processes=max_processes
-        )
+        begin = partial(launch, working_dir, env, bash=bash, max_processes=max_processes)
         try:
             self._launched, self._keeper = launch_in_thread(begin, self._wake_up)
-        except BaseException:  # also an interrupt: close the pipe
+        except BaseException:
+            # Also an interrupt: close the pipe
             close_all(self._wake_read, self._wake)
             raise
         try:
@@ -111,10 +115,12 @@ class PtyShell:
                 text = clean(self.look().output.head).strip()
                 msg = f"{bash} did not start: {text or 'it says nothing'}"
                 raise OSError(msg)
-        except BaseException:  # also an interrupt: leave no shell
+        except BaseException:
+            # Also an interrupt: leave no shell
             self.close()
             raise
-        self.look()  # drops the first prompt
+        # Drops the first prompt
+        self.look()
 
     @property
     def pid(self) -> int:
@@ -126,7 +132,8 @@ class PtyShell:
         """The process group that gets typed keys; if no program runs, the group of the shell itself."""
         try:
             return os.tcgetpgrp(self._launched.screen)
-        except OSError:  # the shell is gone
+        except OSError:
+            # The shell is gone
             return self.pid
 
     @property
@@ -164,7 +171,8 @@ class PtyShell:
         self._expect(output)
         self._say(shell_protocol.run(command, self._token, variables or {}))
         self._say(shell_protocol.report(self._token))
-        with self._news:  # a key typed earlier would reach the shell, not the command
+        # A key typed earlier would reach the shell, not the command
+        with self._news:
             end = monotonic() + _BEGINNING
             while not (self._begun or self.settled) and monotonic() < end:
                 self._news.wait(LOOK_AGAIN)
@@ -225,7 +233,8 @@ class PtyShell:
         try:
             while data:
                 data = data[os.write(self._launched.commands, data) :]
-        except BrokenPipeError:  # the shell has died: `wait` returns "died"
+        except BrokenPipeError:
+            # The shell has died: `wait` returns "died"
             return
 
     def press(self, data: bytes, *, patience: float = 2.0) -> bool:
@@ -241,7 +250,8 @@ class PtyShell:
             except BlockingIOError:
                 if not ready(screen, selectors.EVENT_WRITE, end - monotonic()):
                     return False
-            except OSError:  # the terminal is gone
+            except OSError:
+                # The terminal is gone
                 return False
         return True
 
@@ -335,10 +345,9 @@ class PtyShell:
 
     def _hear(self) -> bool:
         data = bytearray()
-        with suppress(OSError):  # no more output for now, or the end
-            while len(data) < _CHUNK and (
-                more := os.read(self._launched.screen, _CHUNK)
-            ):
+        # No more output for now, or the end
+        with suppress(OSError):
+            while len(data) < _CHUNK and (more := os.read(self._launched.screen, _CHUNK)):
                 data += more
         if data:
             with self._news:

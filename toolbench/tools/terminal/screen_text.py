@@ -5,32 +5,32 @@ import re
 from toolbench.redaction.matching.noise import Noise
 from toolbench.tools.terminal.buffer import Excerpt
 
-MARK = Noise(
-    re.compile(rb"(\x1e[0-9a-f]{16}\x1e)"), re.compile(rb"\x1e[0-9a-f]{0,16}\Z")
-)
+MARK = Noise(re.compile(rb"(\x1e[0-9a-f]{16}\x1e)"), re.compile(rb"\x1e[0-9a-f]{0,16}\Z"))
 """The mark that the shell prints after all output of a command."""
 
 _CLEAR_LINE = re.compile(r"\x1b\[2K")
 _CLEAR_REST = re.compile(r"\x1b\[0?K")
 _ESCAPES = (
     r"\x1b(?:"
-    r"\[[0-?]*[ -/]*[@-~]?"  # colours, cursor movements
-    r"|\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles, links
-    r"|[PX^_][^\x1b]*(?:\x1b\\)?"  # strings for devices
+    # Colours, cursor movements
+    r"\[[0-?]*[ -/]*[@-~]?"
+    # Titles, links
+    r"|\][^\x07\x1b]*(?:\x07|\x1b\\)?"
+    # Strings for devices
+    r"|[PX^_][^\x1b]*(?:\x1b\\)?"
     r"|[ -/]*[0-~]?"
     r")"
 )
 _SEQUENCE = re.compile(_ESCAPES)
 UNSEEN = Noise(
-    re.compile(
-        rb"((?:%s|[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f])+)" % _ESCAPES.encode()
-    ),
+    re.compile(rb"((?:%s|[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f])+)" % _ESCAPES.encode()),
     re.compile(
         rb"(?:\x1b(?:[ -/]*|\[[0-?]*[ -/]*|\][^\x07\x1b]*\x1b?|[PX^_][^\x1b]*\x1b?)|\xc2)\Z"
     ),
 )
 """Escape sequences, and all control characters except line ends and tabs."""
-_ERASE = "\x18"  # our own sign for "clear from here to the end of the line"
+# Our own sign for "clear from here to the end of the line"
+_ERASE = "\x18"
 _INVISIBLE = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x17\x19-\x1f\x7f-\x9f]")
 _MOVE = re.compile(r"([\r\b\x18])")
 
@@ -64,9 +64,7 @@ def _overwritten(line: str) -> str:
             case "\x18":
                 screen_line = screen_line[:at]
             case _:
-                screen_line = (
-                    screen_line[:at].ljust(at) + part + screen_line[at + len(part) :]
-                )
+                screen_line = screen_line[:at].ljust(at) + part + screen_line[at + len(part) :]
                 at += len(part)
     return screen_line
 
@@ -85,8 +83,6 @@ def shown(output: Excerpt, where: str) -> str:
         head = head[:end]
     if 0 <= (start := tail.find(b"\n")) < len(tail) // 2:
         tail = tail[start + 1 :]
-    missing = (
-        output.dropped + len(output.head) - len(head) + len(output.tail) - len(tail)
-    )
+    missing = output.dropped + len(output.head) - len(head) + len(output.tail) - len(tail)
     note = f"[… {missing:,} bytes are left out here.{where} …]"
     return f"{clean(head).rstrip()}\n{note}\n{clean(tail)}".rstrip("\n")

@@ -15,7 +15,8 @@ def selector() -> selectors.BaseSelector:
     """Return a new selector. On Linux the selector works even if no descriptor is free."""
     if sys.platform == "linux":
         return selectors.PollSelector()
-    return selectors.DefaultSelector()  # poll() of macOS does not work with terminals
+    # poll() of macOS does not work with terminals
+    return selectors.DefaultSelector()
 
 
 def ready(descriptor: int, event: int, seconds: float) -> bool:

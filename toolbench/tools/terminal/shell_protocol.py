@@ -26,8 +26,10 @@ _REPORT = (
     "\\builtin printf '\\0' >&{records}; "
     "\\builtin printf '\\036%s\\036' {token} >&{screen}; }} 2>/dev/null\n"
 )
-_BEGUN = "+"  # is written before the token of a command that begins
-_QUOTE = "'\\''"  # a quote inside quotes
+# Is written before the token of a command that begins
+_BEGUN = "+"
+# A quote inside quotes
+_QUOTE = "'\\''"
 # A record after its token: exit code, directory, newest background job, python.
 _REST = rb"\0(\d+)\0([^\0]*)\0(\d*)\0([^\0]*)\0"
 

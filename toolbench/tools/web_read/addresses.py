@@ -17,10 +17,11 @@ _PROTOCOLS = ipaddress.IPv4Network("192.0.0.0/24")
 _SIXTOFOUR = ipaddress.IPv6Network("2002::/16")
 """Addresses of 6to4, not in use any more (RFC 7526). Only some Python versions call them public."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+# The third quarter of an address that ends with an IPv4 address
 _ISATAP = (
     0x0000_5EFE,
     0x0200_5EFE,
-)  # the third quarter of an address that ends with an IPv4 address
+)
 
 
 async def resolve(host: str, port: int) -> list[str]:
@@ -29,9 +30,7 @@ async def resolve(host: str, port: int) -> list[str]:
     Raises:
         OSError: If *host* is not known.
     """
-    addresses = await asyncio.get_running_loop().getaddrinfo(
-        host, port, type=socket.SOCK_STREAM
-    )
+    addresses = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in addresses))
 
 
@@ -73,9 +72,7 @@ def _reachable(ip: IP) -> Iterator[IP]:
         yield last
 
 
-async def allowed(
-    host: str, port: int, *, resolver: Resolver, private: bool
-) -> list[str]:
+async def allowed(host: str, port: int, *, resolver: Resolver, private: bool) -> list[str]:
     """Return the network addresses of *host*, if connections to *host* are allowed.
 
     Unless *private* is True, all addresses must be public. A host name that has both public and

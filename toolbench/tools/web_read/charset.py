@@ -12,7 +12,8 @@ _BOMS = (
 )
 _META = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _XML = re.compile(rb"<\?xml[^>]+?encoding\s*=\s*[\"']([\w.:-]+)", re.IGNORECASE)
-_LOOK = 2048  # bytes at the start of a page that are searched for its encoding
+# Bytes at the start of a page that are searched for its encoding
+_LOOK = 2048
 
 
 def decode(data: bytes, declared: str | None) -> str:
@@ -30,7 +31,8 @@ def decode(data: bytes, declared: str | None) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        if error.reason == "unexpected end of data":  # cut off in the middle
+        # Cut off in the middle
+        if error.reason == "unexpected end of data":
             return data.decode("utf-8", "ignore")
         return data.decode("cp1252", "replace")
 
@@ -44,7 +46,8 @@ def _known(name: str) -> str | None:
     """Return Python's codec for *name*, the encoding of a web page; None if there is no such codec."""
     name = name.strip("\"' ").lower()
     if name in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii"):
-        return "cp1252"  # pages with this declaration really use it
+        # Pages with this declaration really use it
+        return "cp1252"
     try:
         info = codecs.lookup(name)
     except (LookupError, ValueError):

@@ -13,7 +13,8 @@ from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.install_commands import how_to_install_extra
 
-PAGE_SIZE = 30_000  # characters of a page in one call
+# Characters of a page in one call
+PAGE_SIZE = 30_000
 
 
 class WebReadAction(Action):
@@ -79,8 +80,7 @@ class WebReadTool(ToolDefinition[WebReadAction, WebReadObservation]):
         """Tell whether `html-to-markdown` is installed."""
         if find_spec("html_to_markdown") is None:
             return Unusable(
-                "Reading web pages needs html-to-markdown. "
-                + how_to_install_extra("web")
+                "Reading web pages needs html-to-markdown. " + how_to_install_extra("web")
             )
         return True
 

@@ -19,7 +19,8 @@ _HEADERS = {
     "Accept-Encoding": "gzip, deflate",
     "User-Agent": "Mozilla/5.0 (compatible; toolbench web_read)",
 }
-_STEP = httpx2.Timeout(15.0)  # seconds for one connection, one read
+# Seconds for one connection, one read
+_STEP = httpx2.Timeout(15.0)
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,7 @@ class Fetched:
     """Whether the server's body was longer than MAX_BYTES, so that `body` has only its start."""
 
 
-async def fetch(
-    url: str, *, resolver: Resolver = resolve, private: bool = False
-) -> Fetched:
+async def fetch(url: str, *, resolver: Resolver = resolve, private: bool = False) -> Fetched:
     """Return the server's answer at *url*, after redirects.
 
     Args:
@@ -54,9 +53,7 @@ async def fetch(
         target = _checked(url)
         for _ in range(_MAX_REDIRECTS + 1):
             port = target.port or (443 if target.scheme == "https" else 80)
-            addresses = await allowed(
-                target.host, port, resolver=resolver, private=private
-            )
+            addresses = await allowed(target.host, port, resolver=resolver, private=private)
             response = await _answer(client, target, addresses)
             try:
                 if not response.has_redirect_location:
@@ -138,9 +135,7 @@ async def _read(target: httpx2.URL, response: httpx2.Response) -> Fetched:
 
 def _broken(target: httpx2.URL, error: Exception) -> RunError:
     why = str(error) or type(error).__name__
-    return RunError(
-        f"{target.host} did not answer correctly ({why}). Try again, or another page."
-    )
+    return RunError(f"{target.host} did not answer correctly ({why}). Try again, or another page.")
 
 
 def status_line(status: int) -> str:

@@ -22,7 +22,8 @@ from toolbench.tools.web_read.markdown_page import Page, read_page
 _HTML = ("text/html", "application/xhtml+xml")
 _TEXT = ("json", "xml", "javascript", "ecmascript", "yaml", "toml", "x-sh", "sql")
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-_ERROR_SHOWN = 1_000  # characters of a server's error page
+# Characters of a server's error page
+_ERROR_SHOWN = 1_000
 
 
 class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
@@ -53,16 +54,12 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
         self._under_way: set[Future[Fetched]] = set()
         self._last: tuple[str, Fetched, Page] | None = None
 
-    def __call__(
-        self, action: WebReadAction, conversation: Any = None
-    ) -> WebReadObservation:
+    def __call__(self, action: WebReadAction, conversation: Any = None) -> WebReadObservation:
         """Read the page of *action*, or its part from `start` on."""
         try:
             return self._read(action)
         except RunError as failure:
-            return WebReadObservation.from_text(
-                str(failure), is_error=True, url=action.url
-            )
+            return WebReadObservation.from_text(str(failure), is_error=True, url=action.url)
 
     def _read(self, action: WebReadAction) -> WebReadObservation:
         last = self._last
@@ -75,9 +72,7 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
             page = _page(fetched)
             self._last = action.url, fetched, page
         if fetched.status >= 400:
-            msg = (
-                f"The server answered {status_line(fetched.status)}. Check the address."
-            )
+            msg = f"The server answered {status_line(fetched.status)}. Check the address."
             text = f"{msg}\n\n{page.text[:_ERROR_SHOWN]}".strip()
             return _observation(fetched, contents_of(text), page.title, is_error=True)
         return _part(fetched, page, action.start)
@@ -98,7 +93,8 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
             msg = f"{url!r} took longer than {self._timeout:g} s. Try another page."
             raise RunError(msg) from error
         finally:
-            future.cancel()  # it has ended already, unless the caller gave up
+            # It has ended already, unless the caller gave up
+            future.cancel()
             with self._lock:
                 self._under_way.discard(future)
 
@@ -146,9 +142,7 @@ def _part(fetched: Fetched, page: Page, start: int) -> WebReadObservation:
     end = start + len(text)
     head = f"{page.title or fetched.url}\n{fetched.url}\n\n" if not start else ""
     if end < whole:
-        text += (
-            f"\n\n[Characters {start:,} to {end:,} of {whole:,}. Next: start={end}.]"
-        )
+        text += f"\n\n[Characters {start:,} to {end:,} of {whole:,}. Next: start={end}.]"
     elif fetched.is_cut:
         text += f"\n\n[Only the first {MAX_BYTES:,} bytes were read.]"
     elif not whole:

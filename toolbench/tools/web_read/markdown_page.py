@@ -8,7 +8,8 @@ from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 
 _SILENT = ["svg", "math", "canvas", "iframe", "object", "embed", "audio", "video"]
 _TITLE = re.compile(r"<title[^>]*>([^<]*)", re.IGNORECASE)
-_HEAD = 100_000  # characters at the start of a page that are searched for its title
+# Characters at the start of a page that are searched for its title
+_HEAD = 100_000
 _SCRIPTED = re.compile(
     r"!?\[([^\[\]]*)\]\(<?\s*(?:javascript|vbscript|data):[^()\s]*(?:\([^()]*\)[^()\s]*)*\)",
     re.IGNORECASE,
@@ -27,9 +28,8 @@ def read_page(html: str, url: str) -> Page:
 
     Menus are left out, unless the page has no other text.
     """
-    html = html.encode(
-        "utf-8", "replace"
-    ).decode()  # half a surrogate pair is not a character
+    # Half a surrogate pair is not a character
+    html = html.encode("utf-8", "replace").decode()
     text = _markdown(html, url, menus=False) or _markdown(html, url, menus=True)
     title = _TITLE.search(html, 0, _HEAD)
     return Page((title and " ".join(unescape(title[1]).split())) or None, text)
@@ -42,8 +42,6 @@ def _markdown(html: str, url: str, *, menus: bool) -> str:
         compact_tables=True,
         exclude_selectors=_SILENT,
         extract_metadata=False,
-        preprocessing=PreprocessingOptions(
-            remove_navigation=not menus, remove_forms=False
-        ),
+        preprocessing=PreprocessingOptions(remove_navigation=not menus, remove_forms=False),
     )
     return _SCRIPTED.sub(r"\1", convert(html, options).content or "").strip()

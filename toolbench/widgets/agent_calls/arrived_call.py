@@ -11,15 +11,14 @@ from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.widgets.transcript.opened_call import CallButton, OpenedCall
 
-_LIMIT = 20_000  # characters of each view of the result, and of the printed output
+# Characters of each view of the result, and of the printed output
+_LIMIT = 20_000
 
 
 class ArrivedCall:
     """The details of one call, with buttons to open the call in a panel and to close this view."""
 
-    def __init__(
-        self, call: ServedCall, variables: Variables, close: Callable[[], object]
-    ) -> None:
+    def __init__(self, call: ServedCall, variables: Variables, close: Callable[[], object]) -> None:
         """Show *call*. A person can keep the result of the call in *variables*.
 
         The button `Close` calls *close*.
@@ -37,9 +36,7 @@ class ArrivedCall:
         leave = parts.button("Close", tip=f"Close call {call.id}")
         leave.on_click(lambda _: close())
         self._place = parts.column()
-        head = parts.html(
-            Html(f'<div class="toolbench-head"><strong>#{call.id}</strong></div>')
-        )
+        head = parts.html(Html(f'<div class="toolbench-head"><strong>#{call.id}</strong></div>'))
         self.widget: Any = parts.column(
             parts.row(head, self._panel.button, leave), self._whole, self._place
         )

@@ -8,7 +8,8 @@ from toolbench.serving.served_view import outcome, subject, written_once
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.lines.message_lines import MessageLines, columns
 
-_PIECES = 10  # of 100 lines each, so 1,000 calls: the server keeps no more
+# Of 100 lines each, so 1,000 calls: the server keeps no more
+_PIECES = 10
 _NOTHING = "No call has arrived yet."
 
 

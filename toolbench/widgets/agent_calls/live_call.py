@@ -98,9 +98,7 @@ class LiveCall:
         reply.add_done_callback(lambda _: self._reply(question, reply.result()))
         return asking(question, reply, parts, self._asking)
 
-    def _consenting(
-        self, question: Question, consent: ConsentLabels
-    ) -> tuple[list[Any], Any]:
+    def _consenting(self, question: Question, consent: ConsentLabels) -> tuple[list[Any], Any]:
         """Return the widgets that ask a person for consent to the call, and the button that allows it."""
         parts = Parts()
         self._asking.callback(parts.close)
@@ -108,9 +106,7 @@ class LiveCall:
             '<div style="white-space:pre-wrap;overflow-wrap:anywhere">'
             f"{escape(question.message)}</div>"
         )
-        accept, *more = agreeing(
-            consent, parts, lambda answer: self._reply(question, answer)
-        )
+        accept, *more = agreeing(consent, parts, lambda answer: self._reply(question, answer))
         return [parts.html(text), *more], accept
 
     def _reply(self, question: Question, answer: Answer) -> None:
@@ -162,6 +158,9 @@ def _head_html(call: ServedCall) -> Html:
     )
 
 
-_BRIEF = 200  # characters of the call
-_LINES = 8  # the last lines that the tool printed
-_LIMIT = 2_000  # characters of these lines
+# Characters of the call
+_BRIEF = 200
+# The last lines that the tool printed
+_LINES = 8
+# Characters of these lines
+_LIMIT = 2_000

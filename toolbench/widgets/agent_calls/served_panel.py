@@ -26,8 +26,10 @@ from toolbench.wording import counted
 
 MOST = 10
 """The maximum number of calls with buttons. Waiting calls come before running calls, and older calls first."""
-_SOON = 0.5  # seconds that a call runs before it gets buttons
-_SAVE_EVERY = 2.0  # seconds from one renewal of the saved output to the next
+# Seconds that a call runs before it gets buttons
+_SOON = 0.5
+# Seconds from one renewal of the saved output to the next
+_SAVE_EVERY = 2.0
 
 
 class ServedPanel(w.VBox):
@@ -45,9 +47,8 @@ class ServedPanel(w.VBox):
         """
         self._served, self._variables = served, variables or Variables()
         self._lock = RLock()
-        self._news_lock = (
-            Lock()
-        )  # a second lock: threads that call `_heard` may hold locks
+        # A second lock: threads that call `_heard` may hold locks
+        self._news_lock = Lock()
         self._parts = parts = Parts()
         self._saved_output = SavedOutput()
         self._is_saved, self._save_at = True, 0.0
@@ -129,9 +130,7 @@ class ServedPanel(w.VBox):
         self.refresh()
         self._save()
         with self._news_lock:
-            self._is_watched = bool(
-                self._has_news or self._unfinished or not self._is_saved
-            )
+            self._is_watched = bool(self._has_news or self._unfinished or not self._is_saved)
             return self._is_watched
 
     def refresh(self) -> None:
@@ -139,7 +138,8 @@ class ServedPanel(w.VBox):
         with self._news_lock:
             news, self._news, self._has_news = self._news, {}, False
         with self._lock:
-            if self._is_closed:  # the panel was closed after the ticker called this
+            # The panel was closed after the ticker called this
+            if self._is_closed:
                 return
             self._is_saved = self._is_saved and not news
             for call in news.values():

@@ -28,9 +28,7 @@ _PROMPT = {
 class CaseFields:
     """The fields to type or change a case; `case()` returns the typed case."""
 
-    def __init__(
-        self, case: Case | None, tools: Tools, edited: Callable[[], None]
-    ) -> None:
+    def __init__(self, case: Case | None, tools: Tools, edited: Callable[[], None]) -> None:
         """Show *case*, or empty fields if it is None. *edited* is called after each change."""
         self._parts = parts = Parts()
         self._tools, self._edited = tools, edited
@@ -45,12 +43,8 @@ class CaseFields:
         self._rules = RuleRows(parts, case.match if case else {}, self._recheck)
         self._calls: list[CallFields] = []
         self._call_column = parts.column()
-        self._rules_head = parts.html(
-            Html("<strong>How arguments are compared</strong>")
-        )
-        self._more = parts.button(
-            "Expect one more call", tip="One answer may hold several calls"
-        )
+        self._rules_head = parts.html(Html("<strong>How arguments are compared</strong>"))
+        self._more = parts.button("Expect one more call", tip="One answer may hold several calls")
         self._more.on_click(lambda _: self._add_call())
         self._wrong = parts.html()
         for call in (case.calls if case else ()) or (None,):
@@ -63,9 +57,7 @@ class CaseFields:
         self._arrange()
 
     def _fields_of(self, call: Any) -> CallFields:
-        return CallFields(
-            self._parts, self._tools, call, self._rules.may_lack, self._changed
-        )
+        return CallFields(self._parts, self._tools, call, self._rules.may_lack, self._changed)
 
     def _add_call(self) -> None:
         self._calls.append(self._fields_of(None))

@@ -180,9 +180,7 @@ class CaseForm(w.VBox):
             self._open_key = _NEW
         place = self._place_of(self._open_key)
         case = None if place is None else self.cases[place]
-        items = [
-            self._item(key, one) for key, one in zip(keys, self.cases, strict=True)
-        ]
+        items = [self._item(key, one) for key, one in zip(keys, self.cases, strict=True)]
         put(self._head, _head_html(self.cases))
         self._list.offer(items, "There are no cases yet: type the first one below.")
         self._list.show_picked(self._open_key or None)

@@ -20,7 +20,8 @@ from toolbench.runs.history.record import is_lost
 from toolbench.widgets.kit.parts import Parts
 from toolbench.widgets.panel.panel import ToolPanel
 
-_MOST = 10  # calls of one answer that have a panel
+# Calls of one answer that have a panel
+_MOST = 10
 
 
 class OpenedTrial:
@@ -36,19 +37,13 @@ class OpenedTrial:
             for widget in self._call(n, call, report.tools.get(call["name"]))
         ]
         foot = lint_html(trial, report)
-        self.widget = parts.column(
-            parts.html(_head_html(trial, report)), *calls, parts.html(foot)
-        )
+        self.widget = parts.column(parts.html(_head_html(trial, report)), *calls, parts.html(foot))
 
-    def _call(
-        self, number: int, call: Json, tool: ToolDefinition[Any, Any] | None
-    ) -> list[Any]:
+    def _call(self, number: int, call: Json, tool: ToolDefinition[Any, Any] | None) -> list[Any]:
         head = [
             f'<div role="heading" aria-level="4">Called: <code>{short(call["name"])}</code></div>'
         ]
-        head += [
-            notice(f"Repaired: {text}", "warning") for text in call.get("repairs", ())
-        ]
+        head += [notice(f"Repaired: {text}", "warning") for text in call.get("repairs", ())]
         arguments = call["arguments"]
         if tool is None or number > _MOST:
             why = "more calls have no panel" if tool else "there is no such tool"
@@ -90,11 +85,7 @@ def _head_html(trial: Trial, report: EvalReport) -> Html:
     )
     prompt = other_html(MessageEvent([TextContent(text=trial.prompt)]))
     text = answer_text(trial)
-    answer = (
-        other_html(MessageEvent([TextContent(text=text)], source="agent"))
-        if text
-        else ""
-    )
+    answer = other_html(MessageEvent([TextContent(text=text)], source="agent")) if text else ""
     results = "".join(
         notice(f"Run {r['run']}, {r['name']}, {r['state']}: {r['text']}", "neutral")
         for r in trial.results

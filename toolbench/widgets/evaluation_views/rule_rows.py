@@ -25,9 +25,7 @@ class RuleRows:
     for other arguments.
     """
 
-    def __init__(
-        self, parts: Parts, match: Mapping[str, Any], edited: Callable[[], None]
-    ) -> None:
+    def __init__(self, parts: Parts, match: Mapping[str, Any], edited: Callable[[], None]) -> None:
         """Show the rules *match* in widgets that *parts* makes; *edited* is called after each change."""
         self._parts, self._edited = parts, edited
         self._rows: dict[str, _RuleRow] = {}
@@ -42,9 +40,7 @@ class RuleRows:
             indent=False,
         )
         self._rest.observe(lambda _: edited(), "value")
-        self._add = parts.button(
-            "Compare a part", tip="Say how a part of an argument is compared"
-        )
+        self._add = parts.button("Compare a part", tip="Say how a part of an argument is compared")
         self._add.on_click(lambda _: self._add_path("", "approx"))
         self.widget = parts.column()
 
@@ -56,7 +52,8 @@ class RuleRows:
                 rule = self._match.pop(name, "equal")
                 row = _RuleRow(self._parts, f"Compare {name}", rule, self._edited)
                 self._rows[name] = row
-        for path in list(self._match):  # the paths inside arguments
+        # The paths inside arguments
+        for path in list(self._match):
             self._add_path(path, self._match.pop(path))
         self._arrange()
 
@@ -91,16 +88,15 @@ class RuleRows:
             return True
         try:
             return name in self._rows and not self._rows[name].needs_value
-        except CaseError:  # the person sees this error when the case is made
+        except CaseError:
+            # The person sees this error when the case is made
             return False
 
 
 class _RuleRow:
     """A row of widgets to choose one rule, with a field for the rule's value if it takes a value."""
 
-    def __init__(
-        self, parts: Parts, label: str, rule: Any, edited: Callable[[], None]
-    ) -> None:
+    def __init__(self, parts: Parts, label: str, rule: Any, edited: Callable[[], None]) -> None:
         read = FieldRule.of(rule)
         self._kind = parts.chooser(label, [*RULES])
         self._kind.value = read.kind
@@ -139,9 +135,7 @@ class _RuleRow:
 class _PathRow(_RuleRow):
     """A row for a rule that compares a part of an argument. A person types the path of the part."""
 
-    def __init__(
-        self, parts: Parts, path: str, rule: Any, edited: Callable[[], None]
-    ) -> None:
+    def __init__(self, parts: Parts, path: str, rule: Any, edited: Callable[[], None]) -> None:
         super().__init__(parts, "Compare this part", rule, edited)
         self._path = parts.make(
             w.Text,

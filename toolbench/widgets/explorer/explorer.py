@@ -34,7 +34,8 @@ from toolbench.widgets.kit.three_panes import Panes
 _NONE = "No server yet. %mcp connect NAME -- COMMAND starts one, %mcp connect NAME URL reaches one."
 _AWAY = "{0} is not connected now. %mcp connect {0} ... brings it back, and it is shown here again."
 
-_SAVED_RUNS = 20  # tools; the last run of each is in the saved notebook
+# Tools; the last run of each is in the saved notebook
+_SAVED_RUNS = 20
 
 open_explorers: "WeakSet[Explorer]" = WeakSet()
 
@@ -76,7 +77,8 @@ class Explorer(w.VBox):
             _dom_classes=("toolbench-box", "toolbench-workbench", "toolbench-explorer"),
         )
         self._name = server
-        self._is_chosen = server is not None  # then no other server takes its place
+        # Then no other server takes its place
+        self._is_chosen = server is not None
         self.look()
         open_explorers.add(self)
 
@@ -135,11 +137,7 @@ class Explorer(w.VBox):
         self._show_server()
 
     def _show_list(self) -> None:
-        sessions = {
-            name: self._updates[name][0]
-            for name in self.servers
-            if name in self._updates
-        }
+        sessions = {name: self._updates[name][0] for name in self.servers if name in self._updates}
         self._list.offer(
             [
                 Item(
@@ -184,7 +182,8 @@ class Explorer(w.VBox):
 
     def _keep(self, record: RunRecord) -> None:
         """Keep *record*, the last run of its tool, in the saved notebook."""
-        self._last_runs.pop(record.address, None)  # the newest is the last
+        # The newest is the last
+        self._last_runs.pop(record.address, None)
         self._last_runs[record.address] = record
         for old in list(self._last_runs)[:-_SAVED_RUNS]:
             del self._last_runs[old]
@@ -193,7 +192,8 @@ class Explorer(w.VBox):
 
     def close(self) -> None:
         """Close the explorer and all its widgets; the servers stay connected."""
-        if self in open_explorers:  # the garbage collector calls this too
+        # The garbage collector calls this too
+        if self in open_explorers:
             open_explorers.discard(self)
             with self._lock:
                 for _, updates in self._updates.values():

@@ -37,9 +37,7 @@ class ReviewView:
     def _review(self) -> None:
         with self._lock:
             if self._session is not None:
-                self._server_request.start(
-                    partial(review_of, self._session), self._show
-                )
+                self._server_request.start(partial(review_of, self._session), self._show)
 
     def _show(self, review: ServerReview | Failure) -> None:
         if isinstance(review, Failure):

@@ -17,8 +17,10 @@ from toolbench.widgets.explorer.review_view import ReviewView
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.parts import put, show_if
 
-_STDERR = 8  # lines shown after the connection broke
-_INSTRUCTIONS = 2_000  # characters
+# Lines shown after the connection broke
+_STDERR = 8
+# Characters
+_INSTRUCTIONS = 2_000
 
 
 class ServerPane(Pane):
@@ -44,9 +46,7 @@ class ServerPane(Pane):
         self._more = parts.html()
         self._review = ReviewView(parts, lock)
         buttons = parts.row(self._again, self._close, self._other)
-        self.widget = parts.column(
-            self._about, buttons, self._more, self._review.widget
-        )
+        self.widget = parts.column(self._about, buttons, self._more, self._review.widget)
         self.refresh()
 
     def refresh(self) -> None:
@@ -58,9 +58,7 @@ class ServerPane(Pane):
         self._close.disabled = is_closing or session.status in ("closed", "new")
         self._close.description = "Disconnecting …" if is_closing else "Disconnect"
         self._again.description = (
-            "Connect"
-            if session.status in ("new", "closed") and not is_closing
-            else "Reconnect"
+            "Connect" if session.status in ("new", "closed") and not is_closing else "Reconnect"
         )
         older = self._other_mode == "legacy"
         self._other.description = f"Use the {'older' if older else 'newer'} protocol"
@@ -95,7 +93,8 @@ class ServerPane(Pane):
 
     def _disconnect(self) -> None:
         self._is_closing = True
-        self.refresh()  # a process may take two seconds to end
+        # A process may take two seconds to end
+        self.refresh()
         self._server_request.start(self.session.close, self._disconnected)
 
     def _disconnected(self, result: Failure | None) -> None:

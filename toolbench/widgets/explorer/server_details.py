@@ -16,9 +16,7 @@ from toolbench.widgets.explorer.traffic_view.traffic import TrafficPane
 class ServerDetails(TabSet):
     """The tabs Server, Log, Traffic, Recording and Changes."""
 
-    def __init__(
-        self, session: MCPServerSession, lock: Lock, use_tool: UseTool
-    ) -> None:
+    def __init__(self, session: MCPServerSession, lock: Lock, use_tool: UseTool) -> None:
         """Show the state of *session*; the other tabs are made when they are opened.
 
         Args:

@@ -38,9 +38,7 @@ class ServerView:
         self._details.close()
 
 
-def _hear(
-    details: ServerDetails, lock: AbstractContextManager[Any], names: frozenset[str]
-) -> None:
+def _hear(details: ServerDetails, lock: AbstractContextManager[Any], names: frozenset[str]) -> None:
     with lock:
         details.hear(names)
 

@@ -46,9 +46,7 @@ class TabSet:
         self._open()
         self.widget.observe(lambda _: self._turned(), "selected_index")
 
-    def hear(
-        self, names: frozenset[str], changed: frozenset[str] = frozenset()
-    ) -> None:
+    def hear(self, names: frozenset[str], changed: frozenset[str] = frozenset()) -> None:
         """Update the panes that show the changes *names*.
 
         Mark each tab whose title is in *changed*, except the open tab.

@@ -17,9 +17,7 @@ T = TypeVar("T")
 class PendingUpdates:
     """Collects the changes of one server until the next tick."""
 
-    def __init__(
-        self, session: MCPServerSession, show: Callable[[frozenset[str]], None]
-    ) -> None:
+    def __init__(self, session: MCPServerSession, show: Callable[[frozenset[str]], None]) -> None:
         """Let the ticker's thread call *show* with the names of the changes."""
         self._show = show
         self._names: set[str] = set()
@@ -78,9 +76,7 @@ class ServerRequest(Generic[T]):
             self._turn += 1
             return self._turn
 
-    def _run(
-        self, turn: int, ask: Callable[[], T], show: Callable[[T | Failure], None]
-    ) -> None:
+    def _run(self, turn: int, ask: Callable[[], T], show: Callable[[T | Failure], None]) -> None:
         result: T | Failure
         try:
             result = ask()
@@ -90,9 +86,7 @@ class ServerRequest(Generic[T]):
             result = Failure(f"{type(error).__name__}: {error}")
         ticker.watch(partial(self._deliver, turn, result, show))
 
-    def _deliver(
-        self, turn: int, result: T | Failure, show: Callable[[T | Failure], None]
-    ) -> bool:
+    def _deliver(self, turn: int, result: T | Failure, show: Callable[[T | Failure], None]) -> bool:
         with self._shared:
             if turn == self._turn:
                 show(result)

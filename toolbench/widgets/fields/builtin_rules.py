@@ -33,12 +33,16 @@ from toolbench.widgets.fields.text.text_box import (
 )
 from toolbench.widgets.fields.text.text_formats import Formatted, is_known_format
 
-_MANY = 50  # a list with so many values or more has a search
+# A list with so many values or more has a search
+_MANY = 50
 
-_FEW = 5  # so many values or fewer are buttons in a row, if they are short
-_SHORT = 32  # characters of their labels together
+# So many values or fewer are buttons in a row, if they are short
+_FEW = 5
+# Characters of their labels together
+_SHORT = 32
 
-_TYPED = ("string", "integer", "number")  # types edited on a line of text
+# Types edited on a line of text
+_TYPED = ("string", "integer", "number")
 
 
 def _typed(kind: str) -> Test:
@@ -93,12 +97,7 @@ def _is_list(node: Node, path: Path) -> bool:
 
 def _is_item_list(node: Node, path: Path) -> bool:
     item = node.items if node.type == "array" else None
-    if (
-        item is None
-        or item.is_constant
-        or item.text("contentEncoding")
-        or item.extension
-    ):
+    if item is None or item.is_constant or item.text("contentEncoding") or item.extension:
         return False
     if item.branches or item.nullable or is_secret(name_at(path), item.schema):
         return False

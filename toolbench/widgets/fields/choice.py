@@ -37,9 +37,7 @@ def labels_of(node: Node, values: Sequence[Any]) -> list[str]:
     names = node.value_names
     if len(names) != len(values):
         names = [""] * len(values)
-    return _told_apart(
-        [notes.option(v, name) for v, name in zip(values, names, strict=True)]
-    )
+    return _told_apart([notes.option(v, name) for v, name in zip(values, names, strict=True)])
 
 
 def _told_apart(labels: list[str]) -> list[str]:
@@ -71,7 +69,8 @@ class Choice(Editor):
         self._values = values_of(self.node)
         if slot.node.nullable:
             self._values.append(None)
-        self._offers_null = slot.node.nullable  # null is the last of the values
+        # Null is the last of the values
+        self._offers_null = slot.node.nullable
         only = len(self._values) == 1 and slot.required
         self._index: int | None = 0 if only else None
 
@@ -268,9 +267,7 @@ class Search(TextBox):
 
     def render(self, value: Any) -> str | None:
         """Return the label of *value*; None if it is not one of the known values."""
-        return next(
-            (k for k, known in self._known.items() if same_json(known, value)), None
-        )
+        return next((k for k, known in self._known.items() if same_json(known, value)), None)
 
     def options(self) -> dict[str, Any]:
         """Return the trait `options` of the widget: all labels."""

@@ -11,7 +11,8 @@ from toolbench.widgets.fields.grid import Entry, Grid, Lines, arrange
 from toolbench.widgets.fields.unset import UNSET
 from toolbench.widgets.kit.parts import INVALID, mark
 
-if TYPE_CHECKING:  # a slot makes its editor
+# A slot makes its editor
+if TYPE_CHECKING:
     from toolbench.widgets.fields.slot import Slot
 
 
@@ -157,9 +158,7 @@ class Editor(ABC):
 
         self.frame.hear(widget, names, edited)
 
-    def button(
-        self, key: str, words: str, react: Callable[[], None], *classes: str
-    ) -> Any:
+    def button(self, key: str, words: str, react: Callable[[], None], *classes: str) -> Any:
         """Return the button *key* of this editor, made on first use, with the label *words*.
 
         A click on the button does not mark the slot as edited.

@@ -76,9 +76,8 @@ class Frame:
                         tell = self._settle()
                 finally:
                     self._depth -= 1
-        for (
-            listener
-        ) in tell:  # without our lock, because a listener may use another lock
+        # Without our lock, because a listener may use another lock
+        for listener in tell:
             listener()
 
     def new_mark(self) -> str:
@@ -93,9 +92,7 @@ class Frame:
         self.changed = True
         near = len(path)
         self.outside = [
-            problem
-            for problem in self.outside
-            if problem.path[:near] != path[: len(problem.path)]
+            problem for problem in self.outside if problem.path[:near] != path[: len(problem.path)]
         ]
 
     def stale(self, container: Drawn | None) -> None:

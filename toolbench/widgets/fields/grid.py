@@ -76,7 +76,8 @@ def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
         if head:
             texts.append(f'<div class="tb-head" style="grid-row:{row}">{head}</div>')
             row += 1
-        if is_short:  # keeps the place beside it empty
+        # Keeps the place beside it empty
+        if is_short:
             texts.append(f'<div class="tb-blank" style="grid-row:{row}"></div>')
         row += bool(cells)
         texts.append(f'<div class="tb-note" style="grid-row:{row}">{note}</div>')

@@ -20,13 +20,13 @@ from toolbench.widgets.fields.position import Position
 from toolbench.wording import counted
 
 _LONGEST = 400
-_CODE = re.compile(r"`([^`\n]+)`")  # what Markdown calls inline code
-_UNSAFE = re.compile(r"[^\w .,:;!?()-]")  # for a CSS string inside a <style>
+# What Markdown calls inline code
+_CODE = re.compile(r"`([^`\n]+)`")
+# For a CSS string inside a <style>
+_UNSAFE = re.compile(r"[^\w .,:;!?()-]")
 
 
-def screen_reader_css(
-    position: Position, remarks: list[str], errors: list[str]
-) -> Html:
+def screen_reader_css(position: Position, remarks: list[str], errors: list[str]) -> Html:
     """Return CSS that adds *errors* and *remarks* to the name that a screen reader reads."""
     sentences = [" required"] if position.starred else []
     sentences += [f"Invalid: {error}" for error in errors]
@@ -61,7 +61,8 @@ def line(text: Any) -> str:
 
 def label(text: Any) -> str:
     """Return *text* as the label of a widget. The front end does not typeset it as mathematics."""
-    text_line = line(text).replace("\\", "\u2216")  # looks like a backslash
+    # Looks like a backslash
+    text_line = line(text).replace("\\", "\u2216")
     return text_line.replace("$", "\\$") if text_line.count("$") > 1 else text_line
 
 
@@ -111,9 +112,7 @@ def heading(position: Position, static: str = "") -> Html:
     return Html(f'{name}<span class="tb-star">*</span>' if position.starred else name)
 
 
-def remarks(
-    position: Position, hints: Iterable[str] = (), errors: Iterable[str] = ()
-) -> Html:
+def remarks(position: Position, hints: Iterable[str] = (), errors: Iterable[str] = ()) -> Html:
     """Return the help and the *errors* of *position*, as visible text and for screen readers.
 
     The help has the *hints*, and then the limits from the schema, without those that an error says.

@@ -10,7 +10,8 @@ from toolbench.redaction.detection.names import name_at, name_in_map
 from toolbench.widgets.fields.form_context import Drawn, Frame
 from toolbench.widgets.fields.unset import UNSET
 
-_TYPED_DEPTH = 20  # values nested deeper are edited as JSON
+# Values nested deeper are edited as JSON
+_TYPED_DEPTH = 20
 
 
 class Surrounding(Drawn, Protocol):
@@ -60,7 +61,8 @@ class Position:
 
     def __repr__(self) -> str:
         where = ".".join(map(str, self.path)) or "root"
-        return f"<{type(self).__name__} {where}>"  # without its value: it may be secret
+        # Without its value: it may be secret
+        return f"<{type(self).__name__} {where}>"
 
     @property
     def title(self) -> str:
@@ -99,7 +101,8 @@ class Position:
     def name(self) -> str:
         """The name that decides whether the value is a secret. An item has the name of its list."""
         above = "" if self.parent is None else self.parent.slot.name
-        if not isinstance(self.key, str):  # an item, or a branch of a union
+        # An item, or a branch of a union
+        if not isinstance(self.key, str):
             return above
         return name_in_map(self.key, above) if self.settled else self.key
 
@@ -157,7 +160,4 @@ def _lacks_input(node: Node, depth: int = _TYPED_DEPTH) -> bool:
         return False
     if not parts or node.nullable or not depth:
         return True
-    return any(
-        name not in parts or _lacks_input(parts[name], depth - 1)
-        for name in node.required
-    )
+    return any(name not in parts or _lacks_input(parts[name], depth - 1) for name in node.required)

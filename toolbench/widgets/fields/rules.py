@@ -73,9 +73,7 @@ class Registry:
             editor = self._factory(slot)(slot)
             return editor if isinstance(editor, Editor) else WidgetEditor(slot, editor)
         except Exception as error:  # noqa: BLE001 - a user's rule must not break the form
-            slot.complain(
-                f"has an editor that failed ({type(error).__name__}: {error})"
-            )
+            slot.complain(f"has an editor that failed ({type(error).__name__}: {error})")
             return Raw(slot)
 
     def _factory(self, slot: Slot) -> Factory:

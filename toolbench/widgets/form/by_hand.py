@@ -43,9 +43,7 @@ class ByHand:
 
     def ask_for_answer(self) -> None:
         """Show the fields in which a person types an answer in place of the tool's result."""
-        text = self._typed(
-            w.Textarea, f"Result in place of {self._name}", "toolbench-prose"
-        )
+        text = self._typed(w.Textarea, f"Result in place of {self._name}", "toolbench-prose")
         is_error = self._parts.make(
             w.Checkbox, "toolbench-remember", description="It failed", indent=False
         )

@@ -11,7 +11,8 @@ from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.unset import UNSET
 
 _CHOSEN, _OTHER = "chosen", "other"
-_KEY = "[key]"  # ends pydantic's path of an error about a key, not about its value
+# Ends pydantic's path of an error about a key, not about its value
+_KEY = "[key]"
 
 Explain = Callable[[Any, Any], list[Problem]]
 
@@ -39,7 +40,8 @@ def locate(root: Slot, path: Path) -> Place:
     """
     slot, steps = root, list(path)
     clear: list[str | int] = []
-    is_branch_named = False  # a path names the branch of a union once
+    # A path names the branch of a union once
+    is_branch_named = False
     while steps:
         if not is_branch_named and (branch := _branch_named(slot, steps[0])):
             steps.pop(0)

@@ -26,7 +26,8 @@ from toolbench.widgets.form.stylesheet import STYLE
 
 Validate = Callable[[dict[str, Any]], list[Problem]]
 Observer = Callable[[Bunch], None]
-_MAX_NAMES = 5  # fields named in an alert
+# Fields named in an alert
+_MAX_NAMES = 5
 
 
 class WrongField(NamedTuple):
@@ -180,9 +181,7 @@ class SchemaForm:
     def _first_wrong(self) -> tuple[Widget, ...]:
         if self._tab.trouble:
             return (self._tab.widget,)
-        return next(
-            (slot.display.body for slot in self.slot.walk() if slot.display.errors), ()
-        )
+        return next((slot.display.body for slot in self.slot.walk() if slot.display.errors), ())
 
     def focus(self) -> None:
         """Put the cursor into the first field, if there is one."""
@@ -198,12 +197,8 @@ class SchemaForm:
     def wrong_fields(self) -> list[WrongField]:
         """Return the fields that show an error, in the order of the form."""
         with self.frame.lock:
-            slots = [
-                slot for slot in self.slot.walk() if slot.display.errors and slot.title
-            ]
-            return [
-                WrongField(notes.line(s.title), partial(self._focus, s)) for s in slots
-            ]
+            slots = [slot for slot in self.slot.walk() if slot.display.errors and slot.title]
+            return [WrongField(notes.line(s.title), partial(self._focus, s)) for s in slots]
 
     def _focus(self, slot: Slot) -> None:
         with self.frame.edit():
@@ -233,7 +228,8 @@ class SchemaForm:
             yield Problem((), "the arguments must be an object: { … }")
 
     def _problems(self) -> list[tuple[Slot, Problem]]:
-        if self._tab.trouble:  # the fields hold what the text was before
+        # The fields hold what the text was before
+        if self._tab.trouble:
             return self._concealed([(self.slot, Problem((), self._tab.trouble))])
         drafts = list(self._drafts())
         unread = {problem.path for problem in drafts}
@@ -244,9 +240,7 @@ class SchemaForm:
         faults += [(s, p) for s, p in faults_of_schema if p.path not in unread]
         return self._concealed(faults)
 
-    def _concealed(
-        self, faults: list[tuple[Slot, Problem]]
-    ) -> list[tuple[Slot, Problem]]:
+    def _concealed(self, faults: list[tuple[Slot, Problem]]) -> list[tuple[Slot, Problem]]:
         """Return *faults* with secrets hidden in their messages, because messages quote values."""
         redactor = Redactor(self.slot.value.secrets() if faults else ())
         return [(s, Problem(p.path, redactor.sentence(p.message))) for s, p in faults]
@@ -364,9 +358,7 @@ class SchemaForm:
         outside, revealed = self.frame.outside, self.frame.revealed
         faults: dict[Slot, list[str]] = {}
         if revealed or outside or any(slot.touched for slot in slots):
-            revealed_faults = [
-                (s, p) for s, p in self._problems() if revealed or s.touched
-            ]
+            revealed_faults = [(s, p) for s, p in self._problems() if revealed or s.touched]
             outer = self._concealed(placed(self.slot, outside))
             for slot, problem in [*revealed_faults, *outer]:
                 faults.setdefault(slot, []).append(problem.message)

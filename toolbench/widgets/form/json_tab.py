@@ -12,7 +12,8 @@ from toolbench.widgets.fields.text.text_box import UnreadableError
 from toolbench.widgets.form.stylesheet import STYLE
 from toolbench.widgets.kit.parts import INVALID, mark
 
-if TYPE_CHECKING:  # the form owns its tab
+# The form owns its tab
+if TYPE_CHECKING:
     from toolbench.widgets.form.form import SchemaForm
 
 _MAX_ERRORS = 10
@@ -41,7 +42,8 @@ class JsonTab:
             return self._typed
         try:
             return to_text(self._form.masked)
-        except (TypeError, ValueError, RecursionError):  # not JSON, or too deep
+        except (TypeError, ValueError, RecursionError):
+            # Not JSON, or too deep
             return "…"
 
     def put(self, text: str) -> None:
@@ -75,9 +77,7 @@ class JsonTab:
                 self._area.value = self.text
             sentences = self._sentences()
             mark(self._area, INVALID, is_marked=bool(sentences))
-            html = "".join(
-                f'<div class="tb-error">{escape(s)}</div>' for s in sentences
-            )
+            html = "".join(f'<div class="tb-error">{escape(s)}</div>' for s in sentences)
             self._message.value = f'<div role="alert">{html}</div>'
 
     def close(self) -> None:
@@ -106,7 +106,8 @@ class JsonTab:
                 "tb-json",
                 description="Arguments as JSON",
                 value=self.text,
-                rows=8,  # it grows with its text
+                # It grows with its text
+                rows=8,
             )
             self._message = make(HTML, "tb-note")
             head = make(HTML, value=STYLE)

@@ -12,9 +12,7 @@ from toolbench.widgets.fields.form_context import Frame
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.unset import UNSET
 
-_PURPOSE = (
-    "Send null, nothing, an empty value or JSON text in place of what a field can hold"
-)
+_PURPOSE = "Send null, nothing, an empty value or JSON text in place of what a field can hold"
 _FIELD = "the typed value"
 _NOTHING = "nothing (leave it out)"
 _NULL = "null"
@@ -32,9 +30,7 @@ class FieldOptions:
     def __init__(self, frame: Frame, root: Slot) -> None:
         self._frame, self._root = frame, root
         make = frame.pool.make
-        self._button = make(
-            Button, "tb-more", description="Advanced input", tooltip=_PURPOSE
-        )
+        self._button = make(Button, "tb-more", description="Advanced input", tooltip=_PURPOSE)
         self._box: Any = None
         self._slots: list[Slot] = []
         self._fields: Any = None

@@ -19,7 +19,8 @@ KEEP = "toolbench-keep"
 """The CSS class of the button that refuses a call. Our JavaScript module gives it the focus."""
 REMEMBER = "Do not ask about this tool again in this session"
 """The label of the checkbox to remember the consent for the session."""
-_LOOK = 0.05  # seconds between two checks for a cancel
+# Seconds between two checks for a cancel
+_LOOK = 0.05
 _REFUSE = "Say no: the tool or server hears that you do not want to answer"
 _LEAVE = "Neither accept nor decline; the tool or server decides how to go on"
 
@@ -38,9 +39,8 @@ class QuestionBox:
 
         If the run is cancelled first, return the answer "cancel".
         """
-        while not self._turn.acquire(
-            timeout=_LOOK
-        ):  # threads of one run may ask at once
+        # Threads of one run may ask at once
+        while not self._turn.acquire(timeout=_LOOK):
             if cancelled():
                 return Answer("cancel")
         with ExitStack() as stack:
@@ -91,17 +91,12 @@ def asking(
         parts: The factory of the widgets.
         stack: The stack that closes the form of the question; *parts* does not close the form.
     """
-    who = (
-        f"<strong>{escape(question.asked_by)}</strong> asks: "
-        if question.asked_by
-        else ""
-    )
+    who = f"<strong>{escape(question.asked_by)}</strong> asks: " if question.asked_by else ""
     message = escape(question.message)
-    if question.consent is not None:  # the first line asks, the others have details
+    # The first line asks, the others have details
+    if question.consent is not None:
         first, *details = question.message.split("\n", 1)
-        message = Html(
-            "\n".join([f"<strong>{escape(first)}</strong>", *map(escape, details)])
-        )
+        message = Html("\n".join([f"<strong>{escape(first)}</strong>", *map(escape, details)]))
     text = Html(
         f'<div role="alert" style="white-space:pre-wrap;overflow-wrap:anywhere">'
         f"{who}{message}</div>{_page_link(question.url)}"
@@ -129,9 +124,7 @@ def asking(
     return [parts.html(text), *body, parts.row(*buttons)]
 
 
-def _consenting(
-    consent: ConsentLabels, answer: "Future[Answer]", parts: Parts
-) -> list[Any]:
+def _consenting(consent: ConsentLabels, answer: "Future[Answer]", parts: Parts) -> list[Any]:
     """Return a button to run the call and a button to refuse it. The second button gets the focus.
 
     There may also be a checkbox to remember the consent.
@@ -142,9 +135,7 @@ def _consenting(
     return [*more, parts.row(refuse, accept)]
 
 
-def agreeing(
-    consent: ConsentLabels, parts: Parts, reply: Callable[[Answer], None]
-) -> list[Any]:
+def agreeing(consent: ConsentLabels, parts: Parts, reply: Callable[[Answer], None]) -> list[Any]:
     """Return the button to consent and, if allowed, a checkbox to remember the consent.
 
     Args:
@@ -179,13 +170,10 @@ def _page_link(url: str) -> Html:
     try:
         parts = urlsplit(url)
         host = (parts.hostname or "").encode("idna").decode()
-    except ValueError:  # no host, or not a valid one
+    except ValueError:
+        # No host, or not a valid one
         return Html("")
-    if (
-        not host
-        or "@" in parts.netloc
-        or not url.lower().startswith(("https://", "http://"))
-    ):
+    if not host or "@" in parts.netloc or not url.lower().startswith(("https://", "http://")):
         return Html("")
     label = Html(f"Open the page at <strong>{escape(host)}</strong> in a new tab")
     anchor = link(url, label)
@@ -201,5 +189,6 @@ def _accept(form: SchemaForm, answer: "Future[Answer]") -> None:
 
 def settle(answer: "Future[Answer]", answer_now: Answer) -> None:
     """Put *answer_now* into *answer*, unless there is an answer already."""
-    with suppress(InvalidStateError):  # a double click
+    # A double click
+    with suppress(InvalidStateError):
         answer.set_result(answer_now)

@@ -8,7 +8,8 @@ from typing import Any
 
 Reply = Callable[[str], object]
 Receiver = Callable[[Any, Reply], None]
-_LONGEST_NAME = 64  # characters
+# Characters
+_LONGEST_NAME = 64
 
 
 class AppMessages:
@@ -51,9 +52,7 @@ class AppMessages:
             receiver(content.get("text"), partial(_reply, send, address))
 
 
-def _reply(
-    send: Callable[[Any], object], address: Mapping[str, str], text: str
-) -> None:
+def _reply(send: Callable[[Any], object], address: Mapping[str, str], text: str) -> None:
     send({"kind": "answer", **address, "text": text})
 
 

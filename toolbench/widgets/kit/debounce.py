@@ -16,7 +16,8 @@ from ipywidgets import Button
 from toolbench.runs.kernel_loop.loop_timer import later
 from toolbench.widgets.kit.ticker import ticker
 
-QUIET = 0.3  # seconds after the last edit before a click takes effect
+# Seconds after the last edit before a click takes effect
+QUIET = 0.3
 _settled: ContextVar[bool] = ContextVar("settled", default=False)
 
 

@@ -16,9 +16,7 @@ class Variables:
         """Use the variables in *namespace*; if it is None, the variables of the notebook."""
         if namespace is None:
             shell = running_shell()
-            namespace = (
-                vars(sys.modules["__main__"]) if shell is None else shell.user_ns
-            )
+            namespace = vars(sys.modules["__main__"]) if shell is None else shell.user_ns
         self._namespace = namespace
 
     def name_of(self, value: object) -> str | None:

@@ -61,9 +61,7 @@ class Parts(Pool):
 
     def chooser(self, label: str, options: list[Any]) -> Any:
         """Return a drop-down list."""
-        return self.make(
-            w.Dropdown, "toolbench-field", options=options, description=label
-        )
+        return self.make(w.Dropdown, "toolbench-field", options=options, description=label)
 
     def column(self, *children: Any, kind: str = "") -> Any:
         """Return *children* below each other; *kind* is another CSS class."""

@@ -17,7 +17,8 @@ from toolbench.runs.shell import running_shell
 
 _OUTPUT = ":is(.jp-OutputArea-child, .output_area)"
 _WIDGET = ":is(.jupyter-widgets, .jupyter-widgets-view)"
-_DRAWN = f"{_WIDGET} > :not(script)"  # otherwise the view has only a text or a script
+# Otherwise the view has only a text or a script
+_DRAWN = f"{_WIDGET} > :not(script)"
 _STYLE = Html(f"""<style>
 {_OUTPUT}:has(+ {_OUTPUT} {_WIDGET}):not(:has(+ {_OUTPUT} {_DRAWN})) .toolbench-still {{ display: block; }}
 {_OUTPUT}:has(.toolbench-kept) + {_OUTPUT}:has({_WIDGET}):not(:has({_DRAWN})),
@@ -73,7 +74,8 @@ class SavedOutput:
         news = [record for record in records if record.id not in self._last_ids]
         if publisher is None or not self._cell or not news:
             return
-        views = self._views  # another thread may replace them meanwhile
+        # Another thread may replace them meanwhile
+        views = self._views
         views = {r.id: views.get(r.id) or (r.to_html(), r.to_text()) for r in news}
         self._views = views
         self._update(publisher, self._content(still, list(views.values())))
@@ -86,9 +88,8 @@ class SavedOutput:
 
     def _update(self, publisher: Any, data: Mapping[str, str]) -> None:
         transient = {"display_id": self._name}
-        if not hasattr(
-            publisher, "pub_socket"
-        ):  # JupyterLite finds the cell by the name
+        # JupyterLite finds the cell by the name
+        if not hasattr(publisher, "pub_socket"):
             publisher.publish(data, transient=transient, update=True)
             return
         # like update_display(), but for a cell that has ended

@@ -19,9 +19,12 @@ from toolbench.display.page import notice
 from toolbench.widgets.kit.debounce import Debounce, message_of_page
 from toolbench.widgets.kit.parts import HIDDEN, Parts, put, show_if
 
-MAX_LINES = 200  # lines in the list of ipywidgets
-_LONGEST = 110  # characters of a line
-_ICONS = 500_000  # characters of all icons of one list
+# Lines in the list of ipywidgets
+MAX_LINES = 200
+# Characters of a line
+_LONGEST = 110
+# Characters of all icons of one list
+_ICONS = 500_000
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,8 @@ class PickList:
         self._filling = False
         self._parts = parts
         self._states: dict[str, str] = {}
-        self._states_html: Any = None  # made for the first state
+        # Made for the first state
+        self._states_html: Any = None
         self._states_lock = Lock()
         self.picked: str | None = None
         """The key of the picked item; None if no item is picked."""

@@ -12,9 +12,12 @@ from threading import Event, Lock
 from toolbench.runs.kernel_loop.loop_timer import later
 from toolbench.threads import daemon_thread, have_threads
 
-PERIOD = 0.1  # seconds
-PAUSE = 0.5  # seconds between two updates of a list
-_FASTER = 5  # times: while runs end, there may be more ticks, but at most 5 times more
+# Seconds
+PERIOD = 0.1
+# Seconds between two updates of a list
+PAUSE = 0.5
+# Times: while runs end, there may be more ticks, but at most 5 times more
+_FASTER = 5
 _log = logging.getLogger(__name__)
 
 
@@ -66,7 +69,8 @@ class Ticker:
     def _tick(self) -> None:
         self._wait(self._period)
         while self._look():
-            time.sleep(self._period / _FASTER)  # not sooner, even if many runs end now
+            # Not sooner, even if many runs end now
+            time.sleep(self._period / _FASTER)
             self._wait(self._period - self._period / _FASTER)
 
     def _wait(self, seconds: float) -> None:

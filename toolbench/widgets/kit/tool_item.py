@@ -7,9 +7,7 @@ from toolbench.display.html.icons import icon_source
 from toolbench.widgets.kit.search_list import Item
 
 
-def tool_item(
-    key: str, name: str, tool: ToolDefinition[Any, Any], *, group: str = ""
-) -> Item:
+def tool_item(key: str, name: str, tool: ToolDefinition[Any, Any], *, group: str = "") -> Item:
     """Return *tool* as an item with the name *name*.
 
     A tool without hints has no mark if it is defined in this notebook: its author knows the effect.

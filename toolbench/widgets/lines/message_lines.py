@@ -13,9 +13,12 @@ from toolbench.display.page import notice
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.wording import counted
 
-PIECE = 100  # lines of one widget
-PIECES = 100  # widgets
-_WIDTHS = (6, 8, 1, 40, 30)  # characters of each column except the last
+# Lines of one widget
+PIECE = 100
+# Widgets
+PIECES = 100
+# Characters of each column except the last
+_WIDTHS = (6, 8, 1, 40, 30)
 
 
 class Numbered(Protocol):
@@ -119,9 +122,7 @@ class MessageLines(Generic[T]):
 
     def _piece_html(self, piece: list[T]) -> Html:
         lines = "".join(map(self._line, piece))
-        return Html(
-            f'<div {NO_MATHS} data-toolbench-messages="{piece[0].id}">{lines}</div>'
-        )
+        return Html(f'<div {NO_MATHS} data-toolbench-messages="{piece[0].id}">{lines}</div>')
 
 
 def columns(texts: Sequence[str], *, at: float, is_failed: bool) -> Html:
@@ -133,9 +134,7 @@ def columns(texts: Sequence[str], *, at: float, is_failed: bool) -> Html:
         is_failed: Whether the line is drawn as a failure.
     """
     fields = [_field(text) for text in texts]
-    padded = [
-        text.ljust(width) for text, width in zip(fields[:-1], _WIDTHS, strict=True)
-    ]
+    padded = [text.ljust(width) for text, width in zip(fields[:-1], _WIDTHS, strict=True)]
     text = "\t".join([*padded, fields[-1]])
     stamp = datetime.fromtimestamp(at, UTC).isoformat()
     failed = " data-toolbench-failed" if is_failed else ""

@@ -13,8 +13,10 @@ from toolbench.widgets.form.form import WrongField
 from toolbench.widgets.kit.debounce import QUIET, Debounce
 from toolbench.widgets.kit.parts import HIDDEN, SUBMIT, Parts, show_if
 
-_LINKS = 5  # fields named beside Run
-_CANCEL = "toolbench-cancel"  # the style sheet hides it while consent is asked
+# Fields named beside Run
+_LINKS = 5
+# The style sheet hides it while consent is asked
+_CANCEL = "toolbench-cancel"
 
 
 class RunControls:
@@ -54,13 +56,12 @@ class RunControls:
     def settle(self, *, is_busy: bool) -> None:
         """Enable the buttons that can be used now, and disable the others."""
         self._run.disabled = is_busy or not self.can_run
-        with self._cancel.hold_sync():  # one message
+        # One message
+        with self._cancel.hold_sync():
             self._cancel.disabled = not is_busy
             show_if(self._cancel, is_shown=is_busy)
 
-    def refuse(
-        self, reason: str, fields: Sequence[WrongField], *, judged_elsewhere: bool
-    ) -> None:
+    def refuse(self, reason: str, fields: Sequence[WrongField], *, judged_elsewhere: bool) -> None:
         """Show beside Run why no run was started.
 
         Args:
@@ -77,9 +78,7 @@ class RunControls:
         rest = len(fields) - len(first_fields)
         text = f"{reason}:" if first_fields else ended(reason)
         self.notice.children = [
-            self._parts.html(
-                Html(f'<span class="toolbench-wrong">{escape(text)}</span>')
-            ),
+            self._parts.html(Html(f'<span class="toolbench-wrong">{escape(text)}</span>')),
             *map(self._link, first_fields),
             *([self._parts.html(escape(f"and {rest} more"))] if rest else []),
             *([self._anyway()] if judged_elsewhere else []),
@@ -92,9 +91,7 @@ class RunControls:
         return button
 
     def _link(self, field: WrongField) -> w.Widget:
-        link = self._parts.button(
-            notes.label(field.name), tip="Go to", kind="toolbench-link"
-        )
+        link = self._parts.button(notes.label(field.name), tip="Go to", kind="toolbench-link")
         link.on_click(lambda _: field.focus())
         return link
 
@@ -133,10 +130,10 @@ class RunControls:
 
     def _start_once(self, *, unchecked: bool) -> None:
         if monotonic() - self._begun < QUIET:
-            return  # the second click of a double click, after a quick run
+            # The second click of a double click, after a quick run
+            return
         before = self._begun
-        self._begun = (
-            monotonic()
-        )  # before the start, because a run may ask and get an answer at once
+        # Before the start, because a run may ask and get an answer at once
+        self._begun = monotonic()
         if not self._start(unchecked):
             self._begun = before

@@ -14,14 +14,20 @@ from toolbench.runs.output.output import Chunk, Output
 from toolbench.widgets.kit.parts import Parts, put
 from toolbench.wording import counted
 
-SEALED = 1_000  # characters after which a piece ends at the next line end
+# Characters after which a piece ends at the next line end
+SEALED = 1_000
 LIVE = (
-    20_000  # characters in pieces; while more is printed, only the end of it is shown
+    # Characters in pieces; while more is printed, only the end of it is shown
+    20_000
 )
-REST = 60_000  # characters shown of the rest, head and tail, after the run
-_WINDOW = 1_500  # characters of the end that are shown while more is printed
-_SWIFT = 3.0  # seconds at the start with an update every tick
-_PACE = 0.25  # seconds between two later updates
+# Characters shown of the rest, head and tail, after the run
+REST = 60_000
+# Characters of the end that are shown while more is printed
+_WINDOW = 1_500
+# Seconds at the start with an update every tick
+_SWIFT = 3.0
+# Seconds between two later updates
+_PACE = 0.25
 _STYLES = {"stderr": "red", "log": "dim"}
 
 Piece = tuple[Chunk, ...]
@@ -37,7 +43,8 @@ class LogView:
         self._widgets: list[Any] = []
         self._begun = self._drawn_at = monotonic()
         self._limit = REST
-        self._lines: Any = None  # most tools print nothing
+        # Most tools print nothing
+        self._lines: Any = None
         self.widget = parts.column(kind="toolbench-log")
 
     def clear(self) -> None:
@@ -78,7 +85,8 @@ class LogView:
         """Show *piece*; one that is shown already only if the limit *is_other* than before."""
         if index == len(self._pieces):
             self._pieces.append(piece)
-            focus = None if index else True  # so that the keyboard can scroll
+            # So that the keyboard can scroll
+            focus = None if index else True
             html = _html(piece, self._limit)
             self._widgets.append(self._parts.html(html, tabbable=focus))
         elif self._pieces[index] != piece or is_other:
@@ -153,10 +161,10 @@ def _printed(chunks: list[Chunk], limit: int) -> str:
         for stream, group in groupby(chunks, lambda chunk: chunk.stream)
     )
     markup = to_html(Text.assemble(*texts), limit=limit)
-    body = markup[
-        markup.index(">") + 1 :
-    ]  # the style sheet replaces the style of the tag
-    first_newline = "\n" if body.startswith("\n") else ""  # HTML drops a first newline
+    # The style sheet replaces the style of the tag
+    body = markup[markup.index(">") + 1 :]
+    # HTML drops a first newline
+    first_newline = "\n" if body.startswith("\n") else ""
     return f'<pre class="toolbench-out">{first_newline}{body}'
 
 

@@ -83,7 +83,8 @@ class ToolPanel(w.VBox):
         self._risk = risk
         self._saved_output = SavedOutput("the form")
         self.when_over: Callable[[], object] | None = None
-        self._still: str | None = None  # the tool as HTML for a saved notebook
+        # The tool as HTML for a saved notebook
+        self._still: str | None = None
         self._late: list[Any] = []
         self.staleness = Staleness(self, parts)
         self.controls = controls = RunControls(parts, self._run_by_click, self.cancel)
@@ -232,7 +233,8 @@ class ToolPanel(w.VBox):
         with self.lock:
             if self.is_busy:
                 return None
-            self.runs.refresh()  # the last tick may not have come yet
+            # The last tick may not have come yet
+            self.runs.refresh()
             run = self.submission.run(asker, self._risk, unchecked=unchecked)
             if run is not None:
                 if not self._tabs.is_at_call:
@@ -258,7 +260,8 @@ class ToolPanel(w.VBox):
 
     def close(self) -> None:
         """Close the panel and all its widgets; a run is cancelled."""
-        if self in open_panels:  # the garbage collector calls this too
+        # The garbage collector calls this too
+        if self in open_panels:
             open_panels.discard(self)
             self.cancel()
             with self.lock:
@@ -271,7 +274,8 @@ class ToolPanel(w.VBox):
 
     def __repr__(self) -> str:
         return (
-            f"<ToolPanel of {self.tool.name}>"  # ipywidgets would write out every child
+            # ipywidgets would write out every child
+            f"<ToolPanel of {self.tool.name}>"
         )
 
     def _repr_mimebundle_(self, **options: Any) -> Any:

@@ -63,7 +63,8 @@ class PanelRuns:
         self.when_changed: Callable[[str], object] | None = None
         self._last_state = ""
         self._record: RunRecord | None = None
-        self._news = Event()  # the run has a result or a question
+        # The run has a result or a question
+        self._news = Event()
         self._is_closed = False
 
     @property
@@ -104,7 +105,8 @@ class PanelRuns:
         self._controls.settle(is_busy=True)
         self.report.begin(run)
         ticker.watch(self.refresh)
-        if self.report.has_result_of(run):  # its tick may have come before the watch
+        # Its tick may have come before the watch
+        if self.report.has_result_of(run):
             ticker.look_now()
 
     def _ask_before(self, run: Run, go: Callable[[], object], *, confirm: bool) -> None:

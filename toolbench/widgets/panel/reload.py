@@ -11,11 +11,13 @@ from toolbench.display.page import notice
 from toolbench.plain import clip
 from toolbench.widgets.kit.parts import Parts
 
-if TYPE_CHECKING:  # a panel makes its notice
+# A panel makes its notice
+if TYPE_CHECKING:
     from toolbench.widgets.panel.panel import ToolPanel
 
 _MAX_VALUE = (
-    1_000_000  # characters of a value; many, because no other place shows the value
+    # Characters of a value; many, because no other place shows the value
+    1_000_000
 )
 
 _CHANGED = "The tool changed. This panel shows the previous version."

@@ -22,18 +22,21 @@ from toolbench.widgets.panel.output import LIVE, REST, LogView
 from toolbench.widgets.panel.run_state import state_badge
 from toolbench.wording import time_taken
 
-EVERYTHING = 5_000_000  # characters shown after a click on "Show everything"
+# Characters shown after a click on "Show everything"
+EVERYTHING = 5_000_000
 STUCK = (
     "The run was cancelled, but its code is in a call that cannot be interrupted, such as "
     "time.sleep or a long computation in C. It ends when that call returns, and is added to "
     "the history then. You can run the tool again now."
 )
-if TYPE_CHECKING:  # this import loads the packages for MCP
+# This import loads the packages for MCP
+if TYPE_CHECKING:
     from toolbench.widgets.resource_views.linked_resources import LinkedResources
 
 _BAR = ("toolbench-bar",)
 _OTHER_ARGUMENTS = "the arguments have changed since"
-_TENTHS = 10.0  # seconds; shorter times have a decimal
+# Seconds; shorter times have a decimal
+_TENTHS = 10.0
 
 
 class _Rendered(NamedTuple):
@@ -62,21 +65,21 @@ class RunReport:
         """
         self._parts, self._lock, self._add = parts, lock, add
         self._links: LinkedResources | None = None
-        self._bar: Any = None  # made with the first progress, which few tools report
+        # Made with the first progress, which few tools report
+        self._bar: Any = None
         self._state = parts.html()
         self._clock = parts.html()
         self._log = LogView(parts)
         self._result = parts.html()
-        self._more: Any = None  # made for the first long result
+        # Made for the first long result
+        self._more: Any = None
         self._run: Run | None = None
         self._rendered: _Rendered | None = None
         self._last_state: tuple[int, bool] | None = None
         self._is_old = self._is_of_others = False
         self.status = [self._state, self._clock]
         """The widgets that the panel shows beside its buttons: state and time."""
-        self.widget = parts.column(
-            *(self._log.widget, self._result), kind="toolbench-report"
-        )
+        self.widget = parts.column(*(self._log.widget, self._result), kind="toolbench-report")
 
     def expect(self, run: Run) -> None:
         """Let `show` show *run* from now on; the earlier run is seen until then."""
@@ -107,7 +110,8 @@ class RunReport:
         except Exception as error:  # noqa: BLE001 - a tool's own objects may do anything
             failed = f"The result cannot be shown: {type(error).__name__}."
             rendered = _Rendered(run, notice(failed, "danger"))
-        if run is self._run:  # a stuck run may end after the next run
+        # A stuck run may end after the next run
+        if run is self._run:
             self._rendered = rendered
 
     def show(self, run: Run) -> bool:
@@ -221,9 +225,7 @@ def _result_html(run: Run, limit: int) -> Html:
 def _state_html(run: Run) -> Html:
     """Return the state of *run*, with its number: a screen reader reads the same state again."""
     number, text = run.id, state_badge(run.state)
-    return Html(
-        f'<span role="status" aria-live="polite" data-run="{number}">{text}</span>'
-    )
+    return Html(f'<span role="status" aria-live="polite" data-run="{number}">{text}</span>')
 
 
 def _is_more(run: Run) -> bool:

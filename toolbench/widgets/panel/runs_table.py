@@ -11,7 +11,8 @@ from toolbench.runs.history.record import RunRecord
 from toolbench.widgets.panel.run_state import state_badge
 
 _HEADS = ("Time", "State", "Arguments", "Duration", "Source")
-_LONGEST = 60  # characters of one argument
+# Characters of one argument
+_LONGEST = 60
 
 
 def runs_table(records: Sequence[RunRecord], chosen: int = 0) -> Html:
@@ -52,9 +53,7 @@ def arguments_text(arguments: Mapping[str, Any]) -> str:
 
 def _cell(head: str) -> str:
     if head == "Arguments":
-        return (
-            f"{CELL};{CODE_FONT};font-size:12px;min-width:14em;overflow-wrap:anywhere"
-        )
+        return f"{CELL};{CODE_FONT};font-size:12px;min-width:14em;overflow-wrap:anywhere"
     return _side(head)
 
 

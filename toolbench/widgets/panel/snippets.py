@@ -93,10 +93,7 @@ SNIPPETS: dict[str, Callable[[AnyTool, Mapping[str, Any]], str]] = {
     "Python": as_python,
     "%%tool cell": as_cell,
     "pytest": as_pytest,
-    **{
-        f"{label} call": partial(as_payload, name)
-        for name, label in PROVIDER_TITLES.items()
-    },
+    **{f"{label} call": partial(as_payload, name) for name, label in PROVIDER_TITLES.items()},
 }
 """The function for each kind of text, by name; the first three kinds can be run."""
 

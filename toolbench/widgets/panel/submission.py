@@ -92,9 +92,7 @@ class Submission:
         Only the first call returns an action.
         """
         built, self._built = self._built, None
-        return (
-            built[1] if built is not None and same_json(built[0], arguments) else None
-        )
+        return built[1] if built is not None and same_json(built[0], arguments) else None
 
     def _refuse(self, reason: str = "") -> None:
         """Show *reason* beside Run, or the number of fields to fix before a run."""
@@ -117,19 +115,19 @@ class Submission:
             self._controls.accept()
 
 
-def _as_json(
-    tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]
-) -> dict[str, Any]:
+def _as_json(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return *arguments* with JSON in place of objects, as far as *tool* makes the same action of it.
 
     A form has fields for JSON only: it can neither show nor change another object.
     """
     values = dict(arguments)
     objects = [name for name, value in values.items() if not is_json(value)]
-    if not objects or not is_readable(values):  # only the executor reads an iterator
+    # Only the executor reads an iterator
+    if not objects or not is_readable(values):
         return values
     action = _action_of(tool, values)
-    if action is None:  # then nothing tells whether a form means the same
+    # Then nothing tells whether a form means the same
+    if action is None:
         return values
     forms = forms_by_action(action, values)
     for name, form in forms.items():
@@ -139,9 +137,7 @@ def _as_json(
     return values
 
 
-def _action_of(
-    tool: ToolDefinition[Any, Any], arguments: dict[str, Any]
-) -> Action | None:
+def _action_of(tool: ToolDefinition[Any, Any], arguments: dict[str, Any]) -> Action | None:
     try:
         action: Action = tool.action_of(dict(arguments))
     except Exception:  # noqa: BLE001 - the form shows the problems; a validator may raise any error

@@ -12,22 +12,22 @@ from toolbench.widgets.kit.ticker import PacedUpdate
 from toolbench.widgets.panel.views import VIEWS, Panel, View
 
 TABS = ("Form", "JSON", *VIEWS)
-_CALL = ("Form", "JSON")  # tabs that show the call and its result
+# Tabs that show the call and its result
+_CALL = ("Form", "JSON")
 
 
 class PanelTabs:
     """The tabs in the panel of one tool."""
 
-    def __init__(
-        self, panel: Panel, parts: Parts, lock: AbstractContextManager[Any]
-    ) -> None:
+    def __init__(self, panel: Panel, parts: Parts, lock: AbstractContextManager[Any]) -> None:
         """Make the tabs of *panel*. At first only the tab of the form has contents.
 
         The contents of the other tabs are made later; *lock* is held while they are made.
         """
         self._panel, self._lock = panel, lock
         self._views: dict[str, View] = {}
-        self._following = ExitStack()  # ends the updates of the open tab History
+        # Ends the updates of the open tab History
+        self._following = ExitStack()
         boxes = [panel.form.widget, *(parts.column() for _ in TABS[1:])]
         state = {"children": boxes, "titles": self._titles()}
         self.widget = parts.make(w.Tab, "toolbench-tabs", **state)
@@ -56,8 +56,7 @@ class PanelTabs:
         """Return the titles, with the number of runs in the title of History."""
         runs = len(history().of(self._panel.tool))
         return tuple(
-            f"{title} ({runs:,})" if title == "History" and runs else title
-            for title in TABS
+            f"{title} ({runs:,})" if title == "History" and runs else title for title in TABS
         )
 
     def entitle(self) -> None:
@@ -68,9 +67,7 @@ class PanelTabs:
 
     def when_at_call(self, part: w.Widget) -> None:
         """Show *part*, below the tabs, only while the open tab shows the call."""
-        self.widget.observe(
-            lambda _: show_if(part, is_shown=self.is_at_call), "selected_index"
-        )
+        self.widget.observe(lambda _: show_if(part, is_shown=self.is_at_call), "selected_index")
 
     def _follow(self, view: View) -> None:
         """Update *view*, which is the open tab History, after each run of the tool."""
@@ -112,4 +109,5 @@ class PanelTabs:
                 self._views[name].refresh()
             if name == "History":
                 self._follow(self._views[name])
-                self.entitle()  # runs of other panels are in the list as well
+                # Runs of other panels are in the list as well
+                self.entitle()

@@ -27,8 +27,10 @@ from toolbench.widgets.panel.runs_table import runs_table
 from toolbench.widgets.panel.snippets import SNIPPETS
 from toolbench.wording import counted
 
-_MAX_RUNS = 50  # runs
-_FIELDS = 5  # fields named in a sentence
+# Runs
+_MAX_RUNS = 50
+# Fields named in a sentence
+_FIELDS = 5
 
 
 class Panel(Protocol):
@@ -105,9 +107,7 @@ class SchemaView(View):
         size = estimate_tokens(dumps(format_schema, ensure_ascii=False, default=str))
         cost = f"≈ {counted(size, 'token')}"
         notes = "".join(f"<li>{escape(change)}</li>" for change in changes)
-        notes = f'<ul style="margin:0 0 6px;padding-left:1.4em">{notes}</ul>' * bool(
-            notes
-        )
+        notes = f'<ul style="margin:0 0 6px;padding-left:1.4em">{notes}</ul>' * bool(notes)
         card = Card("What a model gets", json_html(format_schema), cost)
         self._html.value = Html(f"{notes}{cards_html([card])}")
 
@@ -178,16 +178,15 @@ class CopyButton:
     Without the module the button is hidden.
     """
 
-    def __init__(
-        self, panel: Panel, parts: Parts, add: Callable[[Any], object]
-    ) -> None:
+    def __init__(self, panel: Panel, parts: Parts, add: Callable[[Any], object]) -> None:
         """Make the button for *panel*. *add* shows a new widget beside the buttons."""
         self._panel, self._parts, self._add = panel, parts, add
         self._kind = next(iter(SNIPPETS))
         self.button = parts.button("Copy call", kind="toolbench-copy-call")
         self.button.tooltip = self._tip
         """The button to show."""
-        self._text: Any = None  # made with the first click: the copied text, its state
+        # Made with the first click: the copied text, its state
+        self._text: Any = None
         self._clicks = 0
         self.button.on_click(lambda _: panel.controls.when_quiet(self._write))
 
@@ -246,9 +245,7 @@ class HistoryView(View):
         self._runs.observe(lambda _: self._chosen(), "value")
         self._back.on_click(lambda _: panel.controls.when_quiet(self._fill))
         choice = parts.row(self._runs, self._back)
-        self.widget = parts.column(
-            self._table, choice, self._html, kind="toolbench-runs"
-        )
+        self.widget = parts.column(self._table, choice, self._html, kind="toolbench-runs")
         self.refresh()
 
     def refresh(self) -> None:
@@ -272,7 +269,8 @@ class HistoryView(View):
         self._table.value = runs_table(records, place) if records else ""
         self._is_filling = True
         try:
-            with self._runs.hold_sync():  # one message
+            # One message
+            with self._runs.hold_sync():
                 self._runs.options = options
                 self._runs.index = place if options else None
         finally:

@@ -49,9 +49,7 @@ class LinkedResources:
         self._more = parts.html()
         self._questions = ServerQuestions(parts)
         self._contents = parts.html()
-        self.widget = parts.column(
-            self._row, self._more, self._questions.widget, self._contents
-        )
+        self.widget = parts.column(self._row, self._more, self._questions.widget, self._contents)
 
     def offer(
         self,

@@ -11,9 +11,7 @@ from toolbench.mcp.features.resources import MCPResourceObservation
 from toolbench.redaction.redactor import Redactor, results
 
 
-def contents_html(
-    observation: MCPResourceObservation, redactor: Redactor | None = None
-) -> Html:
+def contents_html(observation: MCPResourceObservation, redactor: Redactor | None = None) -> Html:
     """Return the contents of *observation* as safe HTML. An app is shown as a preview.
 
     The secrets of the observation and the secrets that *redactor* knows are hidden.
@@ -30,8 +28,7 @@ def _html(observation: MCPResourceObservation) -> Html:
     texts = [b["resource"] for b in observation.blocks if _is_markdown(b)]
     if texts and len(texts) == len(observation.blocks):
         return Html(
-            warnings
-            + "".join(section("Markdown", markdown_html(t["text"])) for t in texts)
+            warnings + "".join(section("Markdown", markdown_html(t["text"])) for t in texts)
         )
     return Html(warnings + blocks_html(observation.content))
 

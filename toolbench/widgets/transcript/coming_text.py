@@ -4,9 +4,12 @@ from toolbench.agent.loop import Loop
 from toolbench.llm.models.protocol import Chunk
 from toolbench.redaction.remembered_secrets import remembered
 
-EVERY = 0.5  # seconds from one drawing to the next
-_TAIL = 2_000  # characters that are shown
-_SEARCH_LENGTH = 20_000  # characters; the end of a longer secret could be visible
+# Seconds from one drawing to the next
+EVERY = 0.5
+# Characters that are shown
+_TAIL = 2_000
+# Characters; the end of a longer secret could be visible
+_SEARCH_LENGTH = 20_000
 
 
 class ComingText:

@@ -39,9 +39,7 @@ class ConversationPanel(w.VBox):
     panel's callbacks.
     """
 
-    def __init__(
-        self, conversation: Conversation, variables: Variables | None = None
-    ) -> None:
+    def __init__(self, conversation: Conversation, variables: Variables | None = None) -> None:
         """Show *conversation*, but ask the model only after a button is pressed.
 
         Args:
@@ -49,7 +47,8 @@ class ConversationPanel(w.VBox):
             variables: The variables for forks and results. By default, the variables of the
                 notebook.
         """
-        loop: Any = conversation.loop  # the loop of the agent
+        # The loop of the agent
+        loop: Any = conversation.loop
         self._conversation, self._loop = conversation, loop
         self._lock = RLock()
         self._parts = parts = Parts()
@@ -68,12 +67,8 @@ class ConversationPanel(w.VBox):
         self._waiting = parts.column()
         self._question = QuestionBox(parts)
         self._desk = PersonDesk(parts)
-        self._step = self._button(
-            "Step", self.step, "Ask the model once; its calls wait"
-        )
-        self._run = self._button(
-            "Run to the end", self.run, "Ask and run, without a stop"
-        )
+        self._step = self._button("Step", self.step, "Ask the model once; its calls wait")
+        self._run = self._button("Run to the end", self.run, "Ask and run, without a stop")
         self._stop = self._button(
             "Stop", self.stop, "Stop the request and the tools that run, at once"
         )
@@ -248,9 +243,7 @@ class ConversationPanel(w.VBox):
         numbers = call_numbers(self._loop.log.after(0))
         for id_, call in calls.items():
             if id_ not in self._calls:
-                self._calls[id_] = WaitingCall(
-                    call, numbers[id_], self._conversation, self.decide
-                )
+                self._calls[id_] = WaitingCall(call, numbers[id_], self._conversation, self.decide)
         self._waiting.children = [self._calls[id_].widget for id_ in calls]
         for widget in old:
             widget.close()

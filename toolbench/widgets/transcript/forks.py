@@ -12,7 +12,8 @@ from toolbench.display.html.css import REMARK
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.parts import Parts
 
-_STEM = "chat"  # the start of a fork's name if the conversation has no variable
+# The start of a fork's name if the conversation has no variable
+_STEM = "chat"
 
 
 class ForkPanel(Protocol):

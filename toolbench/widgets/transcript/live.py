@@ -16,7 +16,8 @@ from toolbench.llm.models.protocol import Chunk
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.coming_text import EVERY, ComingText
 
-_LAST = 20  # events; while the cell runs, only the last are drawn, and at the end all
+# Events; while the cell runs, only the last are drawn, and at the end all
+_LAST = 20
 
 
 class LiveTranscript:
@@ -28,7 +29,8 @@ class LiveTranscript:
         Without a kernel the conversation is drawn only once, at the end, because a terminal cannot
         update its text.
         """
-        loop: Any = conversation.loop  # the loop of the agent
+        # The loop of the agent
+        loop: Any = conversation.loop
         self._loop: Loop = loop
         self._publisher = publisher = shell.display_pub
         self._is_live = hasattr(shell, "kernel")
@@ -95,7 +97,8 @@ class LiveTranscript:
         publisher = self._publisher
         if current_thread() is main_thread() or not hasattr(publisher, "pub_socket"):
             publisher.publish(data, transient=transient, update=self._is_shown)
-        else:  # on this thread the publisher would use another cell
+        else:
+            # On this thread the publisher would use another cell
             publisher.session.send(
                 publisher.pub_socket,
                 "update_display_data",

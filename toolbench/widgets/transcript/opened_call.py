@@ -40,9 +40,7 @@ class OpenedCall:
         keep = parts.button("Keep", tip="Put the result into a variable")
         keep.on_click(lambda _: self._debounce.then(self._keep))
         self._outcome = parts.html()
-        self.widget = parts.column(
-            parts.row(self._name, keep, self._outcome), self._panel
-        )
+        self.widget = parts.column(parts.row(self._name, keep, self._outcome), self._panel)
 
     def _keep(self) -> None:
         name = self._name.value.strip()

@@ -18,9 +18,11 @@ from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts
 
-_LOOK = 0.05  # seconds between two checks for a stop
+# Seconds between two checks for a stop
+_LOOK = 0.05
 _TEXT_ONLY = "no tool: text alone"
-_LIMIT = 50_000  # characters of the messages
+# Characters of the messages
+_LIMIT = 50_000
 
 
 class PersonDesk:
@@ -59,9 +61,7 @@ class _RequestView:
         names = request.tool_names
         self._tool = parts.chooser("Tool you call", [_TEXT_ONLY, *names])
         self._tool.observe(lambda change: self._choose(change["new"]), "value")
-        self._text = parts.make(
-            w.Textarea, "toolbench-prose", description="What you say"
-        )
+        self._text = parts.make(w.Textarea, "toolbench-prose", description="What you say")
         self._text.observe(lambda _: self._debounce.edited(), "value")
         self._fields, self._wrong = parts.column(), parts.row()
         send = parts.button("Answer for the model", look="primary")
@@ -103,7 +103,8 @@ class _RequestView:
         self._wrong.children = (self._parts.html(notice(sentence, "warning")),)
 
     def _settle(self, answer: Answer) -> None:
-        with suppress(InvalidStateError):  # a double click
+        # A double click
+        with suppress(InvalidStateError):
             self._answer.set_result(answer)
 
 

@@ -31,15 +31,14 @@ from toolbench.wording import counted
 Fork = Callable[[int, int], object]
 """A function that begins a fork. It gets the number of an event and the number of its step."""
 
-_MOST = 200  # rows; `to_html()` has all of them
+# Rows; `to_html()` has all of them
+_MOST = 200
 
 
 class Rows:
     """The rows of a transcript. A row is sent again only when its call is edited or answered."""
 
-    def __init__(
-        self, loop: Loop, parts: Parts, variables: Variables, fork: Fork
-    ) -> None:
+    def __init__(self, loop: Loop, parts: Parts, variables: Variables, fork: Fork) -> None:
         """Show the events of *loop*, with widgets from *parts*.
 
         A person can keep results in *variables*. Each step has a button that calls *fork*.
@@ -70,9 +69,7 @@ class Rows:
         edits = {e.action_id: e for e in events if isinstance(e, CallEdit)}
         known = {e.id for e in events if isinstance(e, ActionEvent)}
         own = [
-            e
-            for e in events
-            if getattr(e, "action_id", None) not in known and e.id not in waiting
+            e for e in events if getattr(e, "action_id", None) not in known and e.id not in waiting
         ]
         recent = own[-_MOST:]
         steps, numbers = _steps(events), call_numbers(events)
@@ -91,13 +88,10 @@ class Rows:
                 row.offer_fork(steps[event.id], event.id, self._fork)
         self._keep(recent, len(own) - len(recent))
 
-    def _show_call(
-        self, row: "_Row", event: ActionEvent, masking: Masking, number: int
-    ) -> None:
+    def _show_call(self, row: "_Row", event: ActionEvent, masking: Masking, number: int) -> None:
         answer, edit, is_asking = row.state
         parts: list[Any] = [
-            None if part is None else masked(part, masking)
-            for part in (event, answer, edit)
+            None if part is None else masked(part, masking) for part in (event, answer, edit)
         ]
         html = call_html(*parts, number=number, is_running=True, is_asking=is_asking)
         put(row.html, html)
@@ -105,13 +99,10 @@ class Rows:
         row.tell(thought_html(parts[0]))
         if answer is not None:
             call = event.tool_call if edit is None else edit.tool_call
-            tool: Any = (
-                call.tool
-            )  # not None: only a row with a known tool can be opened
+            # Not None: only a row with a known tool can be opened
+            tool: Any = call.tool
             arguments, result = call.arguments, answer.answer
-            row.offer(
-                call, lambda: OpenedCall(tool, arguments, result, self._variables)
-            )
+            row.offer(call, lambda: OpenedCall(tool, arguments, result, self._variables))
 
     def _keep(self, recent: Sequence[Event], left_out: int) -> None:
         """Show the rows of *recent*, and close all other rows.

@@ -20,7 +20,8 @@ from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.debounce import Debounce
 from toolbench.widgets.kit.parts import Parts
 
-_BRIEF = 160  # characters of the arguments
+# Characters of the arguments
+_BRIEF = 160
 _REASONS: dict[Effect, str] = {
     "destructive": "The tool says that it can delete or overwrite data.",
     "not destructive": "The tool is not read-only: it says that it adds something.",
@@ -123,9 +124,7 @@ class WaitingCall:
             return
         if self._form is None:
             arguments = dict(self.call.tool_call.arguments)
-            self._form = SchemaForm(
-                tool.input_schema, arguments, validate=tool.problems
-            )
+            self._form = SchemaForm(tool.input_schema, arguments, validate=tool.problems)
             self._form.observe(lambda _: self._debounce.edited())
             self._run.description = "Run with these arguments"
         self._show(self._form.widget)

@@ -22,7 +22,8 @@ def main() -> None:
     sys.stdout.flush()
     if server is not None:
         sys.stdin.read()
-    os._exit(0)  # an ordinary exit would wait for the answer that is being written
+    # An ordinary exit would wait for the answer that is being written
+    os._exit(0)
 
 
 def _served(settings: dict[str, Any]) -> Any:

@@ -81,9 +81,7 @@ class LocalModel:
         file = _weights() if path is None else _checked(Path(path))
         self.name = name or file.stem
         self._settings = Settings(file, context, threads, seed)
-        self._options = {"temperature": 0, "seed": seed, "max_tokens": 512} | dict(
-            options or {}
-        )
+        self._options = {"temperature": 0, "seed": seed, "max_tokens": 512} | dict(options or {})
         self._process: LlamaProcess | None = None
         self._door: AddressModel | None = None
         self._lock = Lock()
@@ -135,9 +133,7 @@ class LocalModel:
         if process is not None:
             process.close()
 
-    def _answer_to(
-        self, body: Json, on_chunk: OnChunk | None, cancel: Cancellable
-    ) -> Answer:
+    def _answer_to(self, body: Json, on_chunk: OnChunk | None, cancel: Cancellable) -> Answer:
         try:
             process, door = self._ready(cancel)
         except StoppedError:
@@ -181,7 +177,8 @@ def _read(answer: Answer) -> Answer:
 
 
 def _weights() -> Path:
-    package = find_spec(WEIGHTS)  # not imported: its dependencies may be missing here
+    # Not imported: its dependencies may be missing here
+    package = find_spec(WEIGHTS)
     folder = Path(package.origin or "").parent if package is not None else None
     files = sorted(folder.glob("*.gguf")) if folder is not None else []
     if not files:

@@ -18,7 +18,8 @@ from toolbench.llm.models.transport.inbox import Ended, Send, received
 from toolbench.runs.cancellation.cancel_token import Cancellable
 
 _SCRIPT = Path(__file__).with_name("llama_server.py")
-_LINES = 40  # lines of the log that are kept
+# Lines of the log that are kept
+_LINES = 40
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ class LlamaProcess:
         self._end = finalize(self, _end, self._process)
         try:
             self.address = self._loaded(cancel)
-        except BaseException:  # also after an interrupt, the process is ended
+        except BaseException:
+            # Also after an interrupt, the process is ended
             self.close()
             raise
 
@@ -95,7 +97,8 @@ class LlamaProcess:
         stream = self._process.stdin
         assert stream is not None  # noqa: S101 - `Popen` got PIPE
         settings = {**vars(self._settings), "path": str(self._settings.path)}
-        with suppress(BrokenPipeError):  # then the process writes the reason
+        # Then the process writes the reason
+        with suppress(BrokenPipeError):
             stream.write(json.dumps({**settings, "key": self.key}) + "\n")
             stream.flush()
         line = "".join(received(self._read, cancel))
@@ -123,7 +126,8 @@ class LlamaProcess:
             send(Ended())
 
         def keep_log() -> None:
-            with suppress(ValueError):  # the stream is closed
+            # The stream is closed
+            with suppress(ValueError):
                 self._log.extend(errors)
 
         for work in (first_line, keep_log):

@@ -29,8 +29,10 @@ _NO_TOOL = {
 }
 _NUMERIC = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _FORMATS = frozenset({"date", "time", "date-time", "uuid"})
-_MOST_ITEMS = 32  # a grammar repeats the rule of each item
-_DEEPEST = 8  # levels that the grammar knows
+# A grammar repeats the rule of each item
+_MOST_ITEMS = 32
+# Levels that the grammar knows
+_DEEPEST = 8
 
 
 def local_messages(messages: Messages, tools: Sequence[Json]) -> list[Json]:
@@ -38,9 +40,7 @@ def local_messages(messages: Messages, tools: Sequence[Json]) -> list[Json]:
     turns: list[Json] = []
     if tools:
         tool_lines = "\n".join(json.dumps(tool["function"]) for tool in tools)
-        turns.append(
-            {"role": "system", "content": _INSTRUCTIONS.format(tools=tool_lines)}
-        )
+        turns.append({"role": "system", "content": _INSTRUCTIONS.format(tools=tool_lines)})
     for message in messages:
         role, text = _turn(message)
         if turns and turns[-1]["role"] == role:
@@ -137,9 +137,7 @@ def _list(node: Node, above: tuple[str, ...]) -> Json:
     sizes = _limits(node, ("minItems", "maxItems"))
     sizes_here = {key: size for key, size in sizes.items() if size <= _MOST_ITEMS}
     return (
-        sizes_here
-        if node.items is None
-        else {**sizes_here, "items": _reduced(node.items, above)}
+        sizes_here if node.items is None else {**sizes_here, "items": _reduced(node.items, above)}
     )
 
 
@@ -169,7 +167,8 @@ class Written:
     def __init__(self, on_chunk: OnChunk | None) -> None:
         self._on_chunk = on_chunk
         self._raw = ""
-        self._at: int | None = None  # where the rest of the answer's text begins
+        # Where the rest of the answer's text begins
+        self._at: int | None = None
 
     def add(self, chunk: Chunk) -> None:
         """Add the next chunk of the output. A chunk that is not text is passed on unchanged."""
@@ -197,7 +196,8 @@ def written_message(raw: str) -> Json:
     try:
         arguments = json.dumps(json.loads(raw)["arguments"], ensure_ascii=False)
     except (ValueError, KeyError):
-        arguments = call[2]  # cut off: the parser reports this
+        # Cut off: the parser reports this
+        arguments = call[2]
     function = {"name": json.loads(f'"{call[1]}"'), "arguments": arguments}
     calls = [{"id": None, "type": "function", "function": function}]
     return {"role": "assistant", "content": None, "tool_calls": calls}

@@ -41,7 +41,8 @@ SILENCE = 600.0
 MOST_BYTES = 100_000_000
 """The most bytes of one event, or of a whole answer: enough for images, but not without end."""
 
-_CARRIED = re.compile(r"[!-~]*")  # ASCII without spaces
+# ASCII without spaces
+_CARRIED = re.compile(r"[!-~]*")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 _PATHS: Mapping[str, str] = {"openai": "chat/completions", "responses": "responses"}
 
@@ -129,13 +130,15 @@ class AddressModel(StreamedModel):
             (answer,) = received(self._start_listing, cancel)
         except StoppedError:
             raise self._stopped() from None
-        except Exception as error:  # `fault_of` finds the errors of the provider
+        except Exception as error:
+            # `fault_of` finds the errors of the provider
             fault = fault_of(error, self._place, self.secrets.redactor)
             if fault is None:
                 raise
             answer = fault.error(1)
         if isinstance(answer, ModelError):
-            raise answer  # outside of `except`: there the error's context would keep the key
+            # Outside of `except`: there the error's context would keep the key
+            raise answer
         data = answer.get("data") if isinstance(answer, dict) else answer
         if not isinstance(data, list | None):
             msg = f"{self._place} sent no list of its models: {clip(answer, 200)}"

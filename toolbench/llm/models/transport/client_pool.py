@@ -63,7 +63,8 @@ class _Clients:
         if not self._open or self._close is None or not self._open[0][0].is_running():
             self._open.clear()
             return
-        with suppress(Exception):  # a failed close does no harm
+        # A failed close does no harm
+        with suppress(Exception):
             closing = run_coroutine_threadsafe(self.aclose(), self._open[0][0])
             if within is not None:
                 closing.result(within)

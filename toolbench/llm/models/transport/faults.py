@@ -27,7 +27,8 @@ TRIES = 4
 LONGEST_WAIT = 60.0
 """The longest wait before a retry, in seconds; if a server asks for more, there is no retry."""
 
-_LONGEST = 600  # characters of a provider's words
+# Characters of a provider's words
+_LONGEST = 600
 
 
 class HttpRefusal(Exception):  # noqa: N818 - users never see it: it becomes a `Fault`
@@ -111,9 +112,7 @@ def fault_of(error: BaseException, place: str, redactor: Redactor) -> Fault | No
 
 def _broken(error: BaseException, place: str, names: set[str]) -> str:
     if isinstance(error, BrokenOffError):
-        return (
-            f"The connection to {place} ended in the middle of the answer. Ask again."
-        )
+        return f"The connection to {place} ended in the middle of the answer. Ask again."
     if names & UNREACHED:
         deepest = [sentence(cause) for cause in _causes(error)][-1]
         return (

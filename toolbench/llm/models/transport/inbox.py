@@ -40,7 +40,8 @@ def ending(send: Send) -> Iterator[None]:
         yield
     except Exception as error:  # noqa: BLE001 - the thread that waits raises it
         send(Ended(error))
-    except BaseException:  # the loop is closed, or the request
+    except BaseException:
+        # The loop is closed, or the request
         send(Ended(ConnectionError("it was closed here")))
         raise
     else:
@@ -74,7 +75,8 @@ def received(start: Start, cancel: Cancellable) -> Iterator[Any]:
             yield item
     finally:
         forget()
-        with suppress(Exception):  # it may be closed already
+        # It may be closed already
+        with suppress(Exception):
             close()
 
 

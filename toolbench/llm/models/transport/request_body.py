@@ -49,9 +49,7 @@ def instructions(messages: Messages) -> str:
 def _words(message: Mapping[str, Any]) -> str:
     content = message.get("content", message.get("parts"))
     parts = [content] if isinstance(content, str) else content or ()
-    return "".join(
-        part if isinstance(part, str) else str(part.get("text") or "") for part in parts
-    )
+    return "".join(part if isinstance(part, str) else str(part.get("text") or "") for part in parts)
 
 
 def _without_none(part: Any) -> Any:
@@ -83,11 +81,13 @@ def _chat_turn(message: Mapping[str, Any]) -> Json:
     images = turn.pop("images", None)
     if turn.get("role") == "assistant":
         content = turn.get("content")
-        if isinstance(content, list):  # only text is accepted there
+        # Only text is accepted there
+        if isinstance(content, list):
             turn["content"] = [*map(_as_words, content)]
         elif images and not content and not turn.get("tool_calls"):
             turn["content"] = IMAGE
-    if not turn.get("tool_calls"):  # with calls, some providers require it
+    # With calls, some providers require it
+    if not turn.get("tool_calls"):
         turn.pop("reasoning_content", None)
     return turn
 
@@ -130,9 +130,7 @@ def _claude_blocks(message: Mapping[str, Any]) -> list[Any]:
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     blocks = [_without_none(block) for block in content or ()]
-    return [
-        _readable(b) for b in blocks if b.get("type") != "text" or b["text"].strip()
-    ]
+    return [_readable(b) for b in blocks if b.get("type") != "text" or b["text"].strip()]
 
 
 def _readable(block: Json) -> Json:

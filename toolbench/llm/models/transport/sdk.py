@@ -81,7 +81,8 @@ class ClientModel(StreamedModel):
             options=options,
             price=price,
         )
-        self._base = str(getattr(client, "base_url", ""))  # identifies the model
+        # Identifies the model
+        self._base = str(getattr(client, "base_url", ""))
         if package == "google.genai":
             self._door: _Door = _Gemini(client)
         else:
@@ -157,7 +158,8 @@ class _AsyncDoor(_Door):
                 async for chunk in stream:
                     send(chunk)
             finally:
-                with suppress(Exception):  # it may be closed already
+                # It may be closed already
+                with suppress(Exception):
                     await getattr(stream, "close", stream.aclose)()
 
     async def _open(self, provider: Provider, body: Json) -> Any:
@@ -173,8 +175,7 @@ class _Gemini(_AsyncDoor):
 
     async def _open(self, provider: Provider, body: Json) -> Any:
         contents = [
-            {**turn, "parts": [*map(_with_bytes, turn["parts"])]}
-            for turn in body["contents"]
+            {**turn, "parts": [*map(_with_bytes, turn["parts"])]} for turn in body["contents"]
         ]
         sent = {**body, "contents": contents}
         client = self._pooled.here()
@@ -193,13 +194,15 @@ def _stay_at_the_host(api: Any) -> None:
     """
     options: Any = getattr(api, "_http_options", None)
     arguments = getattr(api, "_async_client_session_request_args", None)
-    if arguments is not None:  # for aiohttp; a retry makes new ones
+    # For aiohttp; a retry makes new ones
+    if arguments is not None:
         arguments["allow_redirects"] = False
         made_of = getattr(options, "async_client_args", None) or {}
         options.async_client_args = {**made_of, "allow_redirects": False}
         return
     http: Any = getattr(api, "_async_httpx_client", None)
-    if getattr(http, "_per_loop", False):  # this loop has its own client
+    # This loop has its own client
+    if getattr(http, "_per_loop", False):
         http = http._client_for_running_loop()
         http.follow_redirects = False
     if getattr(http, "follow_redirects", False):
@@ -219,9 +222,11 @@ async def _close_google(client: Any) -> None:
     if mine is not None:
         await mine.aclose()
     session = getattr(api, "_aiohttp_sessions", {}).pop(loop, None)
-    if session is not None:  # if aiohttp is installed, requests go through it
+    # If aiohttp is installed, requests go through it
+    if session is not None:
         await session.close()
-        await sleep(0)  # its connections close in the loop's next round
+        # Its connections close in the loop's next round
+        await sleep(0)
 
 
 def _with_bytes(part: Json) -> Json:
@@ -266,9 +271,7 @@ class _ThreadDoor(_Door):
 
         return start
 
-    def _stream(
-        self, provider: Provider, body: Json, send: Send, line: "_Line"
-    ) -> None:
+    def _stream(self, provider: Provider, body: Json, send: Send, line: "_Line") -> None:
         try:
             client, close = self._copied(line)
             try:
@@ -293,7 +296,8 @@ class _ThreadDoor(_Door):
         """
         if _has_own_http(self._client):
             return self._client.with_options(max_retries=0), lambda: None
-        if self._certificates is None:  # reading them is slow
+        # Reading them is slow
+        if self._certificates is None:
             self._certificates = http_package_of(self._client).create_ssl_context()
         http = sys.modules[self._package].DefaultHttpxClient(
             verify=self._certificates, event_hooks={"request": [line.mark]}
@@ -343,7 +347,8 @@ class _Line:
             self._is_cut = True
             sockets = [] if self.is_over else self._sockets
         for known in sockets:
-            with suppress(OSError):  # it is closed already
+            # It is closed already
+            with suppress(OSError):
                 known.shutdown(socket.SHUT_RDWR)
 
 

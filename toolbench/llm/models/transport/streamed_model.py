@@ -113,7 +113,8 @@ class StreamedModel:
                 pause(seconds, cancel)
             except StoppedError:
                 raise self._stopped(coming) from None
-        raise AssertionError  # `_again` raises at last
+        # `_again` raises at last
+        raise AssertionError
 
     def _prepare(self, cancel: Cancellable) -> None:
         """Do what is needed before a request is sent; *cancel* may stop this."""
@@ -180,7 +181,8 @@ class _Coming:
         self.has_begun = False
         self._provider, self._on_chunk = provider, on_chunk
         self._joined = ToolCallAccumulator()
-        self._answer: Answer | None = None  # of a server that does not stream
+        # Of a server that does not stream
+        self._answer: Answer | None = None
         self._is_done = False
 
     def add(self, chunk: Any) -> None:
@@ -221,7 +223,8 @@ class _Coming:
         try:
             if self._on_chunk is not None:
                 self._on_chunk(piece)
-        except Exception as error:  # an error of the user's code, not of the provider
+        except Exception as error:
+            # An error of the user's code, not of the provider
             raise _CallbackError(error) from error
 
     def whole(self) -> Answer:
@@ -243,7 +246,8 @@ class _Coming:
             return None
         try:
             answer = as_answer(self._joined.message, self._provider)
-        except (ModelError, BodyError):  # the provider reports a failure
+        except (ModelError, BodyError):
+            # The provider reports a failure
             return None
         return Answer(answer.message, "broken off", answer.usage, answer.response_id)
 

@@ -34,9 +34,7 @@ def _call_ids(message: Mapping[str, Any], provider: Provider) -> set[Any]:
     return {call.get("id") for call in _blocks(message.get("tool_calls"))}
 
 
-def _as_text(
-    message: Mapping[str, Any], provider: Provider, sent: set[Any]
-) -> Mapping[str, Any]:
+def _as_text(message: Mapping[str, Any], provider: Provider, sent: set[Any]) -> Mapping[str, Any]:
     match provider:
         case "anthropic":
             blocks = message.get("content")
@@ -49,18 +47,13 @@ def _as_text(
             if is_output and message.get("call_id") not in sent:
                 return _turn(message.get("output"))
         case "openai":
-            if (
-                message.get("role") == "tool"
-                and message.get("tool_call_id") not in sent
-            ):
+            if message.get("role") == "tool" and message.get("tool_call_id") not in sent:
                 return _turn(message.get("content"))
     return message
 
 
 def _blocks(value: Any) -> list[Mapping[str, Any]]:
-    return (
-        [b for b in value if isinstance(b, Mapping)] if isinstance(value, list) else []
-    )
+    return [b for b in value if isinstance(b, Mapping)] if isinstance(value, list) else []
 
 
 def _claude(block: Any, sent: set[Any]) -> Any:
@@ -73,9 +66,7 @@ def _gemini(part: Any, sent: set[Any]) -> Any:
     result = part.get("functionResponse")
     if not result or result.get("name") in sent:
         return part
-    return {
-        "text": _content_text(next(iter((result.get("response") or {}).values()), ""))
-    }
+    return {"text": _content_text(next(iter((result.get("response") or {}).values()), ""))}
 
 
 def _turn(content: Any) -> Json:

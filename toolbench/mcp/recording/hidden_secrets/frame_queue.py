@@ -20,9 +20,12 @@ from toolbench.mcp.recording.hidden_secrets.running_text import (
 from toolbench.redaction.redactor import Redactor
 from toolbench.redaction.spread import Piece, Succession
 
-_MOST_FRAMES = 20  # waiting frames: a process that is killed loses them
-_MOST_SOURCES = 100  # sources: the progress of each call is a source
-_MOST_TEXTS = 50  # texts of one source that a secret may be spread over
+# Waiting frames: a process that is killed loses them
+_MOST_FRAMES = 20
+# Sources: the progress of each call is a source
+_MOST_SOURCES = 100
+# Texts of one source that a secret may be spread over
+_MOST_TEXTS = 50
 
 
 @dataclass(eq=False)
@@ -85,7 +88,8 @@ class FrameQueue:
         frame = WaitingFrame(head, message, text.place)
         self._frames.append(frame)
         source = self._sources.pop(text.source, None) or _Source()
-        self._sources[text.source] = source  # move it to the end, as the newest
+        # Move it to the end, as the newest
+        self._sources[text.source] = source
         source.frames.append(frame)
         pieces = source.succession.add(redactor, text_at(message, text.place))
         source.hide(pieces, self._mark)

@@ -59,9 +59,7 @@ def without_spread(value: Any, redactor: Redactor, mark: Mark) -> Any:
         name = mark("".join(piece.text for piece in pieces)) if pieces else ""
         for piece in pieces:
             at = index - piece.back
-            items[at] = without_piece(
-                items[at], _first_text(items[at], _BLOCKS) or (), piece, name
-            )
+            items[at] = without_piece(items[at], _first_text(items[at], _BLOCKS) or (), piece, name)
     same = all(one is other for one, other in zip(items, value, strict=True))
     return value if same else items
 

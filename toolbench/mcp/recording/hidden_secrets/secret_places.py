@@ -9,7 +9,8 @@ from toolbench.redaction.detection.secrecy import Secrecy
 Path = tuple[str, ...]
 """The keys that lead to a part of a message."""
 _FORM = "elicitation/create"
-_MOST_FORMS = 100  # open forms
+# Open forms
+_MOST_FORMS = 100
 
 
 class SecretPlaces:

@@ -77,8 +77,10 @@ def _difference(before: Node, after: Node) -> Difference:
     )
 
 
-_MOST = 200  # differences of one pair of sub-schemas
-_DEEPEST = 60  # levels to compare
+# Differences of one pair of sub-schemas
+_MOST = 200
+# Levels to compare
+_DEEPEST = 60
 
 
 def compare(before: Node, after: Node) -> list[Difference]:
@@ -104,7 +106,8 @@ class _Comparison:
                 return []
             if self._depth > _DEEPEST:
                 return [_too_deep(before, after)]
-            self._known[pair] = []  # a recursive schema meets this pair again
+            # A recursive schema meets this pair again
+            self._known[pair] = []
             self._depth += 1
             try:
                 both = (*guidance(before, after), *self._values(before, after))
@@ -118,9 +121,8 @@ class _Comparison:
         if node not in self._texts:
             text = quick_text(node.raw) or b"%d" % id(node)
             if may_refer(text) and not self._same_definitions:
-                text += b"%d" % id(
-                    node.view
-                )  # the same reference may mean another schema
+                # The same reference may mean another schema
+                text += b"%d" % id(node.view)
             self._texts[node] = text
         return self._texts[node]
 
@@ -140,14 +142,10 @@ class _Comparison:
         old, new = _takes_null(before), _takes_null(after)
         if old and not new:
             text = "null was allowed, and is not now"
-            yield difference(
-                "narrower", "type", "null", None, text, refused=lambda: [None]
-            )
+            yield difference("narrower", "type", "null", None, text, refused=lambda: [None])
         elif new and not old:
             text = "null is allowed too now"
-            yield difference(
-                "wider", "type", None, "null", text, admitted=lambda: [None]
-            )
+            yield difference("wider", "type", None, "null", text, admitted=lambda: [None])
 
     # --- one kind of value ------------------------------------------------------------
 
@@ -159,7 +157,8 @@ class _Comparison:
             yield from self._types(before, after)
             if {before.type, after.type} - set(NUMBERS):
                 return
-        elif self._depth > 1:  # at the top level both are objects anyway
+        elif self._depth > 1:
+            # At the top level both are objects anyway
             yield from stated_type(before, after)
         match after.type:
             case "integer" | "number":
@@ -197,9 +196,7 @@ class _Comparison:
     ) -> Iterator[Difference]:
         every_old, every_new = old, new
         old, new = self._without_equals(old, new), self._without_equals(new, old)
-        differences = {
-            (one, other): self._option_once(one, other) for one in old for other in new
-        }
+        differences = {(one, other): self._option_once(one, other) for one in old for other in new}
         partner = partners(old, new, differences)
         keyword = _union_keyword(before, after)
         fits = self._covered(old, every_new, REFUSES) | covered(old, every_new)
@@ -315,8 +312,7 @@ def _same_definitions(before: Node, after: Node) -> bool:
         return True
     names = {name for root in roots for name in references_in(root)}
     return all(
-        name.startswith("#/") and same(*(follow(root, name) for root in roots))
-        for name in names
+        name.startswith("#/") and same(*(follow(root, name) for root in roots)) for name in names
     )
 
 

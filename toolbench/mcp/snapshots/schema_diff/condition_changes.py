@@ -32,13 +32,13 @@ _BY_NAME: Mapping[str, type | tuple[type, ...]] = {
 has in the older `dependencies`."""
 _COUNTS = ("minContains", "maxContains")
 _NEUTRAL = frozenset({"guidance", "spelling"})
-_MOST = 12  # values of one schema that are tried
-_MOST_NAMED = 2  # inner differences that a sentence names
+# Values of one schema that are tried
+_MOST = 12
+# Inner differences that a sentence names
+_MOST_NAMED = 2
 
 
-def condition_changes(
-    before: Node, after: Node, compare: Compare
-) -> Iterator[Difference]:
+def condition_changes(before: Node, after: Node, compare: Compare) -> Iterator[Difference]:
     """Yield the differences between the conditions of two schemas; *compare* compares inner schemas."""
     for keyword in (*_SCHEMAS, *_BY_NAME, *_COUNTS):
         old, new = _condition(before, keyword), _condition(after, keyword)
@@ -50,7 +50,8 @@ def condition_changes(
         elif inner := [d for d in inner if d.effect not in _NEUTRAL]:
             effect = _combined(keyword, inner, before, after)
         else:
-            continue  # only written differently
+            # Only written differently
+            continue
         verb = (
             {"narrower": "added", "wider": "dropped"}[effect]
             if (inner is None and effect != "different")
@@ -90,9 +91,7 @@ def _says_something(keyword: str, before: Node, after: Node) -> bool:
     return True
 
 
-def _inner(
-    keyword: str, before: Node, after: Node, compare: Compare
-) -> list[Difference] | None:
+def _inner(keyword: str, before: Node, after: Node, compare: Compare) -> list[Difference] | None:
     """Return the differences inside the condition *keyword*; None if they cannot be compared."""
     old, new = _condition(before, keyword), _condition(after, keyword)
     if keyword in _SCHEMAS:
@@ -107,9 +106,7 @@ def _inner(
         ]
     if keyword in _COUNTS and old is not None and new is not None:
         is_more = old < new
-        effect: Effect = (
-            "narrower" if is_more == (keyword == "minContains") else "wider"
-        )
+        effect: Effect = "narrower" if is_more == (keyword == "minContains") else "wider"
         return [difference(effect, keyword, old, new, f"{old} before, {new} now")]
     return None
 
@@ -130,10 +127,7 @@ def _of_name(
         lost = (key for key in one if key not in other)
         come = (key for key in other if key not in one)
         return [
-            *(
-                _key_change("wider", name, key, "is not needed any more")
-                for key in lost
-            ),
+            *(_key_change("wider", name, key, "is not needed any more") for key in lost),
             *(_key_change("narrower", name, key, "is needed now") for key in come),
         ]
     old = before.view.node(_as_schema(one))
@@ -177,9 +171,7 @@ def _by_presence(old: Any, new: Any) -> Effect:
     return "wider" if new is None else "different"
 
 
-def _combined(
-    keyword: str, inner: list[Difference], before: Node, after: Node
-) -> Effect:
+def _combined(keyword: str, inner: list[Difference], before: Node, after: Node) -> Effect:
     """Return the effect that the *inner* differences of a condition have on the whole value."""
     loses = any(each.effect != "wider" for each in inner)
     gains = any(each.effect != "narrower" for each in inner)

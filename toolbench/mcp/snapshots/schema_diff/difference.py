@@ -8,9 +8,7 @@ from typing import Any, Literal, Self
 
 from toolbench.jsonschema.normal import Node
 
-Effect = Literal[
-    "narrower", "wider", "different", "gone", "new", "guidance", "spelling"
-]
+Effect = Literal["narrower", "wider", "different", "gone", "new", "guidance", "spelling"]
 """The effect of a difference on the values that fit.
 
 - narrower, wider, different: fewer values fit, more values fit, or other values fit.

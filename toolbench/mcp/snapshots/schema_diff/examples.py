@@ -14,8 +14,10 @@ from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
     texts_matching,
 )
 
-_LONGEST = 10_000  # characters or items of an example
-_DEPTH = 6  # levels of an example
+# Characters or items of an example
+_LONGEST = 10_000
+# Levels of an example
+_DEPTH = 6
 _TEXTS = (
     *("a", "abc", "A", "ABC", "1", "123", "a1", "a-b", "a_b", "a.b", "a b", "", "é"),
     *("/a", "a/b", "./a", "a.txt", "A-1", "ABC-123", "#a", "#aabbcc", "@a", "+1234567"),
@@ -93,14 +95,13 @@ def _texts_between(node: Node, least: int, most: int) -> Iterator[str]:
 
 def numbers_of(node: Node) -> Iterator[Any]:
     """Yield numbers that fit *node*, also near its limits."""
-    limits = map(
-        node.limit, ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
-    )
+    limits = map(node.limit, ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"))
     ends = [limit for limit in limits if limit is not None]
     step = node.limit("multipleOf")
     steps = [] if step is None else [step, 2 * step]
     near = [n + d for n in ends for d in (0, 1, -1)]
-    with suppress(OverflowError):  # an integer has no largest value
+    # An integer has no largest value
+    with suppress(OverflowError):
         near += [n + d for n in ends for d in (0.5, -0.5)]
         near += _between(ends)
     values = [1, 0, *near, *steps, 0.5, -1, 10, 1000]
@@ -117,9 +118,7 @@ def _between(ends: list[Any]) -> list[Any]:
 def _object(node: Node, depth: int) -> dict[str, Any]:
     if depth <= 0:
         return {}
-    example = {
-        name: example_of(node.properties[name], depth - 1) for name in node.required
-    }
+    example = {name: example_of(node.properties[name], depth - 1) for name in node.required}
     least = _length(node, "minProperties", 0)
     free = (name for name in node.properties if name not in example)
     for name in islice(free, max(0, least - len(example))):
@@ -127,9 +126,7 @@ def _object(node: Node, depth: int) -> dict[str, Any]:
     if not node.is_closed:
         for number in range(min(least - len(example), 50)):
             inner = node.additional
-            example[f"key{number}"] = (
-                "a" if inner is None else example_of(inner, depth - 1)
-            )
+            example[f"key{number}"] = "a" if inner is None else example_of(inner, depth - 1)
     return example
 
 

@@ -11,8 +11,10 @@ from toolbench.plain import clip
 
 _GUIDING = ("default", "format", "examples", "deprecated", "contentMediaType")
 """Keywords that guide a model or a person to a value."""
-_MAX_TEXT = 80  # characters of a text that are quoted
-_LEAD = 20  # characters that are quoted before the first difference of two texts
+# Characters of a text that are quoted
+_MAX_TEXT = 80
+# Characters that are quoted before the first difference of two texts
+_LEAD = 20
 
 
 def guidance(before: Node, after: Node) -> Iterator[Difference]:

@@ -24,7 +24,8 @@ from toolbench.mcp.snapshots.schema_diff.patterns.regular_expression import (
 from toolbench.mcp.snapshots.schema_diff.patterns.text_patterns import beyond
 from toolbench.plain import clip
 
-_LONGEST = 10_000  # characters or items of an example
+# Characters or items of an example
+_LONGEST = 10_000
 
 
 def number_limits(before: Node, after: Node) -> Iterator[Difference]:
@@ -46,9 +47,7 @@ def number_limits(before: Node, after: Node) -> Iterator[Difference]:
 
 def text_limits(before: Node, after: Node) -> Iterator[Difference]:
     """Yield the differences between two schemas in the length and the patterns of a text."""
-    yield from _counts(
-        before, after, "minLength", "maxLength", partial(_of_length, before, after)
-    )
+    yield from _counts(before, after, "minLength", "maxLength", partial(_of_length, before, after))
     yield from _patterns(before, after)
 
 
@@ -59,9 +58,7 @@ def list_limits(
 
     `items(node, n)` returns a list of *n* items.
     """
-    yield from _counts(
-        before, after, "minItems", "maxItems", lambda n: [items(before, n)]
-    )
+    yield from _counts(before, after, "minItems", "maxItems", lambda n: [items(before, n)])
     old, new = (keyword_value(node, "uniqueItems") is True for node in (before, after))
     most = (node.limit("maxItems") for node in (before, after))
     if old != new and not any(each is not None and each <= 1 for each in most):
@@ -84,9 +81,7 @@ def key_limits(
 
     `keys(n)` returns an object with *n* keys.
     """
-    yield from _counts(
-        before, after, "minProperties", "maxProperties", lambda n: [keys(n)]
-    )
+    yield from _counts(before, after, "minProperties", "maxProperties", lambda n: [keys(n)])
 
 
 # --- numbers ----------------------------------------------------------------------------
@@ -122,7 +117,8 @@ def end_of(node: Node, *, lower: bool) -> End:
     ends = [End("", -sign * inf, is_exclusive=False, sign=sign)]
     plain, strict = keyword_value(node, inclusive), keyword_value(node, exclusive)
     if _is_number(plain):
-        keyword = exclusive if strict is True else inclusive  # draft 4
+        # Draft 4
+        keyword = exclusive if strict is True else inclusive
         ends.append(End(keyword, plain, strict is True, sign, plain))
     if _is_number(strict):
         ends.append(End(exclusive, strict, is_exclusive=True, sign=sign, limit=strict))
@@ -148,7 +144,8 @@ def _near(loose: End, tight: End) -> list[Any]:
         if end.value not in (inf, -inf):
             sign = end.sign
             numbers += [end.value, end.value - sign, end.value + sign]
-            with suppress(OverflowError):  # an integer has no largest value
+            # An integer has no largest value
+            with suppress(OverflowError):
                 numbers += [end.value - sign * 0.5, end.value + sign * 0.5]
     if loose.value not in (inf, -inf) and tight.value not in (inf, -inf):
         with suppress(OverflowError):
@@ -226,9 +223,7 @@ def _counts(
         )
 
 
-def _of_sizes(
-    make: Callable[[int], Iterable[Any]], sizes: list[float]
-) -> Iterator[Any]:
+def _of_sizes(make: Callable[[int], Iterable[Any]], sizes: list[float]) -> Iterator[Any]:
     for size in sizes:
         if 0 <= size < _LONGEST:
             yield from make(int(size))
@@ -246,9 +241,7 @@ def _has_no_room(keyword: str, *sides: tuple[Node, float]) -> bool:
 
     Both then are tuples (`prefixItems`) with the same number of items.
     """
-    if keyword != "maxItems" or any(
-        keyword_value(n, "items") is not False for n, _ in sides
-    ):
+    if keyword != "maxItems" or any(keyword_value(n, "items") is not False for n, _ in sides):
         return False
     old, new = (min(most, len(node.prefix_items)) for node, most in sides)
     return old == new
@@ -310,9 +303,7 @@ def _worded(
     admitted: Values,
 ) -> Difference:
     text = _both_in_words(keyword, old, new)
-    return difference(
-        effect, keyword, old, new, text, refused=refused, admitted=admitted
-    )
+    return difference(effect, keyword, old, new, text, refused=refused, admitted=admitted)
 
 
 def _both_in_words(keyword: str, old: Any, new: Any) -> str:

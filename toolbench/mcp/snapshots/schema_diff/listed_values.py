@@ -20,7 +20,8 @@ from toolbench.mcp.snapshots.schema_diff.examples import (
 from toolbench.plain import clip
 from toolbench.wording import counted
 
-_MAX_VALUES = 5  # values that a sentence names
+# Values that a sentence names
+_MAX_VALUES = 5
 
 
 def compare_listed(before: Node, after: Node) -> Iterator[Difference]:
@@ -83,9 +84,7 @@ def _text(before: Node, after: Node, lost: list[Any], come: list[Any]) -> str:
             for values, verb in ((lost, "no longer allowed"), (come, "allowed now"))
             if values
         ]
-        total = (
-            f"{counted(len(before.values), 'value')} before, {len(after.values)} now"
-        )
+        total = f"{counted(len(before.values), 'value')} before, {len(after.values)} now"
         return f"{' and '.join(parts)} ({total})"
     return f"{kind_of(before)} before, {kind_of(after)} now"
 

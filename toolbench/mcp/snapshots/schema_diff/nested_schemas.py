@@ -26,7 +26,8 @@ from toolbench.mcp.snapshots.schema_diff.patterns.text_patterns import is_within
 from toolbench.plain import clip
 
 Compare = Callable[[Node, Node], list[Difference]]
-_KEY = "another"  # the name of a key that no schema declares
+# The name of a key that no schema declares
+_KEY = "another"
 
 
 # --- objects ----------------------------------------------------------------------------
@@ -52,9 +53,7 @@ def object_parts(before: Node, after: Node, compare: Compare) -> Iterator[Differ
 
 def _of_property(each: Difference, before: Node, after: Node, name: str) -> Difference:
     step = f"properties/{name}"
-    return each.inside(
-        step, name, partial(_put, before, name), partial(_put, after, name)
-    )
+    return each.inside(step, name, partial(_put, before, name), partial(_put, after, name))
 
 
 def _put(node: Node, name: str, value: Any) -> Any:
@@ -70,9 +69,7 @@ def _base(node: Node) -> dict[str, Any]:
     return example if isinstance(example, dict) else {}
 
 
-def _removed(
-    before: Node, after: Node, name: str, compare: Compare
-) -> Iterator[Difference]:
+def _removed(before: Node, after: Node, name: str, compare: Compare) -> Iterator[Difference]:
     """Yield the differences for the property *name*, which *after* does not declare any more.
 
     A rule of *after* for other keys may apply to it.
@@ -161,9 +158,7 @@ def _other_keys(before: Node, after: Node, compare: Compare) -> Iterator[Differe
         anything = (node.view.node({}) for node in (before, after))
         pair = [node or empty for node, empty in zip((old, new), anything, strict=True)]
         for each in compare(pair[0], pair[1]):
-            yield each.inside(
-                keyword, "*", partial(_put, before, _KEY), partial(_put, after, _KEY)
-            )
+            yield each.inside(keyword, "*", partial(_put, before, _KEY), partial(_put, after, _KEY))
 
 
 def _opened(before: Node, after: Node) -> Difference:
@@ -192,11 +187,7 @@ def _patterns(before: Node, after: Node, compare: Compare) -> Iterator[Differenc
             continue
         is_new = pattern in new
         effect: Effect = "narrower" if is_new else "wider"
-        verb = (
-            "a rule for keys that match"
-            if is_new
-            else "no rule any more for keys that match"
-        )
+        verb = "a rule for keys that match" if is_new else "no rule any more for keys that match"
         if before.is_closed and after.is_closed:
             effect = "wider" if is_new else "narrower"
         if _is_made_good(pattern, effect, before, after, compare):
@@ -227,9 +218,7 @@ def _is_made_good(
     lost = REFUSES if effect == "narrower" else ADMITS
     for name, known in other.patterns.items():
         pair = (node, known) if is_dropped else (known, node)
-        if is_within(pattern, name) and not any(
-            each.effect in lost for each in compare(*pair)
-        ):
+        if is_within(pattern, name) and not any(each.effect in lost for each in compare(*pair)):
             return True
     return False
 

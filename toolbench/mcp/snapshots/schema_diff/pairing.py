@@ -17,8 +17,7 @@ from toolbench.mcp.snapshots.schema_diff.limits import end_of
 NUMBERS = ("integer", "number")
 """The number types; integers are a part of numbers."""
 _LIMITS = frozenset(
-    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
-    | {"minLength", "maxLength"}
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"} | {"minLength", "maxLength"}
 )
 _SILENT = frozenset({"title", "description", "default", "examples", "type"})
 
@@ -65,11 +64,7 @@ def _likeness(one: Node, other: Node, differences: list[Difference]) -> float:
 
 def _tags(node: Node) -> str:
     """Return the constant properties of *node*, as text: they identify an alternative."""
-    tags = {
-        name: part.values[0]
-        for name, part in node.properties.items()
-        if len(part.values) == 1
-    }
+    tags = {name: part.values[0] for name, part in node.properties.items() if len(part.values) == 1}
     return dumps(tags, sort_keys=True, default=str)
 
 

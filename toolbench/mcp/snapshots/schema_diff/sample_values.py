@@ -15,9 +15,12 @@ from toolbench.mcp.snapshots.schema_diff.examples import (
 
 ANOTHER = "Another Key 1"
 """A key that almost no schema declares."""
-_MOST = 60  # values of a schema
-_OF_ONE = 8  # values of one part
-_DEPTH = 4  # levels of parts
+# Values of a schema
+_MOST = 60
+# Values of one part
+_OF_ONE = 8
+# Levels of parts
+_DEPTH = 4
 
 
 def samples(node: Node) -> Iterator[Any]:
@@ -74,8 +77,7 @@ def _objects(node: Node, depth: int) -> Iterator[Any]:
     base = example_of(node)
     base = base if isinstance(base, dict) else {}
     parts = {
-        name: list(islice(_of(part, depth - 1), _OF_ONE))
-        for name, part in node.properties.items()
+        name: list(islice(_of(part, depth - 1), _OF_ONE)) for name, part in node.properties.items()
     }
     yield {name: values[0] for name, values in parts.items() if values}
     if not node.is_closed:

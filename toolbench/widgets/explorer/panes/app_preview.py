@@ -24,7 +24,8 @@ from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel.run_state import state_badge
 from toolbench.wording import counted
 
-_MOST_NAMES = 3  # addresses in the label of a button
+# Addresses in the label of a button
+_MOST_NAMES = 3
 
 
 class Panel(Protocol):
@@ -54,9 +55,7 @@ class AppView:
         """Make the button for the tool of *panel*."""
         self._session = session
         self._panel = panel
-        self._server_request: ServerRequest[MCPResourceObservation] = ServerRequest(
-            nullcontext()
-        )
+        self._server_request: ServerRequest[MCPResourceObservation] = ServerRequest(nullcontext())
         self._parts = parts = Parts()
         self._button = parts.button(
             "Preview its app",
@@ -132,9 +131,7 @@ class AppView:
         key = front_end.key
         if not key:
             return None
-        self._bridge = AppBridge(
-            self._session, ask=self._questions.ask, changed=self._watch
-        )
+        self._bridge = AppBridge(self._session, ask=self._questions.ask, changed=self._watch)
         self._name = app_messages.open(self._bridge.receive)
         return AppAddress(key, self._name)
 
@@ -182,8 +179,7 @@ def _calls_html(bridge: AppBridge) -> Html:
         for run in bridge.runs
     ]
     lines += [
-        f"<li>To a model, which did not get it: {escape(text)}</li>"
-        for text in bridge.messages
+        f"<li>To a model, which did not get it: {escape(text)}</li>" for text in bridge.messages
     ]
     if not lines:
         return Html("")

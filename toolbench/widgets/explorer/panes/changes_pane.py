@@ -23,9 +23,11 @@ from toolbench.widgets.explorer.panes.recording_pane import file_name
 from toolbench.widgets.explorer.updates import Failure, ServerRequest
 from toolbench.widgets.kit.parts import put, show_if
 
-_MOST_CHANGES = 200  # changes; the saved page has all of them
+# Changes; the saved page has all of them
+_MOST_CHANGES = 200
 _MOST_CALLS = 10
-_PROPOSED = 50  # files
+# Files
+_PROPOSED = 50
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ class ChangesPane(Pane):
             description="Compare with",
             placeholder="a snapshot, recording or server",
             options=self._proposals(),
-            continuous_update=False,  # else a click arrives before the last key
+            # Else a click arrives before the last key
+            continuous_update=False,
         )
         self._compare = parts.button("Compare")
         self._snapshot = parts.button(
@@ -72,7 +75,8 @@ class ChangesPane(Pane):
             "toolbench-field",
             description="Page",
             value=f"{name}-changes.html",
-            continuous_update=False,  # otherwise a click arrives before the last key
+            # Otherwise a click arrives before the last key
+            continuous_update=False,
         )
         self._save = parts.button("Save as HTML")
         self._state, self._page = parts.html(), parts.html()
@@ -109,9 +113,7 @@ class ChangesPane(Pane):
     def _proposals(self) -> list[str]:
         """Return the names of files and of other servers, to compare the server with."""
         here = Path.cwd()
-        files = [
-            f.name for kind in ("*.snapshot.json", "*.jsonl") for f in here.glob(kind)
-        ]
+        files = [f.name for kind in ("*.snapshot.json", "*.jsonl") for f in here.glob(kind)]
         names = {s.name for s in connected.sessions if s is not self.session}
         return [*sorted(files)[:_PROPOSED], *sorted(names)]
 
@@ -127,9 +129,7 @@ class ChangesPane(Pane):
             return
         self._compare.disabled = True
         self._tell("Comparing…", "info")
-        self._server_request.start(
-            partial(compare, self.session, other), self._compared
-        )
+        self._server_request.start(partial(compare, self.session, other), self._compared)
 
     def _compared(self, outcome: Comparison | Failure) -> None:
         self._compare.disabled = not self.session.is_connected
@@ -158,7 +158,8 @@ class ChangesPane(Pane):
     def _snapshot_taken(self, outcome: Path | Failure) -> None:
         self._written("The snapshot is in", outcome)
         if isinstance(outcome, Path):
-            self._other.value = str(outcome)  # to compare with it later
+            # To compare with it later
+            self._other.value = str(outcome)
 
     def _save_page(self) -> None:
         comparison = self._comparison
@@ -180,9 +181,7 @@ class ChangesPane(Pane):
     def _approved(self) -> None:
         if (trust := self.session.trust) is not None:
             trust.approve()
-            self._tell(
-                "Approved as it is now: its tools can be called again.", "success"
-            )
+            self._tell("Approved as it is now: its tools can be called again.", "success")
             self.refresh()
 
     def close(self) -> None:

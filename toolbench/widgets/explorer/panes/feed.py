@@ -8,8 +8,10 @@ from toolbench.display.page import notice
 from toolbench.widgets.kit.parts import Parts
 from toolbench.wording import counted
 
-PIECE = 25  # lines of one widget
-PIECES = 8  # widgets
+# Lines of one widget
+PIECE = 25
+# Widgets
+PIECES = 8
 
 T = TypeVar("T")
 
@@ -17,9 +19,7 @@ T = TypeVar("T")
 class Feed(Generic[T]):
     """A view of the last lines. It is scrolled to the end, where the newest line is."""
 
-    def __init__(
-        self, parts: Parts, line: Callable[[T], Html], *, nothing: str
-    ) -> None:
+    def __init__(self, parts: Parts, line: Callable[[T], Html], *, nothing: str) -> None:
         """Draw each item with *line*. While there are no items, show the text *nothing*."""
         self._parts = parts
         self._line = line
@@ -28,12 +28,9 @@ class Feed(Generic[T]):
         self._widgets: list[Any] = []
         self._dropped = 0
         self._head = parts.html(self._nothing)
-        self._box = (
-            parts.column()
-        )  # inside another box: only that one counts from its end
-        self.widget = parts.column(
-            self._head, parts.column(self._box, kind="toolbench-feed")
-        )
+        # Inside another box: only that one counts from its end
+        self._box = parts.column()
+        self.widget = parts.column(self._head, parts.column(self._box, kind="toolbench-feed"))
 
     def say_nothing(self, nothing: str) -> None:
         """While there are no items, show the text *nothing* from now on."""
@@ -44,7 +41,8 @@ class Feed(Generic[T]):
         """Replace all lines by *items*."""
         old = self._widgets
         self._pieces, self._widgets, self._dropped = [], [], 0
-        self.add(items)  # also takes the old widgets out of the box, in one step
+        # Also takes the old widgets out of the box, in one step
+        self.add(items)
         self._parts.drop(old)
 
     def add(self, items: Sequence[T]) -> None:
@@ -75,11 +73,7 @@ class Feed(Generic[T]):
             self._parts.drop(old)
 
     def _say(self) -> None:
-        label = (
-            f"{counted(self._dropped, 'earlier line')} not shown"
-            if self._dropped
-            else ""
-        )
+        label = f"{counted(self._dropped, 'earlier line')} not shown" if self._dropped else ""
         dim = f'<span class="toolbench-dim">{label}</span>' if label else ""
         head = dim if self._pieces else self._nothing
         if self._head.value != head:

@@ -11,9 +11,12 @@ from toolbench.widgets.explorer.panes.feed import Feed
 from toolbench.widgets.explorer.panes.pane import Lock, Pane
 from toolbench.wording import counted
 
-_LONGEST = 2_000  # characters of one line
-_FOLDED = 300  # characters; a longer line shows only its beginning
-_BEGIN = 200  # characters of this beginning
+# Characters of one line
+_LONGEST = 2_000
+# Characters; a longer line shows only its beginning
+_FOLDED = 300
+# Characters of this beginning
+_BEGIN = 200
 _COLORS = {
     "warning": on_page((160, 110, 0)),
     "error": on_page((190, 50, 60)),
@@ -105,8 +108,7 @@ def _entry_html(entry: LogEntry) -> Html:
 
 def _line_html(line: str) -> Html:
     return Html(
-        '<div class="toolbench-line tex2jax_ignore mathjax_ignore">'
-        f"{_text_html(line)}</div>"
+        f'<div class="toolbench-line tex2jax_ignore mathjax_ignore">{_text_html(line)}</div>'
     )
 
 
@@ -117,6 +119,4 @@ def _text_html(text: str) -> Html:
     if len(text) <= _FOLDED:
         return escape(text)
     begin, end = escape(text[:_BEGIN]), escape(text[_BEGIN:])
-    return Html(
-        f'<details class="toolbench-long"><summary>{begin}…</summary>{end}</details>'
-    )
+    return Html(f'<details class="toolbench-long"><summary>{begin}…</summary>{end}</details>')

@@ -154,9 +154,7 @@ def _message_html(message: dict[str, Any]) -> str:
         item
         for block in blocks
         for item in (
-            describe(block, [])
-            if isinstance(block, dict)
-            else [TextContent(text=str(block))]
+            describe(block, []) if isinstance(block, dict) else [TextContent(text=str(block))]
         )
     ]
     tone: Tone = "info" if role == "user" else "neutral"

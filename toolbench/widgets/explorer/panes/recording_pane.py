@@ -33,7 +33,8 @@ class RecordingPane(Pane):
             "toolbench-field",
             description="File",
             value=f"{file_name(session.name)}.jsonl",
-            continuous_update=False,  # otherwise a click arrives before the last key
+            # Otherwise a click arrives before the last key
+            continuous_update=False,
         )
         self._button = parts.button("Record")
         self._state = parts.html()
@@ -80,9 +81,7 @@ class RecordingPane(Pane):
             self._server_request.start(session.stop_recording, self._stopped)
             return
         name = self._file.value.strip() or f"{file_name(session.name)}.jsonl"
-        self._server_request.start(
-            partial(session.start_recording, name), self._started
-        )
+        self._server_request.start(partial(session.start_recording, name), self._started)
 
     def _started(self, outcome: Path | Failure | None) -> None:
         self._failure = outcome.text if isinstance(outcome, Failure) else ""

@@ -24,9 +24,12 @@ Propose = Callable[[str, str, Mapping[str, str]], Completions]
 It gets the argument's name, the typed text and the values of the other arguments.
 """
 
-_PAUSE = 0.25  # seconds without a key before the server is asked
-_MAX_PROPOSALS = 8  # arguments with proposals
-_RANK = 95  # above every built-in rule
+# Seconds without a key before the server is asked
+_PAUSE = 0.25
+# Arguments with proposals
+_MAX_PROPOSALS = 8
+# Above every built-in rule
+_RANK = 95
 
 
 class RequestForm:
@@ -39,9 +42,7 @@ class RequestForm:
         """
         self._propose = propose
         self._boxes: dict[str, Proposed] = {}
-        self._server_request: ServerRequest[dict[str, Completions]] = ServerRequest(
-            nullcontext()
-        )
+        self._server_request: ServerRequest[dict[str, Completions]] = ServerRequest(nullcontext())
         self._requests: dict[str, str] = {}
         self._edited = 0.0
         self._debounce = Debounce()
@@ -111,7 +112,8 @@ class RequestForm:
 
     def _offer(self, result: dict[str, Completions] | Failure) -> None:
         if isinstance(result, Failure):
-            return  # the form works without proposals
+            # The form works without proposals
+            return
         for name, values in result.items():
             self._boxes[name].offer(values)
 
@@ -122,9 +124,7 @@ class RequestForm:
         self.form.close()
 
 
-def proposals(
-    session: MCPServerSession, target: Prompt | ResourceTemplate
-) -> Propose | None:
+def proposals(session: MCPServerSession, target: Prompt | ResourceTemplate) -> Propose | None:
     """Return a function that asks for proposals for *target*; None if the server has no proposals."""
     if "completions" not in session.capabilities:
         return None

@@ -211,9 +211,7 @@ def _item(offer: Offer) -> Item:
     kind = "template: " if isinstance(offer, ResourceTemplate) else ""
     name = offer.title or offer.name
     about = offer.description.strip().partition("\n")[0]
-    description = " · ".join(
-        part for part in (name, about) if part and part != _key(offer)
-    )
+    description = " · ".join(part for part in (name, about) if part and part != _key(offer))
     return Item(
         *(_key(offer), f"{kind}{_key(offer)}", description),
         title=name,

@@ -21,7 +21,8 @@ from toolbench.widgets.kit.parts import show_if
 from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.resource_views.resource_contents import contents_html
 
-_FILES = 200  # files of a skill to choose from
+# Files of a skill to choose from
+_FILES = 200
 _MAIN = "SKILL.md"
 
 

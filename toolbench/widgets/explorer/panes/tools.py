@@ -26,8 +26,10 @@ from toolbench.widgets.kit.tool_item import tool_item
 from toolbench.widgets.panel.panel import ToolPanel
 from toolbench.wording import counted
 
-_DEAREST = 100  # tools shown with their cost
-_DISABLED = 50  # disabled tools shown with their reasons
+# Tools shown with their cost
+_DEAREST = 100
+# Disabled tools shown with their reasons
+_DISABLED = 50
 _WITHOUT_TOOLS = {"connected": "No tools.", "incomplete": "No list of tools came."}
 
 
@@ -174,9 +176,7 @@ class OpenTool(Pane):
         """
         self._newer = None
         if newest is None:
-            self._notice.value = notice(
-                "The server does not list this tool any more.", "warning"
-            )
+            self._notice.value = notice("The server does not list this tool any more.", "warning")
             self._updates.children = [self._notice]
         elif newest.to_mcp_tool() != self.panel.tool.to_mcp_tool():
             self._newer = newest
@@ -192,7 +192,8 @@ class OpenTool(Pane):
         if newer is None:
             return
         old, app = self.panel, self._app
-        with old.lock:  # else a tick of the old panel may show a state after this
+        # Else a tick of the old panel may show a state after this
+        with old.lock:
             old.runs.when_changed = None
             self._when_changed("")
         self.panel = self._panel(newer, old.form.value)
@@ -216,7 +217,9 @@ def _empty_html(session: MCPServerSession) -> Html:
     if not session.is_connected:
         text = "No tool can be run while the server is not connected. The tab Server says why and connects it again."
     else:
-        text = "This server offers no tools. Its resources and prompts are in the tabs beside Tools."
+        text = (
+            "This server offers no tools. Its resources and prompts are in the tabs beside Tools."
+        )
     return notice(text, "neutral")
 
 

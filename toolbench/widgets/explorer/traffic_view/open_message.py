@@ -87,9 +87,7 @@ class OpenMessage:
             return
         message = exchange.message
         is_ours = message.kind == "request" and message.direction == "sent"
-        can_send = is_ours and (
-            message.method == _CALL or message.method not in ELSEWHERE
-        )
+        can_send = is_ours and (message.method == _CALL or message.method not in ELSEWHERE)
         show_if(self.repeat, is_shown=can_send)
         show_if(self.edit, is_shown=can_send)
         self.refresh()
@@ -167,7 +165,9 @@ class OpenMessage:
             text = f"The server does not list the tool {name!r}."
             put(self._message, notice(text, "warning"))
         elif not is_run:
-            text = f"The form of {name} now holds these arguments: change them there, then click Run."
+            text = (
+                f"The form of {name} now holds these arguments: change them there, then click Run."
+            )
             put(self._message, notice(text, "neutral"))
 
     def _request(self, method: str, params: dict[str, Any]) -> None:

@@ -17,7 +17,8 @@ from toolbench.widgets.explorer.traffic_view.traffic_lines import traffic_lines
 from toolbench.widgets.kit.parts import put
 from toolbench.wording import counted
 
-_COPIED = 200_000  # characters of the text to copy, at most
+# Characters of the text to copy, at most
+_COPIED = 200_000
 _KINDS: dict[str, Callable[[Exchange], bool]] = {
     "everything": lambda e: True,
     "sent by us": lambda e: e.message.direction == "sent",
@@ -34,9 +35,7 @@ class TrafficPane(Pane):
     title = "Traffic"
     hears: ClassVar[frozenset[str]] = frozenset({"traffic", "status"})
 
-    def __init__(
-        self, session: MCPServerSession, lock: Lock, use_tool: UseTool
-    ) -> None:
+    def __init__(self, session: MCPServerSession, lock: Lock, use_tool: UseTool) -> None:
         """Show the messages that were sent and received so far.
 
         *use_tool* opens the tool of a message, to repeat or to edit its call.
@@ -116,7 +115,8 @@ class TrafficPane(Pane):
 
     def _restart(self) -> None:
         matching = self._matching()
-        if not self._lines.shows(matching):  # one more letter often changes nothing
+        # One more letter often changes nothing
+        if not self._lines.shows(matching):
             self._lines.restart(matching)
 
     def _matching(self) -> list[Exchange]:

@@ -9,9 +9,7 @@ from toolbench.widgets.lines.message_lines import MessageLines, columns
 
 def traffic_lines(parts: Parts) -> MessageLines[Exchange]:
     """Return an empty list of lines for exchanges. *parts* makes the widgets."""
-    return MessageLines(
-        parts, line_html, noun="exchange", nothing="No message matches."
-    )
+    return MessageLines(parts, line_html, noun="exchange", nothing="No message matches.")
 
 
 def line_html(exchange: Exchange) -> Html:

@@ -14,7 +14,8 @@ _NOUNS = {
     "object": "object",
     "string": "text",
 }
-_NESTING = 3  # levels of "list of" in a name
+# Levels of "list of" in a name
+_NESTING = 3
 
 
 def names_of(branches: Sequence[Node]) -> list[str]:

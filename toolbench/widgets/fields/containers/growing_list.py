@@ -11,7 +11,8 @@ from toolbench.widgets.fields.grid import Entry
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.unset import UNSET
 
-_LINES = 20  # shown at once
+# Shown at once
+_LINES = 20
 
 
 class Listing(Container):
@@ -90,7 +91,8 @@ class Listing(Container):
         row.unfold()
         self.rows.append(row)
         if row.node.type == "string":
-            row.value.send_empty()  # a new line of text is an empty text
+            # A new line of text is an empty text
+            row.value.send_empty()
         self._whole = True
         self.slot.open()
         row.touch()

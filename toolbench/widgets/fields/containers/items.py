@@ -31,7 +31,8 @@ from toolbench.wording import counted
 
 _ONE_PER_LINE = "one per line"
 _SEVERAL = "Ctrl-click (on a Mac ⌘-click) marks several, or none"
-_HINT = 60  # characters quoted of a line
+# Characters quoted of a line
+_HINT = 60
 _BETWEEN = re.compile("[,;]")
 
 
@@ -185,9 +186,7 @@ class Items(TextBox):
 
     def _line(self, item: Any) -> str | None:
         if self._known:
-            return next(
-                (k for k, known in self._known.items() if same_json(known, item)), None
-            )
+            return next((k for k, known in self._known.items() if same_json(known, item)), None)
         if self._type != "string":
             return write_number(item)
         if not isinstance(item, str) or not is_showable(item) or "\n" in item:

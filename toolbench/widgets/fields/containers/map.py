@@ -80,9 +80,7 @@ class Map(Listing):
         if row not in self._keys:
             kind = Combobox if self._names else Text
             extra = {"options": self._names} if self._names else {}
-            box = self.make(
-                kind, "tb-field", "tb-key", description="key", value=row.key, **extra
-            )
+            box = self.make(kind, "tb-field", "tb-key", description="key", value=row.key, **extra)
             self.hear(box, "value", lambda: self._renamed(box))
             self._keys[row] = box
         return self._keys[row]
@@ -90,9 +88,7 @@ class Map(Listing):
     def _renamed(self, box: Widget) -> None:
         row = next(row for row, key in self._keys.items() if key is box)
         other = self._row(box.value)
-        if not same_json(other.node.raw, row.node.raw) or _wants_another_editor(
-            row, other
-        ):
+        if not same_json(other.node.raw, row.node.raw) or _wants_another_editor(row, other):
             self._replace(row, other)
         else:
             row.rename(box.value, "value")
@@ -102,7 +98,8 @@ class Map(Listing):
         """Replace *row* by *other*, which has the new key and another editor; keep the value."""
         other.value.write(row.value.read())
         self.rows[self.rows.index(row)] = other
-        self._keys[other] = self._keys.pop(row)  # a person still types in this box
+        # A person still types in this box
+        self._keys[other] = self._keys.pop(row)
         self.drop([row])
 
     def _remover(self, row: Slot) -> Widget:

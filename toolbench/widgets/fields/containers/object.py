@@ -13,7 +13,8 @@ from toolbench.widgets.fields.grid import Entry
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.unset import UNSET
 
-MAX_FIELDS = 12  # fields shown at once; the others are found with a search box
+# Fields shown at once; the others are found with a search box
+MAX_FIELDS = 12
 
 
 class ObjectEditor(Container):
@@ -175,17 +176,14 @@ class ObjectEditor(Container):
 
     def _visible(self, names: list[str]) -> set[str]:
         visible = {n for n in names if n in self._required or n in self._opened}
-        visible |= {
-            n for n, slot in self._slots.items() if slot.value.read() is not UNSET
-        }
-        visible |= {
-            n for n, slot in self._slots.items() if slot.touched or slot.display.errors
-        }
+        visible |= {n for n, slot in self._slots.items() if slot.value.read() is not UNSET}
+        visible |= {n for n, slot in self._slots.items() if slot.touched or slot.display.errors}
         for name in names:
             if len(visible) >= MAX_FIELDS and len(names) > MAX_FIELDS + 3:
                 break
             visible.add(name)
-        self._opened = visible  # a field that was shown stays visible
+        # A field that was shown stays visible
+        self._opened = visible
         return visible
 
     def _slot_hidden(self, name: str) -> bool:
@@ -247,9 +245,7 @@ def _in_order(properties: dict[str, Node]) -> dict[str, Node]:
     for place, (name, node) in enumerate(properties.items()):
         order = node.extension.get("order")
         places[name] = (order, 0) if isinstance(order, int | float) else (place, 1)
-    return {
-        name: properties[name] for name in sorted(properties, key=places.__getitem__)
-    }
+    return {name: properties[name] for name in sorted(properties, key=places.__getitem__)}
 
 
 def _title(name: str, node: Node) -> str:

@@ -83,7 +83,8 @@ class Rows(Listing):
     def _acted(self, row: Slot) -> None:
         bar = self._bars[row]
         action, place = bar.index, self.rows.index(row)
-        bar.index = None  # so that the same button can be clicked again
+        # So that the same button can be clicked again
+        bar.index = None
         if action == _REMOVE:
             self.take_out(row)
         elif action is not None:

@@ -15,8 +15,10 @@ from toolbench.widgets.fields.grid import Entry, Lines, arrange
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.unset import UNSET
 
-_TABS = 6  # alternatives shown as tabs; more are shown as a list
-_TABS_WIDTH = 60  # characters of all their names
+# Alternatives shown as tabs; more are shown as a list
+_TABS = 6
+# Characters of all their names
+_TABS_WIDTH = 60
 
 
 class Union(Container):

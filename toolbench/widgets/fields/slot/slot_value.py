@@ -9,10 +9,12 @@ from toolbench.widgets.fields.editor import Container, Editor
 from toolbench.widgets.fields.text.raw_json import Raw
 from toolbench.widgets.fields.unset import UNSET
 
-if TYPE_CHECKING:  # a slot makes its value
+# A slot makes its value
+if TYPE_CHECKING:
     from toolbench.widgets.fields.slot.slot import Slot
 
-_OPEN_DEPTH = 4  # required objects nested deeper start closed, so recursion ends
+# Required objects nested deeper start closed, so recursion ends
+_OPEN_DEPTH = 4
 
 
 class SlotValue:
@@ -101,9 +103,7 @@ class SlotValue:
         presence = self._slot.presence
         presence.drop()
         # a required constant would stay in an editor that is built later
-        opens = self._slot.required and (
-            self._slot.node.is_constant or not presence.is_too_deep
-        )
+        opens = self._slot.required and (self._slot.node.is_constant or not presence.is_too_deep)
         if self.built is not None or opens:
             self.editor.clear()
         self._slot.display.draw()
@@ -228,7 +228,8 @@ class Presence:
         """
         editor = self._slot.value.editor
         if self._decided is True or not editor.structured or self.has_presence_box:
-            return True  # also an array, which is neither true nor false
+            # Also an array, which is neither true nor false
+            return True
         return bool(value) or (self._decided is None and not editor.wants_more)
 
     def hold(self) -> None:

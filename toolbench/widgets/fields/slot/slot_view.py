@@ -12,14 +12,16 @@ from toolbench.widgets.fields.grid import Entry
 from toolbench.widgets.fields.slot.slot_value import State
 from toolbench.widgets.kit.parts import INVALID, mark
 
-if TYPE_CHECKING:  # a slot makes its view
+# A slot makes its view
+if TYPE_CHECKING:
     from toolbench.widgets.fields.slot.slot import Slot
 
 _STATES = {State.UNSET: "not sent", State.NULL: "null", State.VALUE: "a value"}
 _NOT_IN_THE_FIELD = (
     "JSON, because the field cannot show this value: empty it to use the field again"
 )
-_BUDGET = 80  # widgets; if a form has more, new containers are folded
+# Widgets; if a form has more, new containers are folded
+_BUDGET = 80
 
 
 class SlotDisplay:
@@ -45,12 +47,8 @@ class SlotDisplay:
         cells = (self._shown_presence_box(),) if has_presence_box else self.body
         headless = has_presence_box or (editor.labelled and not editor.static)
         head = Html("") if headless else notes.heading(slot, editor.static)
-        inside = (
-            slot.presence.is_open and editor.notes_itself and not self._fold_is_shut
-        )
-        is_short = (
-            headless and not has_presence_box and editor.is_short and len(cells) == 1
-        )
+        inside = slot.presence.is_open and editor.notes_itself and not self._fold_is_shut
+        is_short = headless and not has_presence_box and editor.is_short and len(cells) == 1
         return Entry(head, cells, Html("") if inside else self.remarks(), is_short)
 
     @property

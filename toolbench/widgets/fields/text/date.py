@@ -10,7 +10,8 @@ from toolbench.widgets.fields.editor import Editor
 from toolbench.widgets.fields.text.text_formats import Formatted
 from toolbench.widgets.fields.unset import UNSET
 
-_FIRST = 1000  # year; in the browser, earlier years lose digits
+# Year; in the browser, earlier years lose digits
+_FIRST = 1000
 
 
 class Day(Editor):
@@ -65,7 +66,8 @@ class Day(Editor):
             *self.slot.classes,
             description=notes.label(self.slot.label),
             value=self._day,
-            tooltip="",  # otherwise the front end shows "null"
+            # Otherwise the front end shows "null"
+            tooltip="",
         )
         self.hear(widget, "value", self._picked)
         return widget

@@ -10,7 +10,8 @@ from toolbench.jsonschema.normal import Node
 from toolbench.widgets.fields import notes
 from toolbench.widgets.fields.text.text_box import Line
 
-_MAX_TEXT = 2_000  # characters; a longer text is described, not shown
+# Characters; a longer text is described, not shown
+_MAX_TEXT = 2_000
 _IMAGES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -53,9 +54,7 @@ class File(Line):
             )
             self.hear(self._upload, "value", self._chosen)
             self._preview = self.make(HTML, "tb-preview")
-            self._stack = self.make(
-                VBox, "tb-stack", children=(self.widget, self._preview)
-            )
+            self._stack = self.make(VBox, "tb-stack", children=(self.widget, self._preview))
             self._look()
         return (self._stack, self._upload)
 
@@ -63,7 +62,8 @@ class File(Line):
         upload = self._upload
         if upload is not None and upload.value:
             content = bytes(upload.value[0]["content"])
-            upload.value = ()  # the text holds the content now
+            # The text holds the content now
+            upload.value = ()
             self.write(base64.b64encode(content).decode("ascii"))
 
     def put(self, text: str) -> None:
@@ -107,9 +107,7 @@ class File(Line):
         kind = image_kind(content)
         data = base64.b64encode(content).decode("ascii")
         name = escape(f"{self.slot.label}: preview")
-        self._preview.value = (
-            f'<img src="data:{kind};base64,{data}" alt="{name}">' if kind else ""
-        )
+        self._preview.value = f'<img src="data:{kind};base64,{data}" alt="{name}">' if kind else ""
 
 
 def decoded(text: str) -> bytes | None:

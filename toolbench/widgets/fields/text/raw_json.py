@@ -77,7 +77,8 @@ class Raw(TextBox):
         try:
             masked, self._secrets = self._mask(value)
             return to_text(masked)
-        except (TypeError, ValueError, RecursionError):  # not JSON, or too deep
+        except (TypeError, ValueError, RecursionError):
+            # Not JSON, or too deep
             self._unwritable = [value]
             return "…"
 

@@ -21,7 +21,8 @@ class Secret(Line):
     """
 
     kind = Password
-    wider = None  # a wider editor would show the secret
+    # A wider editor would show the secret
+    wider = None
 
     @property
     def _is_number(self) -> bool:
@@ -37,7 +38,8 @@ class Secret(Line):
             return text
         try:
             return read_number(text, self.node.type)
-        except UnreadableError:  # the message of this error quotes the text
+        except UnreadableError:
+            # The message of this error quotes the text
             msg = "This is not a number."
             raise UnreadableError(msg) from None
 

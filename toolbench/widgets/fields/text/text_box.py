@@ -22,7 +22,8 @@ _UNSHOWABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e"
     "\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
 )
-_BLANK = "\u200b"  # ipywidgets does not replace a placeholder by an empty one
+# ipywidgets does not replace a placeholder by an empty one
+_BLANK = "\u200b"
 _LONG = 200
 _LONG_NAMES = re.compile(
     r"(^|_)(body|code|command|content|diff|html|instructions?|markdown|message|patch|"
@@ -217,7 +218,8 @@ def wants_lines(slot: Any) -> bool:
 
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-_DIGITS = 4000  # characters; Python refuses to read longer integers
+# Characters; Python refuses to read longer integers
+_DIGITS = 4000
 
 
 def read_number(text: str, kind: str | None) -> int | float:
@@ -245,7 +247,8 @@ def write_number(value: Any) -> str | None:
         return None
     try:
         text = json.dumps(value)
-    except ValueError:  # an integer too long to print
+    except ValueError:
+        # An integer too long to print
         return None
     return text if _NUMBER.fullmatch(text) else None
 

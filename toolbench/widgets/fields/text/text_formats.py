@@ -85,9 +85,8 @@ class Formatted(Line):
     @property
     def _format_name(self) -> str:
         known = is_known_format(self.node)
-        return (
-            self.node.format if known else "date"
-        )  # the schema chose this editor by name
+        # The schema chose this editor by name
+        return self.node.format if known else "date"
 
     @property
     def nothing(self) -> str:  # type: ignore[override]

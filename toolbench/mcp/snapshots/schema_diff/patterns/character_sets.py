@@ -22,7 +22,8 @@ CLASSES: dict[str, Characters] = {
     "line ends": ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)),
 }
 """The characters of `\\d`, `\\w` and `\\s`, by letter. Source: ECMA-262."""
-_PLAIN = "a0A-_ .,/:@x1"  # characters that a person likes to read
+# Characters that a person likes to read
+_PLAIN = "a0A-_ .,/:@x1"
 
 
 def has(characters: Characters, character: int) -> bool:
@@ -50,12 +51,8 @@ def parts_of(sets: Iterable[Characters]) -> list[int]:
     cuts |= {_SURROGATES[0], _SURROGATES[1] + 1}
     starts = sorted(cut for cut in cuts if cut <= _LAST)
     parts = zip(starts, [*starts[1:], _LAST + 1], strict=True)
-    characters = [
-        _plainest(first, end) for first, end in parts if first != _SURROGATES[0]
-    ]
-    return sorted(
-        characters, key=lambda c: (not chr(c).isalnum(), c > 0x7E or c < 0x20, c)
-    )
+    characters = [_plainest(first, end) for first, end in parts if first != _SURROGATES[0]]
+    return sorted(characters, key=lambda c: (not chr(c).isalnum(), c > 0x7E or c < 0x20, c))
 
 
 def _plainest(first: int, end: int) -> int:

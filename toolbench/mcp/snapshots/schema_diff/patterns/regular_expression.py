@@ -21,11 +21,16 @@ from toolbench.mcp.snapshots.schema_diff.patterns.character_sets import (
     parts_of,
 )
 
-_MOST_STATES = 3_000  # states of one automaton
-_MOST_WORK = 50_000  # states to visit: some tenths of a second
-_LONGEST = 1_000  # characters of an expression
-_DEEPEST = 30  # levels of groups
-_MOST_REPEATS = 1_000  # repeats of one part
+# States of one automaton
+_MOST_STATES = 3_000
+# States to visit: some tenths of a second
+_MOST_WORK = 50_000
+# Characters of an expression
+_LONGEST = 1_000
+# Levels of groups
+_DEEPEST = 30
+# Repeats of one part
+_MOST_REPEATS = 1_000
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "0": "\0"}
 
 
@@ -114,9 +119,7 @@ def _automaton(pattern: str) -> _Automaton:
 _NOTHING = _Automaton(edges=[[]], empty=[[]], end=-1)
 
 
-def _search(
-    one: _Automaton, other: _Automaton | None, least: int, most: float
-) -> str | None:
+def _search(one: _Automaton, other: _Automaton | None, least: int, most: float) -> str | None:
     """Return a text that *one* accepts and *other* does not; None if there is none.
 
     The text has from *least* to *most* characters. Short texts are tried first.
@@ -240,7 +243,8 @@ class _Parser:
         if sign and self._next("+", "*", "{"):
             raise UndecidedError
         if sign:
-            self._next("?")  # lazy: it matches the same texts
+            # Lazy: it matches the same texts
+            self._next("?")
         if max(counts[0], counts[1] or 0) > _MOST_REPEATS:
             raise UndecidedError
         return counts
@@ -293,7 +297,8 @@ class _Parser:
         negated = bool(self._next("^"))
         ranges: list[tuple[int, int]] = []
         while not self._next("]"):
-            if self._next("["):  # dialects differ here
+            # Dialects differ here
+            if self._next("["):
                 raise UndecidedError
             first = self._member()
             if self._text[self._at : self._at + 1] == "-" and (
@@ -331,7 +336,8 @@ class _Parser:
                 raise UndecidedError from None
             return ((number, number),)
         if character.isalnum() and character not in _ESCAPED:
-            raise UndecidedError  # a back reference or other syntax
+            # A back reference or other syntax
+            raise UndecidedError
         plain = ord(_ESCAPED.get(character, character))
         return ((plain, plain),)
 

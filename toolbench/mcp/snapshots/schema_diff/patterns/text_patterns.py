@@ -19,9 +19,7 @@ def beyond(node: Node, other: Node) -> list[str]:
     least, most = node.limit("minLength") or 0, node.limit("maxLength")
     pattern, excluded = _pattern(node), _pattern(other)
     try:
-        text = text_beyond(
-            pattern, excluded, least=int(least), most=inf if most is None else most
-        )
+        text = text_beyond(pattern, excluded, least=int(least), most=inf if most is None else most)
     except UndecidedError:
         return [""]
     return [] if text is None else [text]
@@ -37,6 +35,5 @@ def is_within(pattern: str, other: str) -> bool:
 
 def _pattern(node: Node) -> str:
     pattern = keyword_value(node, "pattern")
-    return (
-        pattern if isinstance(pattern, str) else ""
-    )  # the empty pattern matches every text
+    # The empty pattern matches every text
+    return pattern if isinstance(pattern, str) else ""
