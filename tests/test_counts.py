@@ -19,8 +19,9 @@ import comm
 import ipywidgets
 import pytest
 from fastmcp import FastMCP
+from patience import eventually
 from pydantic import Field
-from test_mcp.peers import eventually, good, light, serving
+from test_mcp.peers import good, light, serving
 from test_widgets.front import Wire
 
 from toolbench import Action, ToolDefinition, bench

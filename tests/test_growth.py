@@ -16,7 +16,8 @@ import comm
 import ipywidgets
 import pytest
 from fastmcp import FastMCP
-from test_mcp.peers import eventually, light
+from patience import eventually
+from test_mcp.peers import light
 from test_widgets.front import Wire, click, named
 from test_widgets.tooling import finish
 
@@ -122,7 +123,7 @@ def check(work: Callable[[], object], wire: Wire, *, first: int = 5) -> None:
 
     # A thread may be on its way out
     try:
-        eventually(is_flat, 5)
+        eventually(is_flat)
     except AssertionError:
         pytest.fail(f"After {TIMES} times more there is {last[-1]}.")
 

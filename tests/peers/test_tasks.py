@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_mcp.peers import eventually
+from patience import eventually
 
 from toolbench import history, run_tool
 from toolbench.mcp import MCPClient
@@ -84,14 +84,14 @@ class TestACall:
         stop(run)
         assert run.done.wait(120)
         assert run.state == "cancelled"
-        eventually(lambda: [t.status for t in session.tasks] == ["cancelled"], 60)
+        eventually(lambda: [t.status for t in session.tasks] == ["cancelled"])
 
 
 def waiting(session):
     """A run whose task has begun at the server and does not end by itself."""
     run = Run(session.tools["wait_for_release"], {}, source="button")
     start(run)
-    eventually(lambda: "task working" in run.progress_state.message, 60)
+    eventually(lambda: "task working" in run.progress_state.message)
     return run
 
 

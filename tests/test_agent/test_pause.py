@@ -3,7 +3,7 @@ import signal
 import threading
 
 import pytest
-from test_mcp.peers import eventually
+from patience import eventually
 
 from test_agent.checks import check_answered, check_sent, of, sent
 from test_agent.scripts import add, call, calls, talk

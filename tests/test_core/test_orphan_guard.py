@@ -9,7 +9,8 @@ from contextlib import suppress
 
 import psutil
 import pytest
-from test_mcp.peers import eventually, is_running
+from patience import eventually
+from test_mcp.peers import is_running
 
 from toolbench.core.orphans.orphan_guard import OrphanGuard
 

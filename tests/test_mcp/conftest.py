@@ -1,8 +1,9 @@
 """Clients for the tests, and the proof that no server outlives its test."""
 
 import pytest
+from patience import eventually
 
-from test_mcp.peers import children, eventually, is_running
+from test_mcp.peers import children, is_running
 from toolbench.core.background_loop import portal
 from toolbench.mcp import MCPClient
 from toolbench.mcp.connection.reconnection import older_only_servers

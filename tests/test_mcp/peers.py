@@ -5,12 +5,12 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
+from patience import PATIENCE, eventually
 
 GOOD = Path(__file__).parent / "servers" / "good.py"
 LIGHT = GOOD.with_name("light.py")
@@ -103,15 +103,6 @@ def children():
     return {process.pid for process in psutil.Process().children()}
 
 
-def eventually(condition, seconds=10):
-    """Wait until *condition* holds; fail if it never does."""
-    end = time.monotonic() + seconds
-    pause = threading.Event()
-    while not condition():
-        assert time.monotonic() < end, "it never came true"
-        pause.wait(0.01)
-
-
 @contextmanager
 def serving(server, transport="http"):
     """The URL of FastMCP object *server*, served over HTTP by a thread of this process."""
@@ -134,4 +125,4 @@ def serving_app(app):
         yield f"http://127.0.0.1:{port}"
     finally:
         http.should_exit = http.force_exit = True
-        thread.join(10)
+        thread.join(PATIENCE)

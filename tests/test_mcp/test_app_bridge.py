@@ -7,8 +7,8 @@ from threading import Event
 
 import pytest
 from fastmcp import FastMCP
+from patience import eventually
 
-from test_mcp.peers import eventually
 from toolbench import history
 from toolbench.mcp.apps import app_bridge
 from toolbench.mcp.apps.app_bridge import (

@@ -4,8 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import eventually
 
-from test_mcp.peers import eventually, good
+from test_mcp.peers import good
 from toolbench.mcp.connection import freshness
 from toolbench.mcp.connection.freshness import Freshness, FreshReads, lifetime_of
 

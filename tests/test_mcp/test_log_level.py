@@ -4,8 +4,9 @@ import os
 import signal
 
 import pytest
+from patience import eventually
 
-from test_mcp.peers import eventually, good, light, scripted
+from test_mcp.peers import good, light, scripted
 from toolbench.errors import ServerError, ToolbenchError
 
 INFO = {

@@ -8,8 +8,9 @@ import sys
 import threading
 
 import pytest
+from patience import eventually
 
-from test_mcp.peers import LIGHT, eventually, light, scripted
+from test_mcp.peers import LIGHT, light, scripted
 from toolbench.errors import ServerError
 
 INFO = {

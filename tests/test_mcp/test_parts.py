@@ -4,8 +4,9 @@ import json
 
 import pytest
 from IPython.lib.pretty import pretty
+from patience import eventually
 
-from test_mcp.peers import eventually, scripted
+from test_mcp.peers import scripted
 from toolbench.errors import ToolNotFoundError
 from toolbench.testing import FakeMCPServer
 

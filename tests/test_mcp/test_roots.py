@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import eventually
 
-from test_mcp.peers import eventually
 from test_mcp.test_questions import curious
 from toolbench.errors import ToolbenchError
 from toolbench.mcp import MCPClient

@@ -3,8 +3,9 @@
 import asyncio
 
 import pytest
+from patience import eventually
 
-from test_mcp.peers import eventually, scripted
+from test_mcp.peers import scripted
 from toolbench import Conversation, ConversationState, history, run_tool, tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.mcp.config.placeholders import with_secrets

@@ -6,8 +6,9 @@ import threading
 
 import pytest
 from mcp.server.mcpserver import Context, MCPServer
+from patience import eventually
 
-from test_mcp.peers import eventually, light, scripted
+from test_mcp.peers import light, scripted
 from toolbench.errors import ServerError
 
 

@@ -9,8 +9,9 @@ from urllib.parse import quote
 
 import pytest
 from IPython.utils.capture import capture_output
+from patience import eventually
 from shells import new_shell
-from test_mcp.peers import eventually, serving_app
+from test_mcp.peers import serving_app
 from test_widgets.front import Wire
 
 from test_redaction.kinds import KINDS, KNOWN, received, text_with

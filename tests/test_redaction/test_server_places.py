@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from IPython.utils.capture import capture_output
+from patience import eventually
 from shells import new_shell
-from test_mcp.peers import eventually
 from test_widgets.conftest import wire as wire
 from test_widgets.tooling import shown
 

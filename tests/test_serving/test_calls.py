@@ -5,7 +5,7 @@ from threading import Event, Thread
 
 import pytest
 from fastmcp.client.elicitation import ElicitResult
-from test_mcp.peers import eventually
+from patience import eventually
 
 from test_serving.calling import Caller
 from test_serving.clients import ERAS, call, client_of

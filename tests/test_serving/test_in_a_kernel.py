@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from kernels import TOOLS
-from test_mcp.peers import eventually
+from patience import eventually
 from test_runs.kernel import Kernel
 
 from test_serving.clients import ERAS, call
@@ -96,7 +96,7 @@ def is_open(url):
 
 def nothing_is_left(served, bridge):
     """No port, no file; the bridge ended, and said why."""
-    eventually(lambda: not is_open(served.url), 30)
+    eventually(lambda: not is_open(served.url))
     assert not list(folder().iterdir())
     assert bridge.wait(30) == 1
     assert "cannot be reached" in bridge.stderr.read()
@@ -148,7 +148,7 @@ class TestEnd:
     def test_by_a_kill(self, kernel, served, bridge):
         """The file is known to be of no use, and is taken away; the bridge ends."""
         kernel.kill()
-        eventually(lambda: not is_open(served.url), 30)
+        eventually(lambda: not is_open(served.url))
         assert bridge.wait(30) == 1
         assert not served.is_current
         with pytest.raises(ServerError, match="its kernel ended"):

@@ -22,7 +22,7 @@ from mcp_types import (
     ToolAnnotations,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from test_mcp.peers import eventually
+from patience import eventually
 
 from test_serving.clients import ERAS, client_of, talk
 from toolbench import history, policy

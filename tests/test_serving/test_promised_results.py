@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import pytest
 from fastmcp import Client, FastMCP
+from patience import eventually
 from pydantic import BaseModel, Field
-from test_mcp.peers import eventually
 from typing_extensions import TypedDict
 
 from test_serving.calling import Caller

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from test_mcp.peers import eventually
+from patience import eventually
 
 from test_serving.clients import ERAS, call, client_of, post, talk
 from toolbench import Action, ToolDefinition, history, register_tool, tool
@@ -133,7 +133,7 @@ class TestRedefinition:
                         define_again(f"good night {next(numbers)}")
                     return client["greet"].description.startswith("Say good night")
 
-                eventually(is_told, 30)
+                eventually(is_told)
 
     def test_what_is_gone_is_served_no_longer(self, greet):
         """A name that stands for nothing any more."""

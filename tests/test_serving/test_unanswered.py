@@ -5,7 +5,7 @@ import threading
 import httpx2
 import pytest
 from mcp_types.version import LATEST_MODERN_VERSION
-from test_mcp.peers import eventually
+from patience import eventually
 
 from test_serving.clients import HEADERS
 from toolbench import current_run, tool

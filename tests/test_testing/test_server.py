@@ -4,7 +4,7 @@ import doctest
 import threading
 
 import pytest
-from test_mcp.peers import eventually
+from patience import eventually
 
 from toolbench import current_run
 from toolbench.core.content import TextContent

@@ -3,8 +3,8 @@
 import json
 
 import pytest
+from patience import eventually
 from test_display.inert import problems
-from test_mcp.peers import eventually
 from test_serving.calling import Caller
 from test_serving.clients import call
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from threading import Event
 from time import monotonic
 
-from test_mcp.peers import eventually
+from patience import eventually
 
 from toolbench.widgets.kit.ticker import PacedUpdate, Ticker, ticker
 

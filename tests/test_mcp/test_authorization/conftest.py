@@ -16,11 +16,10 @@ from fastmcp import FastMCP
 from fastmcp.server.auth.providers.in_memory import InMemoryOAuthProvider
 from keyring.backends import null
 from mcp.server.auth.settings import ClientRegistrationOptions
+from patience import eventually
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
-
-from test_mcp.peers import eventually
 
 
 @contextmanager

@@ -11,8 +11,8 @@ import anyio
 import pytest
 from fastmcp import FastMCP
 from fastmcp.client.auth import OAuth
+from patience import eventually
 
-from test_mcp.peers import eventually
 from test_mcp.test_authorization.conftest import say_yes
 from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError

@@ -9,10 +9,10 @@ import threading
 from contextlib import suppress
 
 import pytest
+from patience import eventually
 from test_runs.kernel import Kernel
 from test_runs.test_cell_progress import EMPTY, drawn
 
-from test_mcp.peers import eventually
 from test_mcp.test_authorization.conftest import say_yes
 
 BROWSER = """

@@ -11,8 +11,9 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from patience import eventually
 
-from test_mcp.peers import children, eventually, is_running
+from test_mcp.peers import children, is_running
 from test_mcp.test_mutated_answers.real_answers import ERAS, FILE, REQUESTS
 from toolbench.core.background_loop import portal
 from toolbench.errors import ToolbenchError

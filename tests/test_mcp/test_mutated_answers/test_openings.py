@@ -1,8 +1,9 @@
 """The first answer of a server is spoiled: it connects, or a sentence says why not."""
 
 import pytest
+from patience import eventually
 
-from test_mcp.peers import children, eventually, is_running
+from test_mcp.peers import children, is_running
 from test_mcp.test_mutated_answers.conftest import (
     ANSWERS,
     LONG,

@@ -11,8 +11,9 @@ import threading
 from contextlib import ExitStack
 
 import pytest
+from patience import eventually
 
-from test_mcp.peers import children, eventually, is_running
+from test_mcp.peers import children, is_running
 from test_mcp.test_mutated_answers.conftest import (
     ANSWERS,
     IDLE,

@@ -1,8 +1,8 @@
 """One answer of a connected server is spoiled: taken, or refused in a sentence, and life goes on."""
 
 import pytest
+from patience import eventually
 
-from test_mcp.peers import eventually
 from test_mcp.test_mutated_answers.conftest import (
     ANSWERS,
     LONG,

@@ -4,8 +4,9 @@ from itertools import pairwise
 from time import monotonic
 
 import pytest
+from patience import eventually
 
-from test_mcp.peers import eventually, serving_app
+from test_mcp.peers import serving_app
 from test_mcp.task_server import TaskServer, app
 from test_mcp.test_tasks.conftest import refusing
 from toolbench import history, run_tool

@@ -3,9 +3,10 @@
 import sys
 
 import pytest
+from patience import eventually
 from test_runs.kernel import Kernel
 
-from test_mcp.peers import eventually, serving_app
+from test_mcp.peers import serving_app
 from test_mcp.task_server import TaskServer, app
 
 CONNECT = "%load_ext toolbench\n%mcp connect long {url}/mcp"
@@ -46,7 +47,7 @@ def begin(kernel, server, name, way):
     kernel.run(CONNECT.format(url=server.url))
     kernel.run(TOOL.format(name=name))
     kernel.start(way)
-    eventually(lambda: server.asked("tasks/get"), 30)
+    eventually(lambda: server.asked("tasks/get"))
 
 
 class TestTheEndOfAKernel:
@@ -105,6 +106,6 @@ class TestAnInterrupt:
             f"with create_mcp_tools({server.url + '/mcp'!r}) as tools:\n"
             "    tools['never_ends']({})"
         )
-        eventually(lambda: server.asked("tasks/get"), 30)
+        eventually(lambda: server.asked("tasks/get"))
         kernel.interrupt()
         eventually(lambda: server.asked("tasks/cancel"))

@@ -4,8 +4,9 @@ import json
 import stat
 
 import pytest
+from patience import eventually
 
-from test_mcp.peers import eventually, serving_app
+from test_mcp.peers import serving_app
 from test_mcp.task_server import RefusedError, TaskServer, app
 from test_mcp.test_tasks.conftest import refusing, task_entry
 from toolbench.errors import ServerError, ToolNotFoundError

@@ -3,8 +3,9 @@
 import json
 
 import pytest
+from patience import eventually
 
-from test_mcp.peers import eventually, scripted
+from test_mcp.peers import scripted
 from toolbench.mcp.tasks import task_following
 from toolbench.mcp.tasks.task_state import TaskState, started_task, wants_task
 from toolbench.runs.engine import start

@@ -1,0 +1,33 @@
+"""How long a test waits for what must come: one patience for all tests.
+
+A wait that succeeds costs nothing, so that nobody has to guess how slow a machine may be.
+`TOOLBENCH_PATIENCE=3` makes every wait three times as long.
+"""
+
+import os
+import threading
+import time
+
+# Seconds
+PATIENCE = 60.0 * float(os.environ.get("TOOLBENCH_PATIENCE") or 1)
+# Seconds between two looks
+INTERVAL = 0.01
+
+
+def eventually(condition, *, unless=None, what="it"):
+    """Wait until *condition* returns something true, and return that.
+
+    Args:
+        condition: Looks once, and returns soon.
+        unless: Looks for the failure that makes waiting useless, such as an error in a log: what it
+            returns, if that is true, fails the test at once.
+        what: What is waited for, for the failure.
+    """
+    end = time.monotonic() + PATIENCE
+    pause = threading.Event()
+    while not (answer := condition()):
+        failure = unless() if unless else None
+        assert not failure, f"{what} cannot come true any more: {failure}"
+        assert time.monotonic() < end, f"{what} did not come true in {PATIENCE:g} s"
+        pause.wait(INTERVAL)
+    return answer
