@@ -186,6 +186,7 @@ def use_bench(at: Keyboard, output: Locator) -> None:
     expect(keep).to_be_focused()
     at.keys.press("Enter")
     at.lab.wait_for_text("declined", within=output)
+    expect(button(output, "Run")).to_be_enabled()
     at.write(field(output, "volume"), "4", key="Shift+Tab")
     at.keys.press("Control+Enter")
     expect(keep).to_be_focused()

@@ -5,6 +5,7 @@ from contextlib import nullcontext
 
 import pytest
 from ipywidgets import FloatProgress
+from patience import PATIENCE
 from test_runs import tools
 
 from test_widgets.front import click, is_of, walk
@@ -33,6 +34,60 @@ class TestRun:
         assert panel.result.is_error or panel.result.text.startswith("stopped early")
         assert not buttons(panel)["Run"].disabled
         assert "Cancel" not in buttons(panel)
+
+    def test_can_be_followed_by_the_next_when_its_end_is_shown(self, wire):
+        """Run is enabled before any word of the end: a key pressed while it is not is lost."""
+        go_on = threading.Event()
+
+        @tool
+        def work() -> str:
+            """Work until the test says so."""
+            assert go_on.wait(PATIENCE)
+            return "all of it is done"
+
+        panel = ToolPanel(work)
+        click(buttons(panel)["Run"])
+        run = buttons(panel)["Run"]
+        assert run.disabled
+        wire.messages.clear()
+        go_on.set()
+        finish(panel)
+        updates = wire.updates()
+        enabled = updates.index((run.comm.comm_id, {"disabled": False}))
+        before = str(updates[:enabled])
+        assert "succeeded" in str(updates)
+        assert "all of it is done" in str(updates)
+        assert "succeeded" not in before
+        assert "all of it is done" not in before
+
+    def test_is_shown_as_running_until_its_result_is_prepared(self):
+        """A slow `visualize`: Run is not enabled yet, and nothing says that the run is over."""
+        is_drawing, go_on = threading.Event(), threading.Event()
+
+        class Slow(Observation):
+            @property
+            def visualize(self):
+                is_drawing.set()
+                assert go_on.wait(PATIENCE)
+                return "drawn"
+
+        @tool
+        def work() -> Observation:
+            """Return what is drawn slowly."""
+            return Slow.from_text("x")
+
+        panel = ToolPanel(work)
+        panel.run()
+        assert is_drawing.wait(PATIENCE)
+        panel.runs.refresh()
+        panel.runs.report.compare({})
+        assert buttons(panel)["Run"].disabled
+        assert "running" in shown(panel)
+        assert "succeeded" not in shown(panel)
+        go_on.set()
+        finish(panel)
+        assert "succeeded" in shown(panel)
+        assert not buttons(panel)["Run"].disabled
 
 
 class TestARunThatDoesNotStop:
@@ -83,7 +138,8 @@ class TestARunThatDoesNotStop:
         report.render(second)
         perform(first)
         report.render(first)
-        assert report.show(second)
+        assert report.has_result_of(second)
+        report.show(second, over=True)
         assert "AddAction" in shown(report.widget)
 
     def test_is_shown_when_it_ends_after_all(self):

@@ -155,17 +155,21 @@ class PanelRuns:
                 self.when_changed(state)
 
     def refresh(self) -> bool:
-        """Update the view of the run. Return whether the run goes on and needs more updates."""
+        """Update the view of the run. Return whether the run goes on and needs more updates.
+
+        Run is enabled before the page says that the run is over: a person may answer at once.
+        """
         with self._lock:
             run = self.latest
             if run is None or self._is_closed:
                 return False
-            over = self.report.show(run)
-            if run.is_stuck:
+            over = self.report.has_result_of(run)
+            # A key that is pressed while Run is disabled is lost
+            if over or run.is_stuck:
                 self._controls.settle(is_busy=self.is_busy)
+            self.report.show(run, over=over)
             self._tell(run.state if self.is_busy else "")
             if over and (self._record is None or self._record.id != run.id):
-                self._controls.settle(is_busy=self.is_busy)
                 self._record = _record_of(run)
                 self._end(run)
             return not over

@@ -76,14 +76,14 @@ class RunReport:
         self._run: Run | None = None
         self._rendered: _Rendered | None = None
         self._last_state: tuple[int, bool] | None = None
-        self._is_old = self._is_of_others = False
+        self._is_over = self._is_old = self._is_of_others = False
         self.status = [self._state, self._clock]
         """The widgets that the panel shows beside its buttons: state and time."""
         self.widget = parts.column(*(self._log.widget, self._result), kind="toolbench-report")
 
     def expect(self, run: Run) -> None:
         """Let `show` show *run* from now on; the earlier run is seen until then."""
-        self._run, self._last_state = run, None
+        self._run, self._last_state, self._is_over = run, None, False
         self._is_old = self._is_of_others = False
 
     def begin(self, run: Run) -> None:
@@ -93,7 +93,7 @@ class RunReport:
         self._offer_more(is_more=False)
         if self._links is not None:
             self._links.clear()
-        self.show(run)
+        self.show(run, over=False)
 
     def has_result_of(self, run: Run) -> bool:
         """Whether `render` has prepared the result of *run*."""
@@ -114,25 +114,28 @@ class RunReport:
         if run is self._run:
             self._rendered = rendered
 
-    def show(self, run: Run) -> bool:
-        """Update the view of *run*, sending only changes. Return whether the view is complete."""
-        rendered = self._rendered
-        over = self.has_result_of(run)
-        put(self._state, _state_html(run))
+    def show(self, run: Run, *, over: bool) -> None:
+        """Update the view of *run*, sending only changes.
+
+        With *over*, show that it has ended, and the result that `render` has prepared. Until then
+        *run* is shown as going on.
+        """
+        self._is_over = over
+        put(self._state, _state_html(run, over=over))
         put(self._clock, self._clock_html(run))
         version = run.version, over
         if version == self._last_state and over:
-            return True
+            return
         self._last_state = version
         self._show_progress(run)
         self._log.show(run.output, over=over)
         if run.is_stuck and not over:
             put(self._result, notice(STUCK, "warning"))
+        rendered = self._rendered
         if over and rendered is not None:
             put(self._result, rendered.html)
             self._offer_more(is_more=rendered.is_more)
             self._offer_links(run)
-        return over
 
     def _offer_more(self, *, is_more: bool) -> None:
         """Show the button "Show everything", or hide it."""
@@ -184,7 +187,7 @@ class RunReport:
 
     def _clock_html(self, run: Run) -> Html:
         seconds = run.seconds
-        if run.state in ENDED:
+        if self._is_over:
             words = [time_taken(seconds, run.waited)]
             words += [run.decision] if run.decision and run.state == "denied" else []
             words += [run.reason] if run.reason.startswith("timed out") else []
@@ -222,9 +225,13 @@ def _result_html(run: Run, limit: int) -> Html:
     return Html(result + _details(run))
 
 
-def _state_html(run: Run) -> Html:
+def _state_html(run: Run, *, over: bool) -> Html:
     """Return the state of *run*, with its number: a screen reader reads the same state again."""
-    number, text = run.id, state_badge(run.state)
+    state = run.state
+    if state in ENDED and not over:
+        # Its result is not prepared yet
+        state = "stopping" if run.cancelled else "running"
+    number, text = run.id, state_badge(state)
     return Html(f'<span role="status" aria-live="polite" data-run="{number}">{text}</span>')
 
 
