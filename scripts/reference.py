@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import griffe
-from griffe2md import ConfigDict, render_object_docs
+from griffe2md import ConfigDict, prepare_context, prepare_env
 
 from toolbench.magics.call_magics import TOOL_CALL
 from toolbench.magics.chat_magics import CHAT, MODEL
@@ -80,6 +80,8 @@ STYLE: ConfigDict = {
     "show_submodules": False,
     "summary": False,
 }
+# Each template is compiled once
+TEMPLATES = prepare_env()
 LINK = re.compile(r"\[(?P<text>[^\[\]]+)\]\(#(?P<path>[\w.]+)\)")
 HEADING = re.compile(r"^#+ `(?P<name>[\w.]+)`$", re.MULTILINE)
 
@@ -163,10 +165,16 @@ def module_page(
 ) -> str:
     """Return the page of a module; of what another page describes it has a link."""
     here = [word for word, m in members.items() if homes[m.path] == module.path]
-    page = render_object_docs(module, {**STYLE, "members": here})
+    page = rendered(module, {**STYLE, "members": here})
     elsewhere = [f"[`{word}`](#{m.path})" for word, m in members.items() if word not in here]
     note = f"\n\nDescribed elsewhere: {', '.join(elsewhere)}." if elsewhere else ""
     return f"{page.rstrip()}{note}\n"
+
+
+def rendered(described: griffe.Object, style: ConfigDict) -> str:
+    """Return *described* in Markdown."""
+    template = TEMPLATES.get_template(f"{described.kind.value}.md.jinja")
+    return template.render(**prepare_context(described, style))
 
 
 def describe_hidden_bases(described: griffe.Class, homes: dict[str, str]) -> None:
@@ -244,7 +252,7 @@ def commands(package: griffe.Module) -> Iterator[str]:
         for parameter in function.parameters:
             if getattr(parameter.annotation, "canonical_path", "") == "typing.Annotated":
                 parameter.annotation = parameter.annotation.slice.elements[0]
-        yield render_object_docs(function, style)
+        yield rendered(function, style)
 
 
 if __name__ == "__main__":

@@ -6,16 +6,17 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import Any, NamedTuple
 
-import nbformat
 import pytest
 import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from nbclient import NotebookClient
-from nbformat import v4
+from test_runs.kernel import Kernel
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -33,6 +34,18 @@ RUN = [path for path in DOCUMENTS if path.parent != REFERENCE]
 RAISES = "raises"
 # Run by tests/peers, where the libraries are
 PEERS = "peers"
+FORGET = """
+%unload_ext toolbench
+from toolbench import history
+from toolbench.core.registry import default_registry
+from toolbench.runs.policy import policy
+history().clear()
+policy.reset()
+for name in list(default_registry):
+    default_registry.unregister(name)
+get_ipython().reset()
+"""
+"""A cell after which the next document finds the kernel as a new one."""
 READERS = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
 # Drawn; tried by doctest
 SHOWN_ONLY = {"mermaid", "pycon"}
@@ -56,29 +69,36 @@ def links(document: Path) -> list[str]:
     ]
 
 
-def cells(document: Path) -> list[nbformat.NotebookNode]:
-    """The Python of *document* as cells, each with the text that is said to come of it."""
-    written = []
+class Cell(NamedTuple):
+    """A block of Python, whether it raises, and the text that is said to come of it."""
+
+    source: str
+    raises: bool
+    shown: str = ""
+
+
+def cells(document: Path) -> list[Cell]:
+    """The Python of *document* as cells."""
+    written: list[Cell] = []
     for block in blocks(document):
         language, *marks = block.info.split() or [""]
         if language == "python" and PEERS not in marks:
-            tags = ["raises-exception"] if RAISES in marks else []
-            written.append(v4.new_code_cell(block.content, metadata={"tags": tags, "shown": ""}))
+            written.append(Cell(block.content, RAISES in marks))
         elif language == "text" and written:
-            written[-1].metadata["shown"] = block.content
+            written[-1] = written[-1]._replace(shown=block.content)
     return written
 
 
-def output_text(cell: nbformat.NotebookNode) -> str:
-    """What a reader of *cell* sees without widgets."""
+def output_text(messages: list[dict[str, Any]]) -> str:
+    """What a reader of the cell with these *messages* sees without widgets."""
     parts = []
-    for output in cell.outputs:
-        if output.output_type == "stream":
-            parts.append(output.text)
-        elif output.output_type == "error":
-            parts.append(f"{output.ename}: {output.evalue}")
+    for content in (message["content"] for message in messages):
+        if "text" in content:
+            parts.append(content["text"])
+        elif "ename" in content:
+            parts.append(f"{content['ename']}: {content['evalue']}")
         else:
-            parts.append(output.data.get("text/plain", ""))
+            parts.append(content.get("data", {}).get("text/plain", ""))
     return "\n".join(parts)
 
 
@@ -86,20 +106,32 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[Kernel]:
+    """One kernel for all documents: to start one takes longer than to run most of them."""
+    with Kernel(sys.executable) as kernel:
+        yield kernel
+
+
+@pytest.mark.slow
+# Each document is a promise
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     "document",
     [path for path in RUN if cells(path)],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
-def test_the_python_of_a_document_runs(document, tmp_path):
-    """In one kernel, from top to bottom; a block marked `raises` raises, no other does."""
-    notebook = v4.new_notebook(cells=cells(document))
-    resources = {"metadata": {"path": tmp_path}}
-    NotebookClient(notebook, kernel_name="python3", timeout=120, resources=resources).execute()
-    for cell in notebook.cells:
-        failed = any(output.output_type == "error" for output in cell.outputs)
-        assert failed == ("raises-exception" in cell.metadata.tags), cell.source
-        assert words(cell.metadata.shown) in words(output_text(cell))
+def test_the_python_of_a_document_runs(document, kernel, tmp_path):
+    """In a kernel without names, tools and records, from top to bottom; only `raises` raises."""
+    kernel.run(FORGET)
+    kernel.run(f"%cd {tmp_path}")
+    for cell in cells(document):
+        request = kernel.start(cell.source)
+        failed = kernel.reply(request)["status"] == "error"
+        kernel.listen_until(partial(kernel.is_idle, request), "the cell is done")
+        text = output_text(kernel.of(request))
+        assert failed == cell.raises, (cell.source, text)
+        assert words(cell.shown) in words(text)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -120,8 +152,8 @@ class TestTheRest:
 
 def imported() -> set[str]:
     """What the documents and notebooks import of ours: `toolbench.mcp.MCPClient`."""
-    notebooks = (nbformat.read(p, 4) for p in (ROOT / "notebooks").glob("*.ipynb"))
-    code = [cell.source for book in notebooks for cell in book.cells]
+    notebooks = (json.loads(p.read_text("utf-8")) for p in (ROOT / "notebooks").glob("*.ipynb"))
+    code = ["".join(cell["source"]) for book in notebooks for cell in book["cells"]]
     code += [block.content for path in DOCUMENTS for block in blocks(path)]
     imports = re.findall(r"^from (toolbench[\w.]*) import (\([^)]*\)|.*)", "\n".join(code), re.M)
     names = ((module, re.findall(r"(\w+)(?: as \w+)?", line)) for module, line in imports)
@@ -206,6 +238,7 @@ def test_packages_of_the_documents_are_ours_or_pinned():
             assert word in pinned, word
 
 
+@pytest.mark.slow
 def test_our_commands_of_the_documents_run(tmp_path):
     """A line with `toolbench` does what it says; one that stays open, or asks a model, knows its words."""
     for program, words in commands():
@@ -229,9 +262,17 @@ def test_other_commands_of_the_documents_are_few():
     }
 
 
-@pytest.mark.parametrize("script", ["reference.py", "front_ends.py", "badges.py"])
+@pytest.mark.slow
+def test_the_reference_is_up_to_date(capsys):
+    """`make docs` would change no page of it."""
+    code = reference.main(["--check"])
+    assert code == 0, capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", ["front_ends.py", "badges.py"])
 def test_what_is_made_is_up_to_date(script):
-    """`make docs` would change nothing."""
+    """`make docs` would change nothing else."""
     done = subprocess.run(
         [sys.executable, ROOT / "scripts" / script, "--check"],
         check=False,
