@@ -1,5 +1,5 @@
-# `make` opens the tour (or, without a browser, writes it as a report); `make test` runs every check;
-# `make test-more` runs the long tests that it leaves out, and the unit tests on the other Pythons.
+# `make` opens the tour (or, without a browser, writes it as a report). While working: `make quick`.
+# `make test` is what CI runs first; `make nightly` runs all that it leaves out (see CONTRIBUTING.md).
 # Nothing is installed outside this folder, but Chromium for the browser tests (scripts/chromium.sh).
 PYTHON ?= python3
 # Where it is set, each kernel, server and worker of the tests compiles everything that it imports.
@@ -9,18 +9,21 @@ export UV_COMPILE_BYTECODE = 1
 BIN := .venv/bin
 UV  := .venv/.uv/bin/uv
 TOUR := notebooks/00_tour.ipynb
-# How many tests run at a time. Those of one file stay together: they share kernels and servers.
+# How many tests run at a time.
 WORKERS ?= 2
-# Unit tests wait for servers and kernels most of their time, so that one more finds room.
-UNIT_WORKERS ?= 3
-PARALLEL := -n $(WORKERS) --dist loadfile
-RUN := $(BIN)/python scripts/run_tests.py
-TESTS := $(RUN) $(PARALLEL)
-# Where tests share nothing but what lasts for a whole process: no worker waits for the longest file.
-APART := $(RUN) -n $(WORKERS) --dist worksteal
+# Slow tests wait for servers and kernels most of their time, so that one more finds room.
+SLOW_WORKERS ?= 3
+# How many cases of each parametrised test run; 0 runs all (tests/tiers.py).
+CASES ?= 8
+PYTEST := $(BIN)/python -m pytest -q -rs
+# Neighbours stay together as far as possible, since they share servers; no worker waits for another.
+PARALLEL := -n $(WORKERS) --dist worksteal
+ELSEWHERE := --ignore tests/browser --ignore tests/peers --ignore tests/built_site --ignore tests/laws
+# The rooms that depend on the version of Python.
+ROOMS := tests/test_core tests/test_jsonschema tests/test_runs tests/test_magics tests/test_mcp
 
 .DEFAULT_GOAL := tour
-.PHONY: tour lab demo test test-more resolve long peers-begin check frontend frontend-check unit unit-more notebooks outputs peers peers-test browser widget-managers stress docs screenshots states bench bench-compare constraints site site-serve site-test release-check clean
+.PHONY: tour lab demo test quick pythons nightly resolve peers-begin check frontend frontend-check unit slow nightly-unit nightly-pythons nightly-peers nightly-browser mutants notebooks outputs peers peers-test browser widget-managers stress docs screenshots states bench bench-compare constraints site site-serve site-test release-check size clean
 
 tour: .venv/.ready   ## open the tour in JupyterLab; a terminal without a browser gets the report
 	@$(BIN)/python scripts/tour.py $(TOUR)
@@ -31,8 +34,19 @@ lab: .venv/.ready    ## open the tour in JupyterLab, whatever the terminal looks
 demo: .venv/.ready   ## execute the tour and write a report anybody can read
 	@$(BIN)/python scripts/tour.py --report $(TOUR)
 
-test: peers-begin check frontend-check unit notebooks peers-test browser   ## everything on this Python
-test-more: resolve long unit-more   ## the long tests, and the other Pythons that are promised; CI runs it last
+test: peers-begin check frontend-check unit slow notebooks peers-test browser   ## everything that a change must pass, on this Python
+
+quick: .venv/.ready   ## the fast tests of the rooms that changed, while you work
+	$(BIN)/python scripts/quick.py $(if $(BASE),--base $(BASE))
+
+pythons: .venv/.ready   ## the fast tests of the rooms that depend on the version, on Python 3.12 and 3.13; CI runs it last
+	-@sh scripts/chromium.sh
+	$(BIN)/python scripts/other_pythons.py $(ROOMS) -m "not slow and not long" --cases 3 -n $(WORKERS) --dist worksteal
+
+# Each part runs, whatever failed before it; then `make` fails if one did.
+NIGHTLY := check frontend-check resolve nightly-unit notebooks peers-begin nightly-peers nightly-browser nightly-pythons stress mutants
+nightly: .venv/.ready   ## all cases, whole corpora, long tests, the other Pythons whole, stress, mutants: hours
+	$(MAKE) --keep-going $(NIGHTLY)
 
 check: .venv/.ready  ## style, types, layers, declared dependencies, file sizes
 	$(BIN)/ruff check .
@@ -52,16 +66,32 @@ frontend/node_modules/.ready: frontend/package.json frontend/package-lock.json
 	cd frontend && npm ci --silent
 	@touch $@
 
-unit: .venv/.ready
+unit: .venv/.ready   ## the tests of at most half a second of processor time
 	-@sh scripts/chromium.sh            # without it the tests of the browser tool are skipped
-	$(RUN) -n $(UNIT_WORKERS) --dist loadfile tests -m "not long" --ignore tests/browser --ignore tests/peers --ignore tests/built_site
+	$(PYTEST) $(PARALLEL) tests $(ELSEWHERE) -m "not slow and not long" --cases $(CASES) --costs list
 
-long: .venv/.ready   ## the tests marked long, which `make unit` leaves out
-	$(APART) $$(grep -rl 'mark\.long' tests --include 'test_*.py') -m long
+slow: .venv/.ready   ## the tests that take longer: kernels, servers, exported packages
+	$(PYTEST) -n $(SLOW_WORKERS) --dist worksteal tests $(ELSEWHERE) -m "slow and not long" --cases $(CASES)
 
-unit-more: .venv/.ready  ## the unit tests on Python 3.12 and 3.13 too; says which is missing here
+nightly-unit: .venv/.ready   # all cases of all tests; a test that is slow and not marked so fails it
 	-@sh scripts/chromium.sh
-	$(BIN)/python scripts/unit_more.py --workers $(UNIT_WORKERS)
+	MUTATIONS=all $(PYTEST) $(PARALLEL) tests $(ELSEWHERE) --cases 0 --costs fail
+
+nightly-pythons: .venv/.ready
+	$(BIN)/python scripts/other_pythons.py tests $(ELSEWHERE) -m "not long" --cases 0 -n $(WORKERS) --dist worksteal
+
+nightly-peers: .venv/.ready
+	sh scripts/chromium.sh
+	-$(BIN)/python scripts/peers.py
+	$(PYTEST) $(PARALLEL) tests/peers --cases 0
+
+nightly-browser: .venv/.ready widget-managers
+	sh scripts/chromium.sh
+	$(PYTEST) -n $(WORKERS) --dist loadfile tests/browser --cases 0
+
+MUTANTS ?= 60
+mutants: .venv/.ready   ## change the code at random places, and list the changes that no test sees
+	$(BIN)/python scripts/mutants.py -n $(MUTANTS)
 
 resolve: .venv/.ready   ## all extras go together, at the lowest and the highest versions that are allowed
 	@for python in 3.11 3.12 3.13; do for versions in lowest-direct highest; do \
@@ -70,7 +100,7 @@ resolve: .venv/.ready   ## all extras go together, at the lowest and the highest
 	done; done
 
 notebooks: .venv/.ready
-	$(BIN)/python -m pytest -q -rs $(PARALLEL) -p nbval.plugin --nbval --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg -W default notebooks
+	$(PYTEST) -n $(WORKERS) --dist loadfile -p nbval.plugin --nbval --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg -W default notebooks
 
 outputs: .venv/.ready  ## run the notebooks and save them with what came out
 	$(BIN)/python scripts/outputs.py notebooks/*.ipynb
@@ -86,7 +116,7 @@ peers-begin: .venv/.ready   # they come over the network, beside what does not n
 peers-test: .venv/.ready
 	sh scripts/chromium.sh
 	-$(BIN)/python scripts/peers.py     # what is missing afterwards, the tests say
-	$(TESTS) tests/peers
+	$(PYTEST) $(PARALLEL) tests/peers -m "not long" --cases $(CASES)
 
 MANAGERS := tests/browser/managers
 widget-managers: $(MANAGERS)/node_modules/.ready   ## the widget managers of VS Code and other pages, for the browser tests
@@ -97,7 +127,10 @@ $(MANAGERS)/node_modules/.ready: $(MANAGERS)/package.json $(MANAGERS)/package-lo
 
 browser: .venv/.ready widget-managers
 	sh scripts/chromium.sh
-	$(APART) tests/browser -m "not long"
+	$(PYTEST) -n $(WORKERS) --dist loadfile tests/browser -m "not long" --cases $(CASES)
+
+size: .venv/.ready   ## how large each room is, beside the commit after the reformat
+	$(BIN)/python scripts/size.py
 
 SECONDS ?= 600
 stress: .venv/.ready  ## ten minutes of printing beside runs that begin and end

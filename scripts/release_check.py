@@ -14,7 +14,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from unit_more import found
+from other_pythons import found
 
 ROOT = Path(__file__).resolve().parents[1]
 UV = ROOT / ".venv" / ".uv" / "bin" / "uv"

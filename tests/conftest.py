@@ -16,6 +16,11 @@ from types import ModuleType
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tiers import (  # noqa: F401 - hooks of pytest
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_configure,
+)
 
 from toolbench import history
 from toolbench.core.registry import default_registry

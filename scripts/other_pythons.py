@@ -1,7 +1,11 @@
-"""Runs the unit tests on the other Pythons that are promised, each in an environment of its own.
+"""Runs tests on the other Pythons that are promised, each in an environment of its own.
 
-`make unit-more` calls it. An interpreter is looked for under PYTHON312 (and so on), on the PATH,
-and where pyenv keeps its versions. One that is missing is named at the end; in CI that is a failure.
+python scripts/other_pythons.py tests/test_core -m "not slow"     # the words of pytest
+python scripts/other_pythons.py --only 3.13 tests/test_core
+
+`make pythons` and `make nightly` call it. An interpreter is looked for under PYTHON312 (and so on),
+on the PATH, and where pyenv keeps its versions. One that is missing is named at the end; in CI that
+is a failure.
 """
 # ruff: noqa: T201, S603 - a script talks to its terminal, and runs what it found
 
@@ -23,8 +27,8 @@ NOT_HERE = ("tests/browser", "tests/peers", "tests/test_notebooks.py")
 """They test front ends, other people's servers, and Binder, which has one Python."""
 
 
-def main(versions: list[str], workers: int) -> int:
-    """Test on each of *versions*; return 1 if a test failed, or was to run and could not."""
+def main(versions: list[str], words: list[str]) -> int:
+    """Run pytest with *words* on each of *versions*; return 1 if it failed or could not run."""
     failed, missing = [], []
     for version in versions:
         python = found(version)
@@ -34,14 +38,14 @@ def main(versions: list[str], workers: int) -> int:
         begin = time.monotonic()
         environment = made(version, python)
         print(f"\nPython {version}: {python}", flush=True)
-        if tested(environment, workers) != 0:
+        if tested(environment, words) != 0:
             failed.append(version)
         print(f"Python {version}: {time.monotonic() - begin:.0f} s", flush=True)
     for version in missing:
         name = variable(version)
         print(
             f"Python {version} was not found, and NOTHING WAS TESTED on it. "
-            f"make unit-more {name}=/path/to/python{version}"
+            f"Say where it is: {name}=/path/to/python{version}"
         )
     if failed:
         print(f"Failed on Python {' and '.join(failed)}.")
@@ -103,25 +107,20 @@ def uv(*arguments: str) -> None:
     subprocess.run([UV, verb, *rest, "-q"], cwd=ROOT, check=True)
 
 
-def tested(environment: Path, workers: int) -> int:
-    """Run the tests in *environment*, *workers* at a time, and return pytest's exit code."""
-    skipped = [word for path in NOT_HERE for word in ("--ignore", path)]
-    # `make long` runs them, on one Python
-    skipped += ["-m", "not long"]
-    parallel = ("-n", str(workers), "--dist", "loadfile")
-    script = ROOT / "scripts" / "run_tests.py"
-    command = [environment / "bin" / "python", script, "tests", *skipped, *parallel]
+def tested(environment: Path, words: list[str]) -> int:
+    """Run pytest with *words* in *environment* and return its exit code."""
+    left_out = [word for path in NOT_HERE for word in ("--ignore", path)]
+    command = [environment / "bin" / "python", "-m", "pytest", "-q", "-rs", *words, *left_out]
     return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
-def arguments() -> argparse.Namespace:
-    """Read the command line."""
+def arguments() -> tuple[argparse.Namespace, list[str]]:
+    """Read the command line: our option, and the words of pytest."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("versions", nargs="*", default=VERSIONS, metavar="VERSION")
-    parser.add_argument("--workers", type=int, default=2)
-    return parser.parse_args()
+    parser.add_argument("--only", nargs=1, default=VERSIONS, metavar="VERSION")
+    return parser.parse_known_args()
 
 
 if __name__ == "__main__":
-    options = arguments()
-    sys.exit(main(options.versions, options.workers))
+    options, words = arguments()
+    sys.exit(main(options.only, words))
