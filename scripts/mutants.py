@@ -1,0 +1,540 @@
+"""Make small defects in a copy of the package, one at a time, and name those that no test notices.
+
+    python scripts/mutants.py                       # 60 mutants, drawn over all rooms by their size
+    python scripts/mutants.py widgets -n 200        # of one room, as when it is written anew
+    python scripts/mutants.py widgets -n 200 --seed 7     # the same ones again
+    python scripts/mutants.py -- -m "not long"      # with the slow tests too: the rest is pytest's
+
+A room is a folder or a module of the package. A mutant is one place of a function that is changed:
+a comparison, `and`, the condition of an `if`, a limit, a statement, what is returned. All mutants
+are in the copy at once, each behind a switch. One process runs the tests of the room, and of those
+that import it: first without a mutant, to see which tests execute which mutant, and then, for each
+mutant, those tests, until one fails. A mutant that survives shows a line that tests execute and
+none looks at, or a line that changes nothing: then it can go. The checkout is not changed.
+"""
+
+# ruff: noqa: T201, S603, S311 - a script talks to its terminal, runs pytest, and draws
+
+import argparse
+import ast
+import importlib
+import itertools
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = "toolbench"
+NOT_COPIED = (".git", ".venv", ".peers", "*_cache", "__pycache__", "node_modules", "build", "dist")
+MARKERS = "not slow and not long"
+# Of one mutant, after which no other test begins
+CPU_SECONDS = 30.0
+SECONDS = 120.0
+# Of one test, beside what it took without a mutant
+TEST_SECONDS = 20.0
+# The product of this and `PATIENCE` of tests/patience.py: a mutant's tests wait for what never comes
+PATIENCE = "0.2"
+# Without a sign of the tests' process: a mutant has stopped it
+SILENCE = 900.0
+MEMORY = 6 << 30
+FOLDER = "TOOLBENCH_MUTANTS"
+ACTIVE = "TOOLBENCH_MUTANT"
+
+SWITCH = f'''"""Which mutant is on, here and in the processes that tests start; which were executed."""
+import builtins
+import os
+
+active = int(os.environ.get("{ACTIVE}") or 0)
+executed = set()
+
+
+def _on(number):
+    executed.add(number)
+    return number == active
+
+
+builtins._on = _on
+'''
+
+OPPOSITES = {
+    ast.Lt: "<=",
+    ast.LtE: "<",
+    ast.Gt: ">=",
+    ast.GtE: ">",
+    ast.Eq: "!=",
+    ast.NotEq: "==",
+    ast.Is: "is not",
+    ast.IsNot: "is",
+    ast.In: "not in",
+    ast.NotIn: "in",
+}
+DROPPED = "dropped statement"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A place in a file, as bytes from *begin* to *end*, and what is written there instead."""
+
+    file: str
+    line: int
+    kind: str
+    begin: int
+    end: int
+    before: str
+    after: str
+
+    def overlaps(self, other: "Mutant") -> bool:
+        """Tell whether both change the same text."""
+        return self.file == other.file and self.begin < other.end and other.begin < self.end
+
+    def switchable(self, number: int) -> str:
+        """Return the text that does what was there before, unless mutant *number* is on."""
+        if self.kind == DROPPED:
+            return f"if not _on({number}): {self.before}"
+        return f"({self.after} if _on({number}) else ({self.before}))"
+
+    def __str__(self) -> str:
+        """Return the place and the change on one line."""
+        before, after = (" ".join(text.split()) for text in (self.before, self.after))
+        return f"{self.file}:{self.line}: {self.kind}: {before}  ->  {after or 'nothing'}"
+
+
+class Finder(ast.NodeVisitor):
+    """Collects every mutant of the functions of one file."""
+
+    def __init__(self, source: bytes, file: str) -> None:
+        """Read *source*."""
+        self.source = source
+        self.file = file
+        self.mutants: list[Mutant] = []
+        tree = ast.parse(source)
+        lines = source.splitlines(keepends=True)
+        self._starts = [0, *itertools.accumulate(map(len, lines))]
+        self._limits = {
+            target.id
+            for node in tree.body
+            if isinstance(node, ast.Assign) and is_limit(node.value)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        self._is_in_function = False
+        self.visit(tree)
+
+    def _span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+        begin = self._starts[node.lineno - 1] + node.col_offset
+        end = self._starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
+        return begin, end
+
+    def _text(self, node: ast.expr | ast.stmt) -> str:
+        begin, end = self._span(node)
+        return self.source[begin:end].decode()
+
+    def _add(self, kind: str, node: ast.expr | ast.stmt, after: str) -> None:
+        if self._is_in_function:
+            place = self._span(node)
+            before = self._text(node)
+            self.mutants.append(Mutant(self.file, node.lineno, kind, *place, before, after))
+
+    def visit(self, node: ast.AST) -> None:
+        """Leave out what is no expression of its own: patterns, defaults, and parts of f-strings."""
+        if not isinstance(node, ast.pattern | ast.arguments | ast.JoinedStr):
+            super().visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """Enter a function, but not its decorators and annotations."""
+        outer, self._is_in_function = self._is_in_function, True
+        for statement in node.body:
+            self.visit(statement)
+        self._is_in_function = outer
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        """Leave out the annotation."""
+        if node.value:
+            self.visit(node.value)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        """`a < b` becomes `a <= b`, and `a == b` becomes `a != b`."""
+        if len(node.ops) == 1:
+            left, right = self._text(node.left), self._text(node.comparators[0])
+            self._add("compare", node, f"(({left}) {OPPOSITES[type(node.ops[0])]} ({right}))")
+        self._visit_limits(node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        """`a and b` becomes `a or b`."""
+        other = " or " if isinstance(node.op, ast.And) else " and "
+        after = other.join(f"({self._text(value)})" for value in node.values)
+        self._add("and/or", node, f"({after})")
+        self.generic_visit(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        """`a if x else b` becomes `b if x else a`."""
+        test, body, other = map(self._text, (node.test, node.body, node.orelse))
+        self._add("swapped conditional expression", node, f"(({other}) if ({test}) else ({body}))")
+        self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> None:
+        """`if a:` becomes `if not a:`; a comparison is changed by itself."""
+        if not isinstance(node.test, ast.Compare | ast.BoolOp):
+            self._add("negated if", node.test, f"(not ({self._text(node.test)}))")
+        self.generic_visit(node)
+
+    def _visit_limits(self, node: ast.AST) -> None:
+        """A number becomes the next one."""
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Constant) and is_limit(child):
+                self._add("limit + 1", child, f"({child.value} + 1)")
+        self.generic_visit(node)
+
+    visit_BinOp = visit_Slice = visit_Call = _visit_limits
+
+    def visit_Name(self, node: ast.Name) -> None:
+        """A constant of the module that is a number becomes the next one."""
+        if isinstance(node.ctx, ast.Load) and node.id in self._limits:
+            self._add("limit + 1", node, f"({node.id} + 1)")
+
+    def visit_Return(self, node: ast.Return) -> None:
+        """`return a` becomes `return None`."""
+        if node.value and not isinstance(node.value, ast.Constant):
+            self._add("return None", node.value, "None")
+        self.generic_visit(node)
+
+    def _visit_statement(self, node: ast.Expr | ast.Assign | ast.AugAssign) -> None:
+        """A call, or a change of an attribute or an item, is left out."""
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call(func=super_)))):
+                is_call = not (isinstance(super_, ast.Name) and super_.id == "super")
+            case ast.Expr(value=ast.Call() | ast.Await()):
+                is_call = True
+            case _:
+                is_call = False
+        is_change = isinstance(node, ast.AugAssign) or (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Attribute | ast.Subscript)
+        )
+        if is_call or is_change:
+            self._add(DROPPED, node, "")
+        self.generic_visit(node)
+
+    visit_Expr = visit_Assign = visit_AugAssign = _visit_statement
+
+
+def is_limit(node: ast.AST) -> bool:
+    """Tell whether *node* is a number that is written down, such as 12."""
+    return isinstance(node, ast.Constant) and type(node.value) is int and node.value >= 1
+
+
+def files_of(room: str | None) -> list[Path]:
+    """Return the modules of *room*, or of all rooms."""
+    paths = sorted((ROOT / PACKAGE).rglob("*.py"))
+    return [path for path in paths if room in (None, room_of(path))]
+
+
+def room_of(path: Path) -> str:
+    """Return the folder or module of the package that *path* is in."""
+    return path.relative_to(ROOT / PACKAGE).parts[0].removesuffix(".py")
+
+
+def draw(mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
+    """Return *count* of *mutants*, as many of each kind, none inside another."""
+    generator = random.Random(seed)
+    kinds = sorted({mutant.kind for mutant in mutants})
+    decks = [[mutant for mutant in mutants if mutant.kind == kind] for kind in kinds]
+    for deck in decks:
+        generator.shuffle(deck)
+    mixed = (mutant for hand in itertools.zip_longest(*decks) for mutant in hand if mutant)
+    drawn: list[Mutant] = []
+    for mutant in mixed:
+        if len(drawn) < count and not any(map(mutant.overlaps, drawn)):
+            drawn.append(mutant)
+    return sorted(drawn, key=lambda mutant: (mutant.file, mutant.begin))
+
+
+def copy_with(mutants: list[Mutant], place: Path) -> None:
+    """Copy the checkout to *place*, with all *mutants* in it, each behind its switch."""
+    shutil.copytree(ROOT, place, ignore=shutil.ignore_patterns(*NOT_COPIED), symlinks=True)
+    # From the last place of a file to its first: what stands before keeps its place
+    for number, mutant in reversed(list(enumerate(mutants, 1))):
+        path = place / mutant.file
+        source = path.read_bytes()
+        switch = mutant.switchable(number).encode()
+        path.write_bytes(source[: mutant.begin] + switch + source[mutant.end :])
+    package = place / PACKAGE
+    (package / "_mutants.py").write_text(SWITCH)
+    first = package / "__init__.py"
+    lines = first.read_text("utf-8").splitlines(keepends=True)
+    begin = next(
+        node.lineno - 1 for node in ast.parse("".join(lines)).body if not isinstance(node, ast.Expr)
+    )
+    lines.insert(begin, f"import {PACKAGE}._mutants\n")
+    first.write_text("".join(lines), "utf-8")
+
+
+def tests_of(room: str | None) -> list[str]:
+    """Return the tests of *room* and of all rooms that import it, directly or through others."""
+    imports = {room_of(path): set[str]() for path in files_of(None)}
+    for path in files_of(None):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE + "."):
+                imports[room_of(path)].add((node.module or "").split(".")[1])
+    reaching = {room} if room else set(imports)
+    while more := {name for name in imports if imports[name] & reaching} - reaching:
+        reaching |= more
+    others = {f"test_{name}" for name in imports if name not in reaching}
+    tests = sorted((ROOT / "tests").glob("test_*"))
+    return [f"tests/{path.name}" for path in tests if path.stem not in others]
+
+
+def main() -> int:
+    """Draw mutants, run the tests, and print what survived."""
+    options, for_pytest = arguments()
+    sites = [
+        mutant
+        for path in files_of(options.room)
+        for mutant in Finder(path.read_bytes(), path.relative_to(ROOT).as_posix()).mutants
+    ]
+    mutants = draw(sites, options.count, options.seed)
+    where = options.room or "all rooms"
+    print(f"{len(mutants)} mutants of {len(sites)} in {where}, --seed {options.seed}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="mutants-") as name:
+        folder = Path(name)
+        copy_with(mutants, folder / "copy")
+        (folder / "mutants.json").write_text(json.dumps([asdict(mutant) for mutant in mutants]))
+        words = [*(options.tests or tests_of(options.room)), "-m", MARKERS, *for_pytest]
+        while not is_finished(folder, len(mutants)):
+            known = (folder / "journal").stat().st_size if (folder / "journal").exists() else 0
+            run_pytest(words, folder)
+            if (folder / "journal").stat().st_size == known:
+                print((folder / "log").read_text(errors="replace")[-4000:])
+                return 1
+        report(mutants, records(folder))
+    return 0
+
+
+def is_finished(folder: Path, count: int) -> bool:
+    """Tell whether each mutant has been tried: one that ended the process is not tried again."""
+    return sum("begins" in record for record in records(folder)) == count
+
+
+def run_pytest(words: list[str], folder: Path) -> None:
+    """Run the tests in the copy; a process that says nothing for long is ended."""
+    copy = folder / "copy"
+    journal = folder / "journal"
+    journal.touch()
+    path = [str(copy), str(copy / "scripts"), os.environ.get("PYTHONPATH", "")]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, path)),
+        "TOOLBENCH_PATIENCE": PATIENCE,
+        FOLDER: str(folder),
+    }
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "mutants", "-p", "no:cacheprovider"]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [*command, "--tb=no", *words], cwd=copy, env=environment, stdout=log, stderr=log
+        )
+    while process.poll() is None:
+        time.sleep(1)
+        if time.time() - journal.stat().st_mtime > SILENCE:
+            process.kill()
+
+
+def records(folder: Path) -> list[dict]:
+    """Return what the tests' processes have written so far, a record per line."""
+    journal = folder / "journal"
+    lines = journal.read_text().splitlines() if journal.exists() else []
+    return [json.loads(line) for line in lines]
+
+
+def report(mutants: list[Mutant], journal: list[dict]) -> None:
+    """Print the mutants that survived, those that no test executes, and how many of each."""
+    results = {record["mutant"]: record for record in journal if "mutant" in record}
+    counts: Counter[str] = Counter()
+    for number, mutant in enumerate(mutants, 1):
+        # Without a result, it ended the process of the tests, which nobody overlooks
+        result = results.get(number, {"killer": "the end of the process"})
+        if result["killer"]:
+            counts["killed"] += 1
+        elif result["executed"]:
+            counts["survived"] += 1
+            print(f"survived {result['ran']} of {result['executed']} tests: {mutant}")
+        else:
+            counts["not reached"] += 1
+            print(f"not reached: {mutant}")
+    failed = sum(not record["passed"] for record in journal if "done" in record)
+    if failed:
+        print(f"({failed} tests fail in the copy without a mutant, and were left out)")
+    print(", ".join(f"{counts[name]} {name}" for name in ("killed", "survived", "not reached")))
+
+
+class Trial:
+    """A plugin of pytest: runs each test without a mutant, then the tests of each mutant."""
+
+    def __init__(self, folder: Path) -> None:
+        """Go on after what an earlier process has written in *folder*."""
+        self._folder = folder
+        self._switch = importlib.import_module(f"{PACKAGE}._mutants")
+        written = json.loads((folder / "mutants.json").read_text())
+        self._mutants = [Mutant(**fields) for fields in written]
+        self._failures: set[str] = set()
+
+    def _write(self, **record: object) -> None:
+        with (self._folder / "journal").open("a") as journal:
+            journal.write(json.dumps(record) + "\n")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remember which tests fail."""
+        if report.failed:
+            self._failures.add(report.nodeid)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run the tests in the place of pytest's own loop."""
+        journal = records(self._folder)
+        begun = {record["test"] for record in journal if "test" in record}
+        items = [item for item in session.items if item.nodeid not in begun]
+        for item, following in itertools.pairwise([*items, None]):
+            if item:
+                self._run_without_a_mutant(item, following)
+        tried = {record["begins"] for record in journal if "begins" in record}
+        for number in range(1, len(self._mutants) + 1):
+            if number not in tried:
+                self._write(begins=number)
+                self._write(mutant=number, **self._try(number, session.items))
+        return True
+
+    def _run_without_a_mutant(self, item: pytest.Item, following: pytest.Item | None) -> None:
+        self._write(test=item.nodeid)
+        self._switch.executed.clear()
+        begin = cpu_seconds(), time.monotonic()
+        passed = self._passes(item, following, 0, SILENCE)
+        cpu, seconds = cpu_seconds() - begin[0], time.monotonic() - begin[1]
+        executed = sorted(self._switch.executed)
+        self._write(done=item.nodeid, passed=passed, cpu=cpu, seconds=seconds, executed=executed)
+
+    def _try(self, number: int, items: list[pytest.Item]) -> dict[str, object]:
+        """Run the tests that execute mutant *number*, until one fails or it takes too long."""
+        known = {
+            record["done"]: record
+            for record in records(self._folder)
+            if "done" in record and record["passed"] and number in record["executed"]
+        }
+        tests = in_order([item for item in items if item.nodeid in known], known)
+        room = room_of(ROOT / self._mutants[number - 1].file)
+        # The room's own tests first: they know best
+        tests.sort(key=lambda item: not item.nodeid.startswith(f"tests/test_{room}"))
+        clear_caches()
+        end = cpu_seconds() + CPU_SECONDS, time.monotonic() + SECONDS
+        result = {"executed": len(tests), "ran": 0, "killer": None}
+        for item, following in itertools.pairwise([*tests, None]):
+            if not item:
+                break
+            is_last = cpu_seconds() > end[0] or time.monotonic() > end[1]
+            seconds = TEST_SECONDS + known[item.nodeid]["seconds"]
+            result["ran"] += 1
+            if not self._passes(item, None if is_last else following, number, seconds):
+                clear_caches()
+                # One that fails now without the mutant too says nothing of it
+                if self._passes(item, None, 0, SILENCE):
+                    return {**result, "killer": item.nodeid}
+                clear_caches()
+            if is_last:
+                break
+        return result
+
+    def _passes(
+        self, item: pytest.Item, following: pytest.Item | None, mutant: int, seconds: float
+    ) -> bool:
+        """Run *item* with *mutant* on, and tell whether it passed within *seconds*."""
+        self._switch.active = mutant
+        os.environ[ACTIVE] = str(mutant)
+        self._failures.discard(item.nodeid)
+        # It may have run before: with this it begins anew
+        item._initrequest()  # type: ignore[attr-defined]
+        signal.signal(signal.SIGALRM, stop_test)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+        except BaseException as error:  # noqa: BLE001 - a mutant may well interrupt pytest itself
+            print(f"{item.nodeid}: {error!r}")
+            return False
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        return item.nodeid not in self._failures
+
+
+def in_order(tests: list[pytest.Item], known: dict[str, dict]) -> list[pytest.Item]:
+    """Return *tests*, those of one file together, the cheapest file and test first."""
+    costs: Counter[str] = Counter()
+    for test in tests:
+        costs[str(test.path)] += known[test.nodeid]["cpu"]
+    return sorted(
+        tests, key=lambda test: (costs[str(test.path)], test.path, known[test.nodeid]["cpu"])
+    )
+
+
+class TooLate(BaseException):
+    """A test took too long; no `except Exception` of the product catches it."""
+
+
+def stop_test(*_: object) -> None:
+    """End a test that waits, or goes round in circles, since a mutant is on."""
+    raise TooLate
+
+
+def cpu_seconds() -> float:
+    """Return how long this process and the children that it has waited for have computed."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def clear_caches() -> None:
+    """Forget what functions and methods of the package remember: it was found with another mutant."""
+    modules = [module for name, module in sys.modules.items() if name.startswith(PACKAGE)]
+    values = [value for module in modules for value in vars(module).values()]
+    members = [vars(value).values() for value in values if isinstance(value, type)]
+    for value in itertools.chain(values, *members):
+        clear = getattr(getattr(value, "__func__", value), "cache_clear", None)
+        if callable(clear):
+            clear()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take part in a run of pytest that `main` has started."""
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    config.pluginmanager.register(Trial(Path(os.environ[FOLDER])))
+
+
+def arguments() -> tuple[argparse.Namespace, list[str]]:
+    """Read the command line; what stands after `--` is for pytest."""
+    words = [*sys.argv[1:], "--"]
+    end = words.index("--")
+    ours, for_pytest = words[:end], words[end + 1 : -1]
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    rooms = sorted({room_of(path) for path in files_of(None)})
+    parser.add_argument("room", nargs="?", choices=rooms, metavar="ROOM")
+    parser.add_argument("-n", dest="count", type=int, default=60, help="so many mutants")
+    parser.add_argument(
+        "--tests", nargs="+", metavar="PATH", help="in the place of all that may matter"
+    )
+    parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
+    return parser.parse_args(ours), for_pytest
+
+
+if __name__ == "__main__":
+    sys.exit(main())
