@@ -12,9 +12,11 @@ import pytest
 from fastmcp import Client
 from fastmcp.client.elicitation import ElicitResult
 from fastmcp.client.transports import StdioTransport
+from patience import PATIENCE
 
 from test_serving.clients import ERAS
 from toolbench import current_run, tool
+from toolbench.cli.app import connect
 from toolbench.errors import ToolbenchError
 from toolbench.mcp import create_mcp_tools
 from toolbench.serving import serve
@@ -48,20 +50,8 @@ def entry_of(served):
     return entry
 
 
-def connect(name):
-    """What the command says that finds nothing."""
-    return subprocess.run(
-        [str(PROGRAM), "connect", name],
-        input="",
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        env=os.environ,
-    )
-
-
 class TestBridge:
+    @pytest.mark.slow
     @pytest.mark.parametrize("mode", ERAS.values(), ids=ERAS)
     def test_passes_all_on(self, served, mode):
         """The list, a result with structure, progress, a question: in both eras."""
@@ -86,6 +76,7 @@ class TestBridge:
         assert answers == (["shout", "sure"], {"text": "Ü"}, "accept")
         assert steps == ["loud"]
 
+    @pytest.mark.slow
     def test_is_found_by_our_own_client(self, served):
         """The configuration is one that toolbench takes too."""
         with create_mcp_tools(dict(served.client_config("mcp"))) as client:
@@ -95,6 +86,7 @@ class TestBridge:
         """Others on the machine can read those."""
         assert served.token not in json.dumps(entry_of(served))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("has_asked", [False, True])
     def test_ends_with_its_client(self, served, has_asked):
         """A client that is gone closes stdin: nothing waits for it any more."""
@@ -119,24 +111,24 @@ class TestBridge:
                 bridge.stdin.flush()
                 assert "protocolVersion" in bridge.stdout.readline()
             bridge.stdin.close()
-            assert bridge.wait(60) == 0
+            assert bridge.wait(PATIENCE) == 0
 
-    def test_says_that_nothing_is_served(self):
+    def test_says_that_nothing_is_served(self, capsys):
         """And how to change that."""
-        done = connect("nothing_here")
-        assert done.returncode == 1
-        assert "Nothing is served as 'nothing_here'" in done.stderr
-        assert done.stdout == ""
+        assert connect("nothing_here") == 1
+        said = capsys.readouterr()
+        assert "Nothing is served as 'nothing_here'" in said.err
+        assert said.out == ""
 
-    def test_says_that_the_kernel_is_gone(self, served):
+    def test_says_that_the_kernel_is_gone(self, served, capsys):
         """A file that a killed process left behind."""
         file = ConnectionFile("gone", "http://127.0.0.1:9/mcp", "token")
         file.write()
-        done = connect("gone")
-        assert done.returncode == 1
+        assert connect("gone") == 1
         assert not file.path.exists()
-        assert "cannot be reached: its kernel ended" in done.stderr
-        assert "Traceback" not in done.stderr
+        said = capsys.readouterr().err
+        assert "cannot be reached: its kernel ended" in said
+        assert "Traceback" not in said
 
 
 class TestConfig:

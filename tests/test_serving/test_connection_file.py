@@ -7,8 +7,10 @@ import sys
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from time import time
 
 import pytest
+from patience import PATIENCE
 
 from test_serving.clients import call, talk_at
 from toolbench import tool
@@ -95,6 +97,7 @@ class TestOneName:
             first.close()
             assert urls("twice") == [third.url]
 
+    @pytest.mark.slow
     def test_may_be_of_two_processes(self):
         """Whichever ends first."""
         with serve([now], name="both") as served:
@@ -103,6 +106,7 @@ class TestOneName:
                 assert urls("both")[1] == served.url
             assert urls("both") == [served.url]
 
+    @pytest.mark.slow
     def test_of_two_is_said_to_be(self):
         """By the bridge, which takes the later one."""
         with serve([now], name="pair"), serve([now], name="pair"):
@@ -112,7 +116,7 @@ class TestOneName:
                 capture_output=True,
                 text=True,
                 check=False,
-                timeout=120,
+                timeout=PATIENCE,
                 env=os.environ,
             )
         assert done.returncode == 0
@@ -120,63 +124,58 @@ class TestOneName:
 
 
 @FORKS
-class TestFork:
-    def test_that_ends_leaves_the_server_alone(self):
-        """Nor does it close what it did not begin."""
-        with other_process("fork", FORKING):
-            [connection] = connections("fork")
-            assert is_called(connection).content[0].text == "fork"
-
-    def test_that_lives_on_holds_no_port(self):
-        """A client would wait for it for ever."""
-        with other_process("fork", FORKING) as process:
-            [connection] = connections("fork")
-            process.stdin.write("close\n")
-            process.stdin.flush()
-            assert process.stdout.readline() == "closed\n"
-            with pytest.raises(Exception, match=r"(?i)connect"):
-                is_called(connection)
+@pytest.mark.slow
+def test_a_fork_neither_ends_the_server_nor_holds_its_port():
+    """One that ended closed nothing; for one that lives on, a client would wait for ever."""
+    with other_process("fork", FORKING) as process:
+        [connection] = connections("fork")
+        assert is_called(connection).content[0].text == "fork"
+        process.stdin.write("close\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "closed\n"
+        with pytest.raises(Exception, match=r"(?i)connect"):
+            is_called(connection)
 
 
+@pytest.fixture(scope="module")
+def killed():
+    """The file that a killed process left; a test writes it anew."""
+    with other_process("killed") as process:
+        [connection] = connections("killed")
+        process.send_signal(signal.SIGKILL)
+        process.wait(PATIENCE)
+    assert connection.path.exists()
+    return connection
+
+
+@pytest.mark.slow
 class TestKilledProcess:
-    def kill(self, name):
-        """Return the file that a killed process leaves."""
-        with other_process(name) as process:
-            [connection] = connections(name)
-            process.send_signal(signal.SIGKILL)
-            process.wait(60)
-        assert connection.path.exists()
-        return connection
-
-    def test_is_said_to_be_gone(self):
+    def test_is_said_to_be_gone(self, killed):
         """Once; then nothing has that name."""
-        left = self.kill("killed")
+        killed.write()
         with pytest.raises(ServerError, match="its kernel ended or was restarted"):
             connections("killed")
-        assert not left.path.exists()
+        assert not killed.path.exists()
         with pytest.raises(ServerError, match="Nothing is served as 'killed'"):
             connections("killed")
 
-    def test_hides_no_living_server(self):
+    def test_hides_no_living_server(self, killed):
         """That has its name, and began before it."""
         with serve([now], name="killed") as served:
-            with other_process("killed") as process:
-                process.send_signal(signal.SIGKILL)
-                process.wait(60)
+            replace(killed, began=time()).write()
             assert urls("killed") == [served.url]
 
-    def test_leaves_nothing_after_the_next_serve(self):
+    def test_leaves_nothing_after_the_next_serve(self, killed):
         """Which touches nothing that is served."""
-        left = self.kill("killed")
+        killed.write()
         with serve([now], name="living") as living, serve([now], name="other"):
-            assert not left.path.exists()
+            assert not killed.path.exists()
             assert call(living, "now").content[0].text == "noon"
             assert urls("living") == [living.url]
 
-    def test_whose_number_is_another_s_is_gone(self):
+    def test_whose_number_is_another_s_is_gone(self, killed):
         """Nothing listens at its port."""
-        left = replace(self.kill("killed"), process=os.getpid())
-        left.write()
+        replace(killed, process=os.getpid()).write()
         with pytest.raises(ServerError, match="its kernel ended"):
             connections("killed")
 

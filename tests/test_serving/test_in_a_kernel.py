@@ -5,19 +5,21 @@ import os
 import socket
 import subprocess
 import sys
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx2
 import pytest
 from kernels import TOOLS
-from patience import eventually
+from patience import PATIENCE, eventually
 from test_runs.kernel import Kernel
 
 from test_serving.clients import ERAS, call
 from toolbench.errors import ServerError
 from toolbench.serving.access.connection_file import connections, folder
 
+pytestmark = pytest.mark.slow
 PROGRAM = Path(sys.executable).with_name("toolbench")
 HERE = Path("/proc/self/cmdline").exists()
 ASK = """
@@ -29,22 +31,41 @@ def greet(who: str) -> str:
 """
 
 
-@pytest.fixture
-def kernel(tmp_path, monkeypatch):
-    """A kernel of its own, with a history on disk."""
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+@pytest.fixture(scope="module")
+def person(tmp_path_factory):
+    """The folder of a person, in which kernels and commands keep their files."""
+    folder = tmp_path_factory.mktemp("person")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("IPYTHONDIR", str(folder / "ipython"))
+        patch.setenv("XDG_STATE_HOME", str(folder / "state"))
+        yield folder
+
+
+@contextmanager
+def started():
+    """A kernel with tools, and a history on disk."""
     with Kernel(sys.executable) as kernel:
         kernel.run(TOOLS + ASK)
+        yield kernel
+
+
+@pytest.fixture(scope="module")
+def kernel(person):
+    """One kernel for all tests that leave it as it was."""
+    with started() as kernel:
         yield kernel
 
 
 @pytest.fixture
 def served(kernel):
     """Where the kernel serves."""
+    kernel.run("%load_ext toolbench")
     kernel.run("served = get_ipython().run_line_magic('mcp', 'serve greet slow')\nserved")
     [connection] = connections("notebook")
-    return connection
+    yield connection
+    # Unless its kernel is gone
+    if connection.is_current:
+        kernel.run("served.close()")
 
 
 @pytest.fixture
@@ -73,7 +94,7 @@ def bridge(served):
     assert '"result"' in process.stdout.readline()
     yield process
     process.kill()
-    process.wait(30)
+    process.wait(PATIENCE)
     for stream in (process.stdin, process.stdout, process.stderr):
         with suppress(BrokenPipeError):
             stream.close()
@@ -94,17 +115,21 @@ def is_open(url):
         return probe.connect_ex(("127.0.0.1", httpx2.URL(url).port)) == 0
 
 
-def nothing_is_left(served, bridge):
-    """No port, no file; the bridge ended, and said why."""
+def nothing_is_left(served):
+    """No port, no file."""
     eventually(lambda: not is_open(served.url))
     assert not list(folder().iterdir())
-    assert bridge.wait(30) == 1
+
+
+def says_that_it_ended(bridge):
+    """An agent's program reads it."""
+    assert bridge.wait(PATIENCE) == 1
     assert "cannot be reached" in bridge.stderr.read()
 
 
 class TestToken:
     @pytest.mark.skipif(not HERE, reason="needs /proc")
-    def test_is_in_nothing_that_can_be_read(self, kernel, served, bridge, tmp_path):
+    def test_is_in_nothing_that_can_be_read(self, person, kernel, served, bridge):
         """Outputs, widgets, histories, command lines; calls in both eras, with the panel open."""
         for mode in ERAS.values():
             result = call(served, "greet", {"who": "you"}, mode)
@@ -116,7 +141,7 @@ class TestToken:
         kernel.run("%history -g -o")
         kernel.run("get_ipython().history_manager.writeout_cache()")
         texts = [repr(kernel.messages), repr(kernel.states), *command_lines()]
-        files = [path for path in tmp_path.rglob("*") if path.is_file()]
+        files = [path for path in person.rglob("*") if path.is_file()]
         mine = served.path
         assert mine in files
         texts += [p.read_bytes().decode(errors="replace") for p in files if p != mine]
@@ -125,48 +150,28 @@ class TestToken:
 
 
 class TestEnd:
-    @pytest.mark.parametrize(
-        "cell",
-        [
-            "%mcp serve --stop",
-            "%unload_ext toolbench",
-            "served.close()",
-        ],
-    )
-    def test_by_a_cell(self, kernel, served, bridge, cell):
+    @pytest.mark.parametrize("cell", ["%unload_ext toolbench", "served.close()"])
+    def test_by_a_cell(self, kernel, served, cell):
         """The kernel goes on, without a thread of ours."""
         kernel.run(cell)
-        nothing_is_left(served, bridge)
+        nothing_is_left(served)
         names = kernel.value("[t.name for t in __import__('threading').enumerate()]")
         assert not [name for name in names if "serve" in name]
 
-    def test_by_a_restart(self, kernel, served, bridge):
-        """Kernel > Restart."""
-        kernel.restart()
-        nothing_is_left(served, bridge)
-
-    def test_by_a_kill(self, kernel, served, bridge):
-        """The file is known to be of no use, and is taken away; the bridge ends."""
-        kernel.kill()
-        eventually(lambda: not is_open(served.url))
-        assert bridge.wait(30) == 1
-        assert not served.is_current
-        with pytest.raises(ServerError, match="its kernel ended"):
-            connections("notebook")
-        assert not served.path.exists()
+    def test_by_the_magic(self, kernel, served, bridge):
+        """The agent's program is told."""
+        kernel.run("%mcp serve --stop")
+        nothing_is_left(served)
+        says_that_it_ended(bridge)
 
     def test_an_interrupt_stops_the_calls_and_goes_on_serving(self, kernel, served):
         """A run that is stopped is told to its agent; the next call runs."""
         kernel.run("import threading, time\nfrom toolbench.runs.background import active\n")
-        caller = subprocess.Popen(
-            [sys.executable, "-c", CALLER, served.url, served.token],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        kernel.listen_until(lambda: kernel.value("len(active)") == 1, "it runs")
-        kernel.interrupt()
-        output, _ = caller.communicate(timeout=60)
-        assert "interrupted" in output
+        with ThreadPoolExecutor(1) as pool:
+            slow = pool.submit(call, served, "slow")
+            kernel.listen_until(lambda: kernel.value("len(active)") == 1, "it runs")
+            kernel.interrupt()
+            assert "interrupted" in str(slow.result(PATIENCE))
         assert call(served, "greet", {"who": "me"}).content[0].text == "hello me"
 
     def test_a_call_that_is_over_leaves_no_thread(self, kernel, served):
@@ -184,13 +189,25 @@ class TestEnd:
         )
 
 
-CALLER = """
-import asyncio, sys
-from fastmcp import Client
+class TestEndOfTheKernel:
+    @pytest.fixture
+    def kernel(self, person):
+        """One that nobody else needs."""
+        with started() as kernel:
+            yield kernel
 
-async def go():
-    async with Client(sys.argv[1], auth=sys.argv[2]) as client:
-        print(await client.call_tool("slow", {}, raise_on_error=False))
+    def test_by_a_restart(self, kernel, served, bridge):
+        """Kernel > Restart."""
+        kernel.restart()
+        nothing_is_left(served)
+        says_that_it_ended(bridge)
 
-asyncio.run(go())
-"""
+    def test_by_a_kill(self, kernel, served, bridge):
+        """The file is known to be of no use, and is taken away; the bridge ends."""
+        kernel.kill()
+        eventually(lambda: not is_open(served.url))
+        assert bridge.wait(PATIENCE) == 1
+        assert not served.is_current
+        with pytest.raises(ServerError, match="its kernel ended"):
+            connections("notebook")
+        assert not served.path.exists()
