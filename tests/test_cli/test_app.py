@@ -9,18 +9,24 @@ from pathlib import Path
 
 import pytest
 from browser.polling import poll
+from forked import run_python
 
+from toolbench.cli import main
 from toolbench.install_commands import how_to_install
 
 TOOLBENCH = Path(sys.executable).with_name("toolbench")
 
 
-def toolbench(*arguments: str, cwd: Path, code: int = 0) -> str:
-    done = subprocess.run(
-        [TOOLBENCH, *arguments], cwd=cwd, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+@pytest.fixture
+def toolbench(tmp_path, monkeypatch, capsys):
+    """Runs the command in the folder of the test: what it prints, if it exits with *code*."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, code: int = 0) -> str:
+        assert main(arguments) == code
+        return "".join(capsys.readouterr())
+
+    return run
 
 
 def status_of(address: str) -> int | None:
@@ -32,48 +38,51 @@ def status_of(address: str) -> int | None:
 
 
 class TestNew:
+    @pytest.mark.slow
     def test_it_says_what_comes_next(self, tmp_path):
         """The next two commands are printed, and every file that was written."""
-        output = toolbench("new", "word_count", cwd=tmp_path)
+        command = [TOOLBENCH, "new", "word_count"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        output = done.stdout
         assert "cd word_count" in output
         assert "toolbench lab word_count.ipynb" in output
         # Here it is not the active one
         assert f"{sys.executable} -m pytest" in output
         assert (tmp_path / "word_count/word_count/impl.py").is_file()
 
-    def test_a_refusal_is_one_sentence(self, tmp_path):
+    def test_a_refusal_is_one_sentence(self, toolbench):
         """No traceback, exit code 1."""
-        output = toolbench("new", "class", cwd=tmp_path, code=1)
+        output = toolbench("new", "class", code=1)
         assert output.startswith("'class' cannot be the name")
         assert output.count("\n") == 1
 
 
 class TestLab:
-    def test_a_notebook_in_no_folder(self, tmp_path):
+    def test_a_notebook_in_no_folder(self, toolbench, tmp_path):
         """A notebook that does not exist is made, but no folder is: it may be a typing mistake."""
-        output = toolbench("lab", "no/none.ipynb", cwd=tmp_path, code=1)
+        output = toolbench("lab", "no/none.ipynb", code=1)
         # JupyterLab may complain before it, as below
         assert output.endswith(
             f"There is no notebook {str(tmp_path / 'no/none.ipynb')!r}, "
             f"and no folder {str(tmp_path / 'no')!r} to make it in.\n"
         )
 
-    def test_a_notebook_that_cannot_be_made(self, tmp_path):
+    def test_a_notebook_that_cannot_be_made(self, toolbench, tmp_path):
         """The sentence has the reason of the system."""
         (tmp_path / "folder.ipynb").mkdir()
-        output = toolbench("lab", "folder.ipynb", cwd=tmp_path, code=1)
+        output = toolbench("lab", "folder.ipynb", code=1)
         assert output.endswith("folder.ipynb' cannot be made: Is a directory.\n")
 
-    def test_the_first_notebook_that_cannot_be_made(self, tmp_path):
+    def test_the_first_notebook_that_cannot_be_made(self, toolbench, tmp_path):
         """As any other one."""
         (tmp_path / "toolbench.ipynb").symlink_to(tmp_path / "no/none.ipynb")
-        output = toolbench("lab", cwd=tmp_path, code=1)
+        output = toolbench("lab", code=1)
         assert output.endswith("toolbench.ipynb' cannot be made: No such file or directory.\n")
 
-    def test_a_file_that_is_no_notebook(self, tmp_path):
+    def test_a_file_that_is_no_notebook(self, toolbench, tmp_path):
         """Its folder is not served."""
         (tmp_path / "notes.txt").touch()
-        output = toolbench("lab", "notes.txt", "--no-browser", cwd=tmp_path, code=1)
+        output = toolbench("lab", "notes.txt", "--no-browser", code=1)
         # JupyterLab may complain before it, of a package.json in a folder above
         assert output.endswith(
             f"{str(tmp_path / 'notes.txt')!r} is not a notebook: "
@@ -85,25 +94,20 @@ class TestLab:
         """One sentence says what to install, and no notebook is left behind."""
         script = (
             "import sys; sys.modules.update(jupyterlab=None, nbformat=None);"
-            "from toolbench.cli import main; sys.exit(main())"
+            f"from toolbench.cli import main; sys.exit(main({['lab', *arguments]}))"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", script, "lab", *arguments],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run_python(script, tmp_path)
         assert done.returncode == 1
         assert done.stderr == (
             f"JupyterLab is not installed here: {how_to_install('jupyterlab')}\n"
         )
         assert list(tmp_path.iterdir()) == []
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("arguments", "name", "line"),
         [
-            ([], "toolbench.ipynb", ""),
+            pytest.param([], "toolbench.ipynb", "", marks=pytest.mark.long),
             (
                 ["libary.ipynb"],
                 "libary.ipynb",
@@ -146,15 +150,15 @@ class TestLab:
 
 
 class TestDoctor:
-    def test_it_says_what_cannot_be_used_and_why(self, tmp_path):
+    def test_it_says_what_cannot_be_used_and_why(self, toolbench):
         """Versions, front ends, tools and extras, each with what to do about it."""
-        output = toolbench("doctor", cwd=tmp_path)
+        output = toolbench("doctor")
         for subject in ("python", "ipywidgets", "jupyterlab", "kernel python3"):
             assert subject in output
         assert "tool terminal" in output
         assert "Everything that is needed is here" in output
 
-    def test_a_kernel_that_is_another_python_is_said(self, tmp_path, monkeypatch):
+    def test_a_kernel_that_is_another_python_is_said(self, toolbench, tmp_path, monkeypatch):
         """The usual trap: JupyterLab starts a Python that has no toolbench."""
         spec = tmp_path / "kernels/python3/kernel.json"
         spec.parent.mkdir(parents=True)
@@ -168,35 +172,31 @@ class TestDoctor:
         spec.write_text(json.dumps({"argv": argv, "display_name": "x", "language": "python"}))
         monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
         monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
-        output = toolbench("doctor", cwd=tmp_path)
+        output = toolbench("doctor")
         assert "/elsewhere/python" in output
 
-    def test_a_broken_server_entry_is_no_reason_to_fail(self, tmp_path):
+    def test_a_broken_server_entry_is_no_reason_to_fail(self, toolbench, tmp_path):
         """What other programs configured wrongly is said, and the exit code stays 0."""
         (tmp_path / ".mcp.json").write_text("{not json")
-        assert ".mcp.json" in toolbench("doctor", cwd=tmp_path)
+        assert ".mcp.json" in toolbench("doctor")
 
-    def test_what_a_project_wrote_reaches_the_terminal_as_text(self, tmp_path):
+    def test_what_a_project_wrote_reaches_the_terminal_as_text(self, toolbench, tmp_path):
         """No escape sequence gets through, and no server makes a line of its own."""
         name = "e\x1b]0;owned\x07vil\npython  fine"
         servers = {"mcpServers": {name: {"command": "\x1b[2J"}}}
         (tmp_path / ".mcp.json").write_text(json.dumps(servers))
-        output = toolbench("doctor", cwd=tmp_path)
+        output = toolbench("doctor")
         (line,) = (line for line in output.splitlines() if "vil" in line)
         assert line.startswith("MCP server e^[]0;owned^Gvil python fine")
         assert "stdio: ^[[2J" in line
 
-    def test_ripgrep_is_looked_for_where_grep_looks(self, tmp_path, monkeypatch):
+    def test_ripgrep_is_looked_for_where_grep_looks(self, toolbench, tmp_path, monkeypatch):
         """One on PATH is as good as the package."""
         program = tmp_path / "rg"
         program.write_text("#!/bin/sh\n")
         program.chmod(0o755)
         monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-        (line,) = (
-            line
-            for line in toolbench("doctor", cwd=tmp_path).splitlines()
-            if "extra ripgrep" in line
-        )
+        (line,) = (line for line in toolbench("doctor").splitlines() if "extra ripgrep" in line)
         assert "fine" in line
         assert str(program) in line
 

@@ -5,8 +5,11 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from toolbench.cli import main
 
 TOOLBENCH = Path(sys.executable).with_name("toolbench")
 TOOLS = '''
@@ -57,16 +60,26 @@ RIGHT = ["cases.yaml", "--tools", "my_tools.py", "--model", "my_tools.py:right"]
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, monkeypatch):
+    """The folder of the cases, in which the command runs."""
     (tmp_path / "my_tools.py").write_text(TOOLS)
     (tmp_path / "cases.yaml").write_text(CASES)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def run(folder, *arguments):
-    return subprocess.run(
-        [TOOLBENCH, "eval", *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )  # fmt: skip
+@pytest.fixture
+def run(folder, monkeypatch, capsys):
+    """Runs the command: its exit code and what it prints."""
+
+    def command(*arguments):
+        # The next test's is another
+        monkeypatch.setitem(sys.modules, "my_tools", None)
+        return SimpleNamespace(
+            returncode=main(["eval", *arguments]), **capsys.readouterr()._asdict()
+        )
+
+    return command
 
 
 @pytest.mark.parametrize(
@@ -77,15 +90,15 @@ def run(folder, *arguments):
         ("broken", 2, "no route to the model"),
     ],
 )
-def test_the_exit_code_says_how_it_went(folder, model, code, words):
+def test_the_exit_code_says_how_it_went(run, folder, model, code, words):
     """0 as expected, 1 not as expected, 2 not measured."""
     done = run(
-        folder, "cases.yaml", "--tools", "my_tools.py", "--model", f"my_tools.py:{model}",
+        "cases.yaml", "--tools", "my_tools.py", "--model", f"my_tools.py:{model}",
         "--junit", "out.xml", "--html", "out.html",
     )  # fmt: skip
-    assert done.returncode == code, done.stdout + done.stderr
-    assert words in done.stdout
-    assert "1 request" in done.stderr
+    assert done.returncode == code, done.out + done.err
+    assert words in done.out
+    assert "1 request" in done.err
     root = ET.parse(folder / "out.xml").getroot()
     assert (root.attrib["failures"], root.attrib["errors"]) == (
         str(int(code == 1)),
@@ -94,10 +107,10 @@ def test_the_exit_code_says_how_it_went(folder, model, code, words):
     assert "<table" in (folder / "out.html").read_text()
 
 
-def test_a_share_may_be_enough(folder):
+def test_a_share_may_be_enough(run, folder):
     """A model that passes none of its answers passes where none are asked for."""
     done = run(
-        folder, "cases.yaml", "--tools", "my_tools.py", "--model", "my_tools.py:silent",
+        "cases.yaml", "--tools", "my_tools.py", "--model", "my_tools.py:silent",
         "--min-passed", "0", "--save", "trials.jsonl",
     )  # fmt: skip
     assert done.returncode == 0
@@ -130,70 +143,72 @@ def test_a_share_may_be_enough(folder):
         ([*RIGHT, "--min-passed", "nan"], "not nan"),
     ],
 )
-def test_what_cannot_be_used_is_one_sentence(folder, arguments, words):
+def test_what_cannot_be_used_is_one_sentence(run, arguments, words):
     """Exit code 2, the reason, and no traceback."""
-    done = run(folder, *arguments)
+    done = run(*arguments)
     assert done.returncode == 2
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
+    assert words in done.err
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize("model", ["hostile", "hostile_error"])
-def test_what_a_model_sends_does_not_steer_the_terminal(folder, model):
+def test_what_a_model_sends_does_not_steer_the_terminal(run, folder, model):
     """Control characters are spelled out, and lines are cut off, in all that is written."""
     done = run(
-        folder, "cases.yaml", "--tools", "my_tools.py", "--model", f"my_tools.py:{model}",
+        "cases.yaml", "--tools", "my_tools.py", "--model", f"my_tools.py:{model}",
         "--junit", "out.xml",
     )  # fmt: skip
-    assert "^[" in done.stdout
-    for text in (done.stdout, done.stderr, (folder / "out.xml").read_text()):
+    assert "^[" in done.out
+    for text in (done.out, done.err, (folder / "out.xml").read_text()):
         assert not {"\x1b", "\x07", "\u202e"} & set(text)
         assert len(text) < 20_000
-    assert all(len(line) <= 500 for line in done.stdout.splitlines())
+    assert all(len(line) <= 500 for line in done.out.splitlines())
 
 
-def test_a_hostile_file_of_cases_does_not_steer_the_terminal(folder):
+def test_a_hostile_file_of_cases_does_not_steer_the_terminal(run, folder):
     """The sentence about it is escaped too."""
     (folder / "cases.yaml").write_text('cases:\n- {inputs: "\\e[2J", match: "\\e[31m"}\n')
-    done = run(folder, "cases.yaml", "--tools", "my_tools.py", "--model", "my_tools.py:right")  # fmt: skip
+    done = run("cases.yaml", "--tools", "my_tools.py", "--model", "my_tools.py:right")  # fmt: skip
     assert done.returncode == 2
-    assert "\x1b" not in done.stderr
+    assert "\x1b" not in done.err
 
 
-def test_errors_are_asked_again_where_the_option_says_so(folder):
+def test_errors_are_asked_again_where_the_option_says_so(run, folder):
     """Without it, the error of the file stays; with it, the answer comes."""
     options = [
         "cases.yaml", "--tools", "my_tools.py", "--model", "my_tools.py:flaky",
         "--save", "trials.jsonl",
     ]  # fmt: skip
-    assert run(folder, *options).returncode == 2
+    assert run(*options).returncode == 2
     (folder / "up").touch()
-    assert run(folder, *options).returncode == 2
-    assert run(folder, *options, "--retry-errors").returncode == 0
+    assert run(*options).returncode == 2
+    assert run(*options, "--retry-errors").returncode == 0
 
 
-def test_a_note_about_the_cases_comes_before_the_estimate(folder):
+def test_a_note_about_the_cases_comes_before_the_estimate(run, folder):
     """Also in a log, which has no line of progress."""
     text = CASES.replace("name: add", "name: ad")
     (folder / "cases.yaml").write_text(text)
-    done = run(folder, "cases.yaml", "--tools", "my_tools.py", "--model", "my_tools.py:right")  # fmt: skip
+    done = run("cases.yaml", "--tools", "my_tools.py", "--model", "my_tools.py:right")  # fmt: skip
     assert done.returncode == 1
-    note, estimate, *_ = done.stderr.splitlines()
+    note, estimate, *_ = done.err.splitlines()
     assert "Did you mean 'add'?" in note
     assert "1 request" in estimate
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_written_does_not_cost_the_report(folder):
-    """The answers are paid for: they are shown, and one sentence names the file."""
-    done = run(folder, *RIGHT, "--junit", "absent/out.xml", "--html", "out.html")
+    """The answers are paid for: the process shows them, and one sentence names the file."""
+    command = [TOOLBENCH, "eval", *RIGHT, "--junit", "absent/out.xml", "--html", "out.html"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "1 of 1" in done.stdout
     assert "absent/out.xml cannot be written: No such file" in done.stderr
     assert "Errno" not in done.stderr
 
 
-def test_a_log_has_one_line_of_progress(folder):
+def test_a_log_has_one_line_of_progress(run):
     """However many answers there are and however long they take."""
-    done = run(folder, *RIGHT, "--repeats", "50")
+    done = run(*RIGHT, "--repeats", "50")
     assert done.returncode == 0
-    assert len(done.stderr.splitlines()) == 1
+    assert len(done.err.splitlines()) == 1

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from forked import run_pytest
 from nbclient import NotebookClient
 
 from toolbench.cli.scaffold import ScaffoldError, scaffold
@@ -29,7 +30,7 @@ def project(tmp_path):
 class TestWhatIsWritten:
     def test_its_tests_pass(self, project):
         """The package's own tests pass, from its own folder, as the README says."""
-        done = run(project.folder, "pytest", "-q")
+        done = run_pytest(project.folder)
         assert "5 passed" in done.stdout, done.stdout + done.stderr
 
     def test_ruff_has_nothing_to_say(self, project):
@@ -43,6 +44,7 @@ class TestWhatIsWritten:
         done = run(project.folder, "mypy", "--strict", "word_count")
         assert done.returncode == 0, done.stdout
 
+    @pytest.mark.slow
     def test_the_notebook_runs(self, project):
         """Every cell of the notebook runs, and the tool answers in it."""
         notebook = nbformat.read(project.notebook, as_version=4)

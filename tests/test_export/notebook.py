@@ -1,12 +1,12 @@
 """A notebook with the extension, as a person types it."""
 
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from forked import run_pytest
 from shells import new_shell
 
 from toolbench import history
@@ -48,12 +48,5 @@ def notes_of(folder):
 
 
 def run_tests_of(folder):
-    """Run the tests of the exported project in *folder*, as its README says; return what they print."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout
+    """Run the tests of the exported project in *folder*; return what they print."""
+    return run_pytest(folder).stdout

@@ -1,10 +1,9 @@
 """What several cells make of a value is what the package has."""
 
 import json
-import subprocess
-import sys
 
 import pytest
+from forked import run_python
 
 from test_export.notebook import new_notebook
 from toolbench import run_tool
@@ -110,17 +109,11 @@ def values_of_both(tmp_path_factory):
             project = export_package(tool, folder / name, tests=())
             assert "unrelated" not in (project / f"show_{name}/impl.py").read_text()
     program = (
-        "import importlib, json, sys\nsys.path += sys.argv[1:]\n"
-        "makers = [importlib.import_module(f'show_{n}').create_tools for n in sys.argv[1:]]\n"
+        f"import importlib, json, sys\nNAMES = {[*CELLS]}\nsys.path += NAMES\n"
+        "makers = [importlib.import_module(f'show_{n}').create_tools for n in NAMES]\n"
         "print(json.dumps([make()[0]({}).text for make in makers]))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, *CELLS],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python(program, folder)
     assert done.returncode == 0, done.stderr
     return before, dict(zip(CELLS, json.loads(done.stdout), strict=True))
 

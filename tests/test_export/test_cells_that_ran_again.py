@@ -1,10 +1,9 @@
 """A cell that ran again counts once in a package: its later text replaces the earlier one."""
 
 import re
-import subprocess
-import sys
 
 import pytest
+from forked import run_python
 
 from test_export.notebook import notes_of
 from toolbench.export import export_package
@@ -53,13 +52,7 @@ def answer(tmp_path):
         "import sys\nsys.path.insert(0, '../p')\nimport add_bike\n"
         "[one] = add_bike.create_tools()\nprint(one({'name': 'a', 'price': 1}).text)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path / "empty",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python(program, tmp_path / "empty")
     return done.stdout.strip() or done.stderr
 
 

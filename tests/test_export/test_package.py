@@ -2,12 +2,11 @@
 
 import json
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from forked import run_python
 from IPython.core.error import UsageError
 
 from toolbench import history, run_tool
@@ -150,14 +149,7 @@ class TestWhatIsWritten:
         code = (folder / "sums/impl.py").read_text("utf-8")
         assert code.count("ONE = 1") == 1
         program = "from sums import create_tools; print([t({'a': 3}).text for t in create_tools()])"
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout == "['4', '2']\n"
+        assert run_python(program, folder).stdout == "['4', '2']\n"
 
     def test_a_name_that_would_hide_a_module(self, notebook, tmp_path):
         """A tool may be called as a module of Python; its package is not."""
@@ -277,12 +269,12 @@ class TestLines:
         """`toolbench export tools.py:add DIR`: the same without a notebook."""
         code = f"{IMPORT}\nONE = 1\n{ADD.format(what='ONE')}\n"
         (tmp_path / "my_own_tools.py").write_text(code)
-        program = Path(sys.executable).with_name("toolbench")
-        command = [program, "export", "my_own_tools.py:add", "out"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        program = "import sys; from toolbench.cli import main; sys.exit(main({}))"
+        command = ["export", "my_own_tools.py:add", "out"]
+        done = run_python(program.format(command), tmp_path)
         assert done.returncode == 0, done.stderr
         assert "ONE = 1" in (tmp_path / "out/add/impl.py").read_text("utf-8")
-        command[2] = "my_own_tools.py:gone"
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        command[1] = "my_own_tools.py:gone"
+        done = run_python(program.format(command), tmp_path)
         assert done.returncode == 1
         assert "defines no tool gone" in done.stderr

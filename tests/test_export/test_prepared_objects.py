@@ -2,11 +2,10 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from forked import run_python
 
 from test_export.notebook import run_tests_of
 from toolbench import run_tool
@@ -228,13 +227,7 @@ def test_a_database_that_was_opened_again_is_still_prepared(notebook, here, agai
 def run_package(folder):
     """What the tool of the package answers where there is no file."""
     program = "from show import create_tools; [t] = create_tools(); print(t({}).text)"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python(program, folder)
     return done.stdout.strip() or done.stderr
 
 

@@ -1,10 +1,9 @@
 """What stands in cells as a secret is in no exported file."""
 
 import os
-import subprocess
-import sys
 
 import pytest
+from forked import run_pytest
 
 from toolbench import run_tool
 from toolbench.errors import ExportError
@@ -134,14 +133,9 @@ def test_a_secret_in_a_variable_is_read_from_the_environment(notebook, tmp_path,
     assert SECRET not in everything(folder)
     assert "Set `SERVICE_TOKEN`" in (folder / "README.md").read_text("utf-8")
     environment = {k: v for k, v in os.environ.items() if k != "SERVICE_TOKEN"}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"],
-        cwd=folder,
-        env=environment if value is None else {**environment, "SERVICE_TOKEN": value},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    if value is not None:
+        environment["SERVICE_TOKEN"] = value
+    done = run_pytest(folder, "-rs", environment=environment)
     assert done.returncode == 0, done.stdout
     assert ("set SERVICE_TOKEN" in done.stdout) == (value is None)
     assert ("1 passed" in done.stdout) == (value is not None)

@@ -10,7 +10,7 @@ from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
 from fastmcp.server.dependencies import get_http_headers
 from IPython.core.error import UsageError
 from pydantic import SecretStr
-from test_mcp.peers import good, serving
+from test_mcp.peers import LIGHT, serving
 
 from toolbench.errors import ServerError
 from toolbench.mcp.connected_servers import connected
@@ -174,10 +174,8 @@ class TestFoldersAndTime:
         (tmp_path / "here.py").write_text(
             "import runpy, sys\nrunpy.run_path(sys.argv.pop(1), run_name='__main__')\n"
         )
-        path = good()["args"][0]
-        mcp(
-            f"connect g --cwd {tmp_path} --root {tmp_path} --timeout 60 -- {sys.executable} here.py {path}"
-        )
+        server = f"{sys.executable} here.py {LIGHT} g x"
+        mcp(f"connect g --cwd {tmp_path} --root {tmp_path} --timeout 60 -- {server}")
         session = connected.session("g")
         assert session.entry.cwd == str(tmp_path)
         assert '"roots"' in session.traffic.to_ndjson()
@@ -195,7 +193,7 @@ class TestFoldersAndTime:
 
     def test_a_server_without_roots_needs_a_reconnect_for_them(self, shell, mcp, tmp_path):
         """It was not told that there are any; the note says how it is."""
-        mcp(f"connect g -- {sys.executable} {good()['args'][0]}")
+        mcp(f"connect g -- {sys.executable} {LIGHT} g x")
         (note,) = mcp(f"roots g {tmp_path}").notes
         assert "%mcp reconnect g" in note
         mcp("reconnect g")
@@ -213,7 +211,7 @@ class TestLogout:
 
     def test_of_a_command_is_an_error(self, mcp):
         """It has none."""
-        mcp(f"connect g -- {sys.executable} {good()['args'][0]}")
+        mcp(f"connect g -- {sys.executable} {LIGHT} g x")
         with pytest.raises(ServerError, match="is not reached by a URL"):
             mcp("logout g")
         mcp("disconnect g")
@@ -226,7 +224,10 @@ def test_a_file_in_the_place_of_a_name_is_a_configuration(mcp, tmp_path, monkeyp
     uvx.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     uvx.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    package = {"registryType": "pypi", "identifier": good()["args"][0]}
+    (tmp_path / "good.py").write_text(
+        f"import runpy, sys\nsys.argv[1:] = ['good', 'x']\nrunpy.run_path({str(LIGHT)!r})\n"
+    )
+    package = {"registryType": "pypi", "identifier": str(tmp_path / "good.py")}
     text = dumps({"name": "io.example/good", "packages": [package]})
     (tmp_path / "server.json").write_text(text)
     listing = mcp(f"connect {tmp_path / 'server.json'}")

@@ -5,12 +5,15 @@ import shlex
 import subprocess
 import sys
 from json import dumps
+from shutil import copy
 from types import SimpleNamespace
 
 import pytest
 from fastmcp import FastMCP
 from IPython.core.error import UsageError
-from test_mcp.peers import good, light, misbehaving
+from patience import eventually
+from test_mcp.peers import LIGHT, children, is_running, light, misbehaving
+from test_mcp.servers.good import mcp as good_server
 
 from toolbench.errors import ServerError, ToolbenchError, ToolNotFoundError
 from toolbench.magics.commands.config_text import config_text
@@ -20,18 +23,19 @@ from toolbench.testing import FakeMCPServer
 
 CONNECT = "connect time -- python -m mcp_server_time --local-timezone=UTC"
 
-PING = """
-from fastmcp import FastMCP
 
-server = FastMCP("ping")
-server.tool(lambda: "pong", name="ping", description="Answer.")
-server.run()
-"""
+def connecting(entry, name="one"):
+    """The line that connects *entry* as the server *name*."""
+    return f"connect {name} -- " + shlex.join([entry["command"], *entry["args"]])
 
 
 class TestServers:
+    @pytest.mark.slow
     def test_are_connected_listed_and_disconnected(self, shell, mcp):
-        """A connected server's tools are tools like any other, until it is disconnected."""
+        """A connected server's tools are tools like any other, until it is disconnected.
+
+        `python` is the kernel's: a server installed beside toolbench is found.
+        """
         listing = mcp(CONNECT)
         assert [row[0] for row in listing.rows] == ["get_current_time", "convert_time"]
         assert [row[:2] for row in mcp("list").rows] == [("time", "connected")]
@@ -94,7 +98,7 @@ class TestServers:
 
     def test_that_did_not_connect_are_not_saved(self, mcp, tmp_path, capsys):
         """The person is told which they are."""
-        mcp(f"connect good -- {shlex.join([good()['command'], *good()['args']])}")
+        mcp(connecting(light("good", "x"), "good"))
         with pytest.raises(ServerError):
             mcp("connect bad -- no-such-program")
         capsys.readouterr()
@@ -105,7 +109,8 @@ class TestServers:
 
     def test_are_asked_for_their_log_from_a_level_on(self, shell, mcp):
         """`%mcp log NAME --level LEVEL` shows the log, and later requests say the level."""
-        mcp(f"connect good -- {shlex.join([good()['command'], *good()['args']])}")
+        shell.user_ns["server"] = good_server
+        mcp("connect good server")
         mcp("log good --level warning")
         mcp("resources good")
         messages = [message for (message,) in mcp("traffic good").rows]
@@ -115,9 +120,10 @@ class TestServers:
         with pytest.raises(UsageError):
             mcp("stderr good --level warning")
 
-    def test_are_asked_for_a_resource_by_its_address(self, mcp):
+    def test_are_asked_for_a_resource_by_its_address(self, shell, mcp):
         """`%mcp read NAME URI` shows a resource, which need not be listed."""
-        mcp(f"connect good -- {shlex.join([good()['command'], *good()['args']])}")
+        shell.user_ns["server"] = good_server
+        mcp("connect good server")
         assert mcp("read good good://readme").text == "Read me."
         with pytest.raises(ServerError, match="did not read 'no://such'"):
             mcp("read good no://such")
@@ -125,7 +131,7 @@ class TestServers:
     def test_are_saved_to_be_connected_again(self, shell, mcp, tmp_path, capsys):
         """The file of `save` connects the same servers, and says who cannot be in it."""
         shell.user_ns["library"] = FastMCP("library")
-        mcp(CONNECT)
+        mcp(connecting(light("time", "x"), "time"))
         mcp("connect books library")
         file = tmp_path / "mcp.json"
         mcp(f"save {shlex.quote(str(file))}")
@@ -139,10 +145,10 @@ class TestServers:
     def test_are_saved_to_be_connected_from_another_folder(self, shell, mcp, tmp_path, monkeypatch):
         """A relative path of a server stays where it was, and the older protocol is used again."""
         (tmp_path / "servers").mkdir()
-        (tmp_path / "servers" / "ping.py").write_text(PING)
+        copy(LIGHT, tmp_path / "servers" / "ping.py")
         (tmp_path / "elsewhere").mkdir()
         monkeypatch.chdir(tmp_path)
-        mcp("connect ping --mode legacy -- python servers/ping.py")
+        mcp("connect ping --mode legacy -- python servers/ping.py pong ping")
         monkeypatch.chdir("elsewhere")
         mcp("save mcp.json")
         mcp("disconnect --all")
@@ -159,10 +165,6 @@ class TestServers:
         text, notes = config_text([session])
         assert '"client_id": "robot"' in text
         assert notes[-1] == "The objects in 'auth' are not in the file: add them to one."
-
-    def test_use_the_kernels_own_python(self, mcp):
-        """`python` is the kernel's: a server installed beside toolbench is found."""
-        assert len(mcp(CONNECT)) == 2
 
     @pytest.mark.parametrize("written", ["library", "${library}"])
     def test_may_be_objects_of_the_notebook(self, shell, mcp, written):
@@ -187,9 +189,9 @@ class TestServers:
         monkeypatch.setenv("GREETING", "hello")
         monkeypatch.setenv("OTHER", "secret")
         source = (
-            "import os; from fastmcp import FastMCP; mcp = FastMCP('env')\n"
-            "mcp.tool(lambda: f\"{os.environ['GREETING']} {'OTHER' in os.environ}\", name='say')\n"
-            "mcp.run(show_banner=False)"
+            "import os, runpy, sys\n"
+            "sys.argv[1:] = [f\"{os.environ['GREETING']} {'OTHER' in os.environ}\", 'say']\n"
+            f"runpy.run_path({str(LIGHT)!r})"
         )
         mcp(f"connect env --env {variable} -- python -c {shlex.quote(source)}")
         assert shell.run_line_magic("tool", "say {}").text == "hello False"
@@ -220,14 +222,17 @@ class TestServers:
 
     def test_can_be_connected_again(self, mcp):
         """The cell that connects can be run twice: the new session takes the old one's place."""
-        mcp(CONNECT)
-        mcp(CONNECT)
+        mcp(connecting(light("one", "x")))
+        mcp(connecting(light("one", "x")))
         assert len(mcp("list")) == 1
 
     def test_stop_with_the_extension(self, shell, mcp):
         """Unloading stops the servers; loading again starts without any."""
-        mcp(CONNECT)
+        before = children()
+        mcp(connecting(light("one", "x")))
+        assert children() > before
         shell.run_line_magic("reload_ext", "toolbench")
+        eventually(lambda: not any(map(is_running, children() - before)))
         assert len(shell.run_line_magic("mcp", "list")) == 0
 
     def test_are_read_from_a_file(self, mcp, tmp_path):
@@ -255,6 +260,7 @@ class TestServers:
         assert [row[0] for row in mcp("").rows] == ["one"]
         assert [row[0] for row in mcp("explore one").rows] == ["one"]
 
+    @pytest.mark.slow
     def test_are_loaded_with_the_first_command(self):
         """%load_ext loads no FastMCP; the first %mcp does, in the background."""
         script = (
@@ -266,7 +272,10 @@ class TestServers:
             "[t.join() for t in threading.enumerate() if t.name == 'toolbench-warm']\n"
             "assert {'fastmcp', 'mcp'} <= set(sys.modules)\n"
         )
-        subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
 
 
 class TestLooks:
@@ -291,15 +300,17 @@ class TestLooks:
         assert len(listing) > 0
         assert any("tools/list" in note for note in listing.notes)
 
-    def test_resources_with_their_templates(self, mcp):
+    def test_resources_with_their_templates(self, shell, mcp):
         """Both are what can be read."""
-        mcp(connecting(good()))
+        shell.user_ns["server"] = good_server
+        mcp("connect one server")
         uris = [row[0] for row in mcp("resources one").rows]
         assert uris == ["good://readme", "good://users/{name}/{field}"]
 
-    def test_prompts_with_their_arguments(self, mcp):
+    def test_prompts_with_their_arguments(self, shell, mcp):
         """Those that may be left out stand in brackets."""
-        mcp(connecting(good()))
+        shell.user_ns["server"] = good_server
+        mcp("connect one server")
         assert [row[:2] for row in mcp("prompts one").rows] == [("review", "code, [tone]")]
 
     @pytest.mark.parametrize("what", ["log", "stderr", "traffic"])
@@ -320,11 +331,6 @@ class TestLooks:
         (row,) = mcp("discover").rows
         assert row[0] == "one"
         assert row[3] == config
-
-
-def connecting(entry):
-    """The line that connects *entry* as the server one."""
-    return "connect one -- " + shlex.join([entry["command"], *entry["args"]])
 
 
 def unwrapped(text):

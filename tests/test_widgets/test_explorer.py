@@ -1,14 +1,13 @@
 """The explorer without a kernel: light, complete, closed without a trace, and inert."""
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
 from fastmcp import FastMCP
 from payloads import PAYLOADS
 from test_display.inert import problems
 from test_mcp.peers import light, misbehaving
+from test_mcp.peers import shop as server_of_the_shop
 
 from test_widgets.front import (
     click,
@@ -36,7 +35,6 @@ from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer, client_view, open_explorers
 from toolbench.widgets.explorer.panes.resources import ResourcesPane
 
-SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
 TITLES = LISTS + DETAILS
 SECONDS = 20
 
@@ -48,16 +46,18 @@ def client():
         yield client
 
 
-@pytest.fixture
-def shop(client):
-    """A server with one of each thing."""
-    return client.connect("shop", {"command": sys.executable, "args": [str(SHOP)]})
+@pytest.fixture(scope="module")
+def shop():
+    """A server with one of each thing, which no test may change."""
+    with MCPClient(timeout=SECONDS) as client:
+        yield client.connect("shop", server_of_the_shop())
 
 
 @pytest.fixture
-def explorer(client, shop):
+def explorer(shop):
     """The explorer of that server."""
-    explorer = Explorer(client)
+    shop.traffic.clear()
+    explorer = Explorer({"shop": shop})
     yield explorer
     explorer.close()
     wait_for_ticker()
@@ -84,10 +84,10 @@ class TestExplorer:
         # Some 50 of them are the panel of a tool
         assert opened[0] == opened[1] <= 116
 
-    def test_closing_leaves_nothing(self, wire, client, shop):
+    def test_closing_leaves_nothing(self, wire, shop):
         """Whatever was opened; the servers stay connected."""
         before = set(wire.live)
-        explorer = Explorer(client)
+        explorer = Explorer({"shop": shop})
         for title in TITLES:
             pane = go(explorer, title)
             if title in LISTS:
@@ -149,8 +149,11 @@ class TestExplorer:
         pick(listing(explorer, "Servers"), "one — connected")
         assert "missing API key" not in page(explorer)
 
-    def test_reconnects_in_either_era(self, explorer, shop):
+    @pytest.mark.slow
+    def test_reconnects_in_either_era(self, client):
         """One click each way; what was opened stays."""
+        shop = client.connect("shop", server_of_the_shop())
+        explorer = Explorer(client)
         assert "protocol 2026-07-28" in page(explorer.page.details.widget)
         click(buttons(explorer)["Use the older protocol"])
         until(lambda: "protocol 2025-11-25" in page(explorer.page.details.widget))
@@ -171,8 +174,9 @@ class TestExplorer:
         until(lambda: "the older protocol only" in page(explorer))
         assert "Use the newer protocol" not in buttons(explorer)
 
-    def test_is_text_where_there_are_no_widgets(self, client, shop):
+    def test_is_text_where_there_are_no_widgets(self, client):
         """A saved notebook and a terminal show the servers and their tools."""
+        client.connect("shop", light("shop", "order"))
         bundle = Explorer(client)._repr_mimebundle_()
         assert "application/vnd.jupyter.widget-view+json" in bundle
         assert "order" in bundle["text/html"]
@@ -216,8 +220,11 @@ class TestTools:
         assert open_panel(pane) is not old
         assert "This panel shows the previous version" not in page(explorer)
 
-    def test_elsewhere_are_marked(self, explorer, shop):
+    @pytest.mark.slow
+    def test_elsewhere_are_marked(self, client):
         """A list that changes out of sight has a word at its tab."""
+        shop = client.connect("shop", server_of_the_shop())
+        explorer = Explorer(client)
         go(explorer, "Prompts")
         shop.call("hire", {"name": "ann"})
         until(lambda: explorer.page.lists.widget.titles[0] == "Tools (8) (changed)")

@@ -1,12 +1,12 @@
 """Every snippet runs as it is: in the notebook that shows the tool, or in a test file."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import httpx2
 import pytest
 from fastmcp import FastMCP
+from forked import run_pytest
 from shells import new_shell
 from test_mcp.peers import serving
 
@@ -233,7 +233,6 @@ class TestInAFile:
         code = as_pytest(notebook.user_ns["lend"], record.known_arguments)
         assert passes(tmp_path, code)
 
-    @pytest.mark.long
     @pytest.mark.parametrize("arguments", [{"a": 1}, ODD])
     def test_holds_the_cells_it_needs(self, notebook, tmp_path, arguments):
         """Pasted into an empty folder it runs: with what defines the tool, and nothing else."""
@@ -252,7 +251,6 @@ class TestInAFile:
         assert "nowhere" not in code
         assert passes(tmp_path, code)
 
-    @pytest.mark.long
     def test_defines_a_tool_of_a_class(self, notebook, tmp_path):
         """A ToolDefinition of the notebook is made as its cell makes it."""
         notebook.run_cell(CLASS, store_history=True).raise_error()
@@ -291,7 +289,6 @@ class TestInAFile:
         assert "# 'auth' has objects of its notebook: add them here\nSERVERS" in code
         assert "a-long-secret" not in code
 
-    @pytest.mark.long
     def test_of_a_runtime_tool_runs_alone(self, tmp_path):
         """Nothing has to be saved beside it."""
         (tmp_path / "x.txt").write_text("hello\n")
@@ -304,14 +301,6 @@ class TestInAFile:
 
 def passes(folder: Path, code: str) -> bool:
     (folder / "test_it.py").write_text(code)
-    root = Path(__file__).parents[2]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"],
-        cwd=folder,
-        env={"PYTHONPATH": f"{root}:{folder}", "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_pytest(folder, "test_it.py")
     assert done.returncode == 0, done.stdout
     return "1 passed" in done.stdout
