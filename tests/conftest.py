@@ -11,10 +11,13 @@ import shutil
 import signal
 import sys
 import tempfile
+from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from warnings import catch_warnings, simplefilter
 
 import pytest
+from corpus import CORPUS, MISSING, published_tools
 from hypothesis import HealthCheck, settings
 from tiers import (  # noqa: F401 - hooks of pytest
     pytest_addoption,
@@ -109,3 +112,25 @@ def _pip(monkeypatch):
 def _no_pip(monkeypatch):
     """This Python has no pip."""
     monkeypatch.setitem(sys.modules, "pip", None)
+
+
+@pytest.fixture(scope="session")
+def published(pytestconfig):
+    """The tools of the corpus: one of ten, the same ones in each run; all with `--cases 0`."""
+    if not CORPUS.is_dir():
+        pytest.skip(MISSING)
+    return published_tools(all_of_them=pytestconfig.getoption("--cases", 8) == 0)
+
+
+@pytest.fixture(scope="session")
+def valid_values(published):
+    """Values that each tool of `published` accepts, in the same order, each with its kind."""
+    sys.path.insert(0, str(CORPUS))
+    try:
+        examples = import_module("sample_values").examples
+    finally:
+        sys.path.remove(str(CORPUS))
+    with catch_warnings():
+        # It asks strategies of hypothesis for texts that a pattern takes
+        simplefilter("ignore")
+        return [examples(tool["inputSchema"]) for tool in published]

@@ -6,8 +6,8 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from corpus import lines_of, needs_corpus
 from pydantic import ValidationError
-from test_jsonschema.corpus import lines_of, needs_corpus
 
 from toolbench.errors import ExportError
 from toolbench.export import export_stubs

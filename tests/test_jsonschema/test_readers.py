@@ -10,13 +10,13 @@ import shlex
 from json import dumps
 
 import pytest
+from corpus import lines_of, needs_corpus, tool_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from IPython.core.completer import CompletionContext
 from pydantic import BaseModel
 from test_core.schemas import NAMES, SCHEMAS, objects
 
-from test_jsonschema.corpus import lines_of, needs_corpus, tool_of
 from toolbench import tool
 from toolbench.display.objects import tool_bundle
 from toolbench.jsonschema import describe
@@ -192,21 +192,12 @@ def declared_anywhere(view, schema, visited=()):
     return names.union(*(declared_anywhere(view, part, visited) for part in parts))
 
 
-@pytest.fixture(scope="module")
-def published():
-    """The tools of the corpus."""
-    lines = lines_of("tools_public.jsonl")
-    assert len(lines) == 2_132
-    return [tool_of(line["inputSchema"]) for line in lines]
-
-
-@pytest.mark.long
-@needs_corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
 def test_agree_on_the_corpus(reader, published):
-    """On each of the arguments of 2,132 published tools."""
-    for tool_ in published:
-        agree(reader, tool_)
+    """On each of the arguments of published tools."""
+    for each in published:
+        agree(reader, tool_of(each["inputSchema"]))
 
 
 @needs_corpus
@@ -217,6 +208,7 @@ def test_agree_on_the_matrix(reader):
         agree(reader, tool_of(line["inputSchema"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
 @given(schema=SCHEMAS, cases=CONDITIONS)
 @settings(max_examples=40)

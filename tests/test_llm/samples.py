@@ -1,10 +1,6 @@
 """The tools these tests call, the corpus of real ones, and the providers' own types."""
 
 import json
-import sys
-from functools import cache
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +9,6 @@ from pydantic import Field, TypeAdapter
 from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.core.schema import Action
 from toolbench.core.tool import ToolDefinition
-
-CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
-needs_corpus = pytest.mark.skipif(
-    not CORPUS.is_dir(),
-    reason=f"THE CORPUS OF REAL TOOLS IS NOT AT {CORPUS}: 2,132 tools go unproven",
-)
 
 
 class GrepAction(Action):
@@ -63,20 +53,8 @@ def taking(properties: dict[str, Any], *required: str, **rest: Any):
     return foreign(schema | ({"required": list(required)} if required else {}))
 
 
-@cache
-def published() -> list[dict[str, Any]]:
-    """Every tool of the corpus, as its server published it."""
-    text = (CORPUS / "tools_public.jsonl").read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
-
-
-@cache
-def corpus() -> list[ToolDefinition[Any, Any]]:
-    """Every tool of the corpus, as ours."""
-    return [_tool(entry) for entry in published()]
-
-
-def _tool(entry: dict[str, Any]) -> ToolDefinition[Any, Any]:
+def published_by(entry: dict[str, Any]) -> ToolDefinition[Any, Any]:
+    """Return a tool of the corpus as ours."""
     hints = {k: v for k, v in (entry.get("annotations") or {}).items() if v is not None}
     return foreign(
         entry["inputSchema"],
@@ -84,16 +62,6 @@ def _tool(entry: dict[str, Any]) -> ToolDefinition[Any, Any]:
         description=entry.get("description") or "",
         annotations=ToolAnnotations(**hints) if hints else None,
     )
-
-
-@cache
-def examples():
-    """The sampler of values that belongs to the corpus."""
-    sys.path.insert(0, str(CORPUS))
-    try:
-        return import_module("sample_values").examples
-    finally:
-        sys.path.remove(str(CORPUS))
 
 
 def sdk(module: str) -> Any:

@@ -12,9 +12,7 @@ from test_llm.samples import (
     GREP,
     WRITE,
     conforms,
-    corpus,
     foreign,
-    needs_corpus,
     sdk,
     taking,
 )
@@ -102,13 +100,12 @@ class TestOneExporter:
         assert to_openai(tool)["function"]["description"] == "Do it. Custom."
 
 
-@needs_corpus
 class TestRealTools:
-    """2,132 published tools, and what each provider is known to turn down."""
+    """Published tools, and what each provider is known to turn down."""
 
-    def test_openai(self):
+    def test_openai(self, real_tools):
         """The arguments are an object without alternatives at its top; lists have items."""
-        for tool in corpus():
+        for tool in real_tools:
             function = to_openai(tool)["function"]
             schema = function["parameters"]
             assert schema["type"] == "object"
@@ -118,29 +115,29 @@ class TestRealTools:
             assert len(function["description"]) <= SHORT_DESCRIPTION
             assert all("items" in n for _, n in every(schema) if n.get("type") == "array")
 
-    def test_anthropic(self):
+    def test_anthropic(self, real_tools):
         """The schema is a valid one of draft 2020-12."""
-        for tool in corpus():
+        for tool in real_tools:
             schema = to_anthropic(tool)["input_schema"]
             jsonschema_rs.meta.validate({k: v for k, v in schema.items() if k != "$schema"})
             assert not schema.keys() & {"anyOf", "oneOf", "allOf"}
 
-    def test_gemini(self):
+    def test_gemini(self, real_tools):
         """Every keyword is one of Gemini's, and the SDK takes the whole."""
         types = sdk("google.genai.types")
-        for tool in corpus():
+        for tool in real_tools:
             declared = types.FunctionDeclaration.model_validate(to_gemini(tool))
             assert declared.name
 
-    def test_mcp(self):
+    def test_mcp(self, real_tools):
         """MCP takes what was published, unchanged."""
-        for tool in corpus():
+        for tool in real_tools:
             assert to_mcp(tool)["inputSchema"] == tool.action_type.foreign_schema
             assert format_report(tool, "mcp").changes == ()
 
-    def test_reported(self):
+    def test_reported(self, real_tools):
         """A schema that is not sent as it is has a report that says so."""
-        for tool in corpus():
+        for tool in real_tools:
             for provider in ("openai", "anthropic", "gemini"):
                 report = format_report(tool, provider)
                 schema = bare(tool.action_type.foreign_schema)

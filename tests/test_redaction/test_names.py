@@ -1,9 +1,7 @@
 """One table says which names are secrets, and how surely."""
 
-import json
-from pathlib import Path
-
 import pytest
+from corpus import lines_of, needs_corpus
 
 from toolbench.redaction import MARK
 from toolbench.redaction.detection.locations import is_secret
@@ -14,7 +12,6 @@ from toolbench.redaction.detection.names import (
 )
 from toolbench.redaction.detection.secrecy import Secrecy, hide
 
-CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "tools_public.jsonl"
 TEXT = {"type": "string"}
 # Of the 9,376 arguments of the corpus, each looked at
 SECRET_TEXTS = 30
@@ -102,12 +99,12 @@ class TestArguments:
         sent_as_text = {"login": '{"api_keys": ["k"]}'}
         assert hide(sent_as_text, {"properties": {"login": keys}}) == {"login": MARK}
 
-    @pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is kept beside the checkout")
+    @needs_corpus
     def test_of_real_tools_are_hidden_where_they_hold_secrets(self):
         """Of thousands of real arguments, hardly any is a secret: no ordinary one is hidden."""
         names = []
-        for line in CORPUS.read_text().splitlines():
-            properties = json.loads(line)["inputSchema"].get("properties", {})
+        for each in lines_of("tools_public.jsonl"):
+            properties = each["inputSchema"].get("properties", {})
             names += [n for n, schema in properties.items() if is_secret(n, schema)]
         assert len(names) == SECRET_TEXTS
         ordinary = {"key", "sessionId", "session-id", "signature", "auth-method"}

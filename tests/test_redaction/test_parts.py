@@ -1,16 +1,15 @@
 """Secrets that are a part of a text: of an address, a header, a setting, a cookie."""
 
 import json
-from pathlib import Path
 
 import pytest
+from corpus import lines_of, needs_corpus
 from pydantic import SecretStr
 
 from toolbench.redaction import MARK
 from toolbench.redaction.detection.secrecy import Secrecy, hide, texts
 from toolbench.redaction.detection.settings import secrets_in_argument
 
-CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "tools_public.jsonl"
 # Of all texts of the tools of the corpus, each looked at
 SECRETS_IN_TEXTS = 0
 
@@ -63,12 +62,11 @@ class TestSettingsInArguments:
         """Sentences, code and addresses have such words too."""
         assert Secrecy({}).hide({"x": value}) == ({"x": value}, [])
 
-    @pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is kept beside the checkout")
+    @needs_corpus
     def test_hide_nothing_of_what_real_tools_describe(self):
         """No description, default or example of the corpus, thousands of texts, is hidden."""
         known = list[str]()
-        for line in CORPUS.read_text().splitlines():
-            tool = json.loads(line)
+        for tool in lines_of("tools_public.jsonl"):
             for text in texts([tool.get("description"), tool["inputSchema"]]):
                 known += secrets_in_argument(text)
         assert len(known) == SECRETS_IN_TEXTS, known

@@ -1,17 +1,16 @@
 """Who is told of a tool, a model and its provider, is not told the secrets among its samples."""
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import pytest
+from corpus import lines_of, needs_corpus
 from pydantic import Field
 
 from toolbench import Action, ToolDefinition, run_tool, tool
 from toolbench.llm.formats import FORMATS
 from toolbench.redaction.detection.secret_samples import without_secret_samples
 
-CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "tools_public.jsonl"
 SECRETS = ("hunter2-default", "hunter2-example", "hunter2-nested")
 FOREIGN = {
     "type": "object",
@@ -81,8 +80,8 @@ def test_stay_if_they_hold_no_secret():
     assert without_secret_samples(schema) == schema
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is kept beside the checkout")
+@needs_corpus
 def test_of_real_tools_stay():
     """No tool of the corpus, thousands of them, has a secret among its samples."""
-    schemas = [json.loads(line)["inputSchema"] for line in CORPUS.read_text().splitlines()]
+    schemas = [each["inputSchema"] for each in lines_of("tools_public.jsonl")]
     assert [s for s in schemas if without_secret_samples(s) != s] == []

@@ -1,22 +1,19 @@
 """The value of a form: three states, exact in both directions, whatever the schema says."""
 
-import json
 from collections.abc import Iterator
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from corpus import CORPUS, lines_of, needs_corpus
 from hypothesis import HealthCheck, example, given, settings
 
 from test_widgets.schemas import JUNK, NAMES, OBJECTS, ROOTS
 from toolbench.plain import same_json
 from toolbench.widgets.form import SchemaForm
 
-_MATRIX = Path(__file__).parents[3] / "shared" / "corpus" / "matrix_cases.jsonl"
 _SLOW = settings(
-    max_examples=250,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
@@ -31,9 +28,7 @@ def _required(**properties: Any) -> dict[str, Any]:
 
 
 def _matrix() -> Iterator[Any]:
-    lines = _MATRIX.read_text().splitlines() if _MATRIX.exists() else []
-    for line in lines:
-        case = json.loads(line)
+    for case in lines_of("matrix_cases.jsonl") if CORPUS.is_dir() else []:
         for _, value in case["ex"]:
             yield pytest.param(case["inputSchema"], value, id=case["name"])
 
@@ -129,7 +124,7 @@ class TestThreeStates:
 
 
 class TestExactness:
-    @pytest.mark.skipif(not _MATRIX.exists(), reason=f"needs {_MATRIX}, which is not here")
+    @needs_corpus
     @pytest.mark.parametrize(("schema", "value"), list(_matrix()))
     def test_one_construct_at_a_time(self, schema, value):
         """Every construct of JSON Schema and pydantic holds its value, valid and exact."""
@@ -216,6 +211,7 @@ class TestRecursion:
 
 
 class TestProperties:
+    @pytest.mark.slow
     @_SLOW
     @given(ROOTS, OBJECTS, OBJECTS)
     def test_every_value_comes_back(self, schema, first, second):
@@ -233,6 +229,7 @@ class TestProperties:
         form.reveal_errors()
         form.close()
 
+    @pytest.mark.slow
     @_SLOW
     @given(JUNK, OBJECTS)
     @example({"type": [], "const": [], "anyOf": [None, {}]}, {})
@@ -244,6 +241,7 @@ class TestProperties:
         form.value = value
         assert same_json(form.value, value)
 
+    @pytest.mark.slow
     @_SLOW
     @given(NAMES, JUNK, OBJECTS)
     def test_a_property_that_is_no_schema_still_gives_a_field(self, name, schema, value):

@@ -1,13 +1,13 @@
 """What a change of a schema means: a table of known changes, and laws for all others."""
 
 import json
+import re
 
 import jsoncompat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.test_jsonschema.corpus import lines_of, needs_corpus
 from tests.test_mcp.test_snapshots.schema_changes import (
     ADDITIVE,
     BREAKING,
@@ -43,7 +43,10 @@ def worst(changes):
     return min((c.severity for c in changes), key=SEVERITIES.index, default=None)
 
 
-each_case = pytest.mark.parametrize("case", SCHEMA_CHANGES, ids=lambda case: case.name)
+def jsoncompat_breaks(before, after):
+    """Whether a second reader of schemas sees a call refused."""
+    texts = map(json.dumps, (before, after))
+    return not jsoncompat.check_compat(*texts, "deserializer")
 
 
 DRAFT_7 = {"$schema": "http://json-schema.org/draft-07/schema#"}
@@ -107,33 +110,30 @@ class TestMeaning:
 
 
 class TestTheTable:
-    @each_case
-    def test_as_input(self, case):
-        """A change of a schema of arguments means what is known of it."""
-        assert worst(changes_of(case.before, case.after)) == case.as_input
-
-    @each_case
-    def test_as_output(self, case):
-        """A change of a schema of output means what is known of it."""
+    # Each change is a promise: what breaks a caller and what does not
+    @pytest.mark.every_case
+    @pytest.mark.parametrize("case", SCHEMA_CHANGES, ids=lambda case: case.name)
+    def test_a_change_means_what_is_known_of_it(self, case):
+        """For arguments, for output, taken back; in a sentence, with an example where it breaks."""
+        changes = changes_of(case.before, case.after)
+        assert worst(changes) == case.as_input
         assert worst(changes_of(case.before, case.after, "output")) == case.as_output
-
-    @each_case
-    def test_backwards_breaks_what_was_added(self, case):
-        """What only adds, taken back, breaks; what changes no meaning does not either way."""
-        severity = worst(changes_of(case.after, case.before))
-        if case.as_input == COSMETIC:
-            assert severity == COSMETIC
-        if case.as_input == ADDITIVE:
-            assert severity == BREAKING
-
-    @each_case
-    def test_examples_are_refused_now(self, case):
-        """The example of a breaking change was valid before and is refused now."""
+        # What only adds, taken back, breaks; what changes no meaning does not either way
+        taken_back = {ADDITIVE: BREAKING, COSMETIC: COSMETIC}
+        if case.as_input in taken_back:
+            backwards = worst(changes_of(case.after, case.before))
+            assert backwards == taken_back[case.as_input]
         before, after = validator_of(case.before), validator_of(case.after)
-        for change in changes_of(case.before, case.after):
+        for change in changes:
+            assert re.fullmatch(r"t: .+\.", change.text)
+            assert change.where.startswith("tools/t/inputSchema")
             if change.example is not None:
                 assert before.is_valid(change.example)
                 assert not after.is_valid(change.example)
+        # It reads only the newest dialect
+        if "$schema" not in case.before:
+            breaks = jsoncompat_breaks(case.before, case.after)
+            assert (breaks != (case.as_input == BREAKING)) == (case.name in _SEEN_OTHERWISE)
 
     def test_most_breaking_changes_have_an_example(self):
         """Only what a schema itself does not refuse has no example."""
@@ -148,28 +148,6 @@ class TestTheTable:
             "required property removed",
             "property renamed",
         }
-
-    @each_case
-    def test_says_it_in_one_sentence(self, case):
-        """Every change has one line of text that ends as a sentence does, and names the tool."""
-        for change in changes_of(case.before, case.after):
-            assert change.text.startswith("t: ")
-            assert change.text.endswith(".")
-            assert "\n" not in change.text
-            assert change.where.startswith("tools/t/inputSchema")
-
-    @pytest.mark.parametrize(
-        "case",
-        # it reads only the newest dialect
-        [case for case in SCHEMA_CHANGES if "$schema" not in case.before],
-        ids=lambda case: case.name,
-    )
-    def test_jsoncompat_agrees(self, case):
-        """A second reader sees a call refused where we do, but for the cases listed here."""
-        before, after = map(json.dumps, (case.before, case.after))
-        breaks = not jsoncompat.check_compat(before, after, "deserializer")
-        ours = case.as_input == BREAKING
-        assert (breaks != ours) == (case.name in _SEEN_OTHERWISE)
 
 
 SCALARS = st.sampled_from(
@@ -272,21 +250,20 @@ class TestAnyTwoSchemas:
         assert changes_of({"type": "object"}, schema)
 
 
-@needs_corpus
 class TestTheCorpus:
-    def test_against_itself_nothing_differs(self):
+    def test_against_itself_nothing_differs(self, published):
         """No schema of a real tool is found to differ from a copy of itself."""
-        for line in lines_of("tools_public.jsonl"):
-            schema = line["inputSchema"]
+        for tool in published:
+            schema = tool["inputSchema"]
             copy = json.loads(json.dumps(schema))
-            assert worst(changes_of(schema, copy)) == COSMETIC, line["name"]
+            assert worst(changes_of(schema, copy)) == COSMETIC, tool["name"]
 
-    def test_a_new_required_argument_is_never_missed(self):
+    def test_a_new_required_argument_is_never_missed(self, published):
         """An argument that every real tool requires newly breaks every one of them."""
-        for line in lines_of("tools_public.jsonl"):
-            before = line["inputSchema"]
+        for tool in published:
+            before = tool["inputSchema"]
             after = json.loads(json.dumps(before))
             after["required"] = [*(after.get("required") or []), "zzz"]
             after["properties"] = {**(after.get("properties") or {}), "zzz": {}}
             changes = [c for c in changes_of(before, after) if c.severity == BREAKING]
-            assert [c.where for c in changes] == ["tools/t/inputSchema/required"], line["name"]
+            assert [c.where for c in changes] == ["tools/t/inputSchema/required"], tool["name"]
