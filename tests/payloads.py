@@ -2,7 +2,13 @@
 
 `tripwire()` is what a payload calls when it runs; `tripwire.invalid` is the host it asks for
 when it loads. A browser test defines the first, refuses the second, and counts both.
+
+Whatever makes HTML of a text is tried with all of them in one test (tests/test_display). A view, which
+only puts that together, is tried with a few: each in a test of its own (`each_payload`), or together
+where a test needs a server or a large page (`some_payloads`).
 """
+
+import pytest
 
 _RUN = "tripwire()"
 _HOST = "https://tripwire.invalid/x"
@@ -132,3 +138,19 @@ PAYLOADS = [
     *_TERMINAL,
     *_JSON,
 ]
+
+ONE_OF_EACH_KIND = [
+    kind[0] for kind in (_ELEMENTS, _BREAK_OUT, _ADDRESSES, _MARKDOWN, _TERMINAL, _JSON)
+]
+each_payload = pytest.mark.parametrize(
+    "payload",
+    [
+        pytest.param(text, marks=[pytest.mark.corner] if text in ONE_OF_EACH_KIND else [])
+        for text in PAYLOADS
+    ],
+)
+some_payloads = pytest.mark.parametrize(
+    "payloads",
+    [ONE_OF_EACH_KIND, pytest.param(PAYLOADS, marks=pytest.mark.long)],
+    ids=["one of each kind", "all"],
+)

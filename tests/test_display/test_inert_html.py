@@ -63,22 +63,18 @@ class TestInertHtml:
         assert len(inert_html("x<b>" * 100_000, limit=1_000)) < 20_000
         assert inert_html("a" * 1_000_000) == ""
 
-    @pytest.mark.parametrize("payload", PAYLOADS)
-    def test_is_inert(self, payload):
-        """No payload leaves anything that runs or loads."""
-        assert problems(inert_html(payload)) == []
-        assert problems(inert_html(f"<div>{payload}</div><p>{payload}")) == []
+    def test_is_inert(self):
+        """No payload leaves anything that runs or loads: in our eyes, and in a browser's."""
+        for payload in PAYLOADS:
+            assert problems(inert_html(payload)) == []
+            assert problems(inert_html(f"<div>{payload}</div><p>{payload}")) == []
+            for source in (payload, f"<table><td>{payload}</td></table><p>{payload}"):
+                assert problems_in_a_browser(inert_html(source)) == []
 
     @given(st.lists(st.sampled_from(PIECES)))
     def test_is_well_formed(self, parts):
         """Whatever goes in: every element that is opened is closed, in order."""
         assert problems(inert_html("".join(parts))) == []
-
-    @pytest.mark.parametrize("payload", PAYLOADS)
-    def test_is_inert_in_a_browser(self, payload):
-        """A browser's parser finds nothing in it either that runs, loads or is not closed."""
-        for source in (payload, f"<table><td>{payload}</td></table><p>{payload}"):
-            assert problems_in_a_browser(inert_html(source)) == []
 
     @given(st.lists(st.sampled_from([*PIECES, *PAYLOADS])))
     def test_stays_inert_in_a_browser(self, parts):
@@ -126,8 +122,8 @@ class TestBundles:
         view = {"application/vnd.jupyter.widget-view+json": {}, "text/plain": "HBox()"}
         assert bundle_text(view) == "[a widget, which a run cannot show]"
 
-    @pytest.mark.parametrize("payload", PAYLOADS)
     @pytest.mark.parametrize("kind", ["text/html", "text/markdown", "image/svg+xml", "text/latex"])
-    def test_are_inert(self, payload, kind):
+    def test_are_inert(self, kind):
         """No payload leaves anything that runs or loads, whatever it claims to be."""
-        assert problems(bundle_html({kind: payload})) == []
+        for payload in PAYLOADS:
+            assert problems(bundle_html({kind: payload})) == []

@@ -5,7 +5,7 @@ import json
 import re
 
 import pytest
-from payloads import PAYLOADS
+from payloads import each_payload
 from test_display.inert import problems
 from test_mcp.peers import light
 
@@ -214,7 +214,7 @@ class TestBench:
         for kind in ("text/plain", "text/html"):
             assert "greet — Greet somebody by name." in data[kind]
 
-    @pytest.mark.parametrize("payload", PAYLOADS)
+    @each_payload
     def test_is_inert(self, payload):
         """Names and descriptions of tools cannot put anything on the page."""
         odd = [

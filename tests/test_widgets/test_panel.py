@@ -6,7 +6,7 @@ from typing import Annotated
 
 import pytest
 from ipywidgets import HTML, FloatProgress
-from payloads import PAYLOADS
+from payloads import each_payload
 from pydantic import Field, SecretStr
 from test_display.inert import problems
 from test_runs import tools
@@ -322,7 +322,7 @@ class TestStatic:
 
 
 class TestHostileTools:
-    @pytest.mark.parametrize("payload", PAYLOADS)
+    @each_payload
     def test_can_put_nothing_on_the_page(self, payload):
         """Name, description, arguments, progress, logs, output, result, error: all inert."""
 

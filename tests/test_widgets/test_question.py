@@ -4,7 +4,7 @@ import threading
 from dataclasses import replace
 
 import pytest
-from payloads import PAYLOADS
+from payloads import each_payload
 from test_display.inert import problems
 
 from test_widgets.front import click, named, receive, type_into
@@ -193,7 +193,7 @@ class TestQuestionBox:
         question.answer()
         assert wire.live == before
 
-    @pytest.mark.parametrize("payload", PAYLOADS)
+    @each_payload
     def test_is_inert(self, payload):
         """Neither the question nor who asks it can put anything on the page."""
         question = PendingQuestion(Question.about(payload, None, payload))

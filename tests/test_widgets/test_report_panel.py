@@ -1,7 +1,7 @@
 """The report of an evaluation: each failure opens into its transcript and the panels of its calls."""
 
 from ipywidgets import Select
-from payloads import PAYLOADS
+from payloads import some_payloads
 from test_evals.sample_tools import bill, message
 
 from test_widgets.front import named, page, type_into, walk
@@ -121,9 +121,10 @@ def test_without_failures_there_is_only_the_summary():
     assert "1 of 1" in page(panel)
 
 
-def test_hostile_texts_stay_texts():
+@some_payloads
+def test_hostile_texts_stay_texts(payloads):
     """What a model says, and a file of cases."""
-    for payload in PAYLOADS:
+    for payload in payloads:
         case = Case(payload, {"name": "split_bill", "arguments": {}}, name=payload)
         sent = message((payload, {payload: payload}), text=payload)
         html = page(ReportPanel(report_of(sent, case=case)))

@@ -6,7 +6,7 @@ import re
 from threading import RLock, Thread
 
 import pytest
-from payloads import PAYLOADS
+from payloads import each_payload
 from test_display.inert import problems
 
 from test_widgets.front import (
@@ -138,7 +138,7 @@ class TestTextsForThePage:
         assert [row[5] for row in texts(picks)] == [0, -1, 1, 0, -1, 2]
         assert sent(picks)["icons"] == ["data:a", "data:b", "data:c"]
 
-    @pytest.mark.parametrize("payload", PAYLOADS)
+    @each_payload
     def test_are_inert(self, payload):
         """Whatever a key, a name or a heading says, it is no markup, and comes through."""
         picks, picked = pick_list()

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from payloads import PAYLOADS
+from payloads import some_payloads
 from test_display.inert import problems
 
 from test_widgets.front import click, is_of, named, page, receive, type_into, walk
@@ -152,15 +152,14 @@ class TestLines:
         assert len(changed) == 1
         assert changed[0].count("data-toolbench-message=") <= PIECE
 
-    @pytest.mark.parametrize("part", range(0, len(PAYLOADS), 40))
-    def test_are_inert(self, explorer, traffic, part):
+    @some_payloads
+    def test_are_inert(self, explorer, traffic, payloads):
         """Whatever a message says, it is text, in its own line."""
-        some = PAYLOADS[part : part + 40]
-        for payload in some:
+        for payload in payloads:
             messages = explorer.page.session.traffic
             messages.note("received", payload, kind="noise", method=payload)
         traffic.refresh()
-        assert len([line for line in lines(traffic) if "no message" in str(line)]) == len(some)
+        assert len([line for line in lines(traffic) if "no message" in str(line)]) == len(payloads)
         for widget in pieces(traffic):
             assert problems(widget.value) == []
         receive(
