@@ -22,10 +22,13 @@ PROGRAMS = {
 BEFORE, AFTER = 16, 16
 
 
-@pytest.fixture(params=PROGRAMS)
-def dump(request, tmp_path):
+OFFSETS = range(17)
+
+
+@pytest.fixture
+def dump(program, tmp_path):
     """Return what the program writes of a text."""
-    command = PROGRAMS[request.param]
+    command = PROGRAMS[program]
     if shutil.which(command[0]) is None:
         pytest.skip(f"there is no {command[0]} here")
 
@@ -38,8 +41,18 @@ def dump(request, tmp_path):
     return dumped
 
 
-@pytest.mark.parametrize("offset", range(17))
-def test_is_hidden_wherever_it_stands_in_a_line(dump, offset):
+def with_each_offset():
+    """Each program, and each offset, at least once; all other pairs are marked `long`."""
+    for place, program in enumerate(PROGRAMS):
+        for offset in OFFSETS:
+            is_drawn = offset % len(PROGRAMS) == place
+            yield pytest.param(program, offset, marks=[] if is_drawn else [pytest.mark.long])
+
+
+# They are as few as cover each program and each offset
+@pytest.mark.every_case
+@pytest.mark.parametrize(("program", "offset"), list(with_each_offset()))
+def test_is_hidden_wherever_it_stands_in_a_line(dump, program, offset):
     """With the text beside it; what comes before and after it stays."""
     redactor = Redactor([SECRET])
     text = dump("." * (BEFORE + offset) + SECRET + "!" * (AFTER + 40))
@@ -54,6 +67,7 @@ def test_is_hidden_wherever_it_stands_in_a_line(dump, offset):
         assert piece.encode().hex() not in rest
 
 
+@pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("size", [1, 7, 50])
 def test_is_hidden_in_pieces(dump, size):
     """A stream shows what the whole text would, however it is cut."""
@@ -64,6 +78,7 @@ def test_is_hidden_in_pieces(dump, size):
     assert "".join([*pieces, stream.flush()]) == redactor.text(text)
 
 
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_other_dumps_stay(dump):
     """Where no secret stands nothing is hidden, and no line is held back for ever."""
     text = dump("all of this is harmless, " * 10)

@@ -36,16 +36,17 @@ PEM = (
 FEW = 6
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("secret", SECRETS, ids=ascii)
-def test_a_secret_is_found_however_it_is_written(secret, way):
+def test_a_secret_is_found_however_it_is_written(secret, subtests):
     """Nothing of it is left, and what stands around it is."""
-    written = WAYS[way](secret)
-    text = Redactor([secret]).text(f"before {written} after")
-    assert text.startswith("before ") and text.endswith(" after") and MARK in text
-    frame, rest = f"before {WAYS[way]('')} after", text.replace(MARK, "")
-    # But what fills a group up
-    assert len(rest.replace("=", "")) <= len(frame) + FEW
+    redactor = Redactor([secret])
+    for way, write in WAYS.items():
+        with subtests.test(way):
+            text = redactor.text(f"before {write(secret)} after")
+            assert text.startswith("before ") and text.endswith(" after") and MARK in text
+            frame, rest = f"before {write('')} after", text.replace(MARK, "")
+            # But what fills a group up
+            assert len(rest.replace("=", "")) <= len(frame) + FEW
 
 
 class TestLines:
