@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
+from kernels import FORGET
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from test_runs.kernel import Kernel
@@ -34,18 +35,6 @@ RUN = [path for path in DOCUMENTS if path.parent != REFERENCE]
 RAISES = "raises"
 # Run by tests/peers, where the libraries are
 PEERS = "peers"
-FORGET = """
-%unload_ext toolbench
-from toolbench import history
-from toolbench.core.registry import default_registry
-from toolbench.runs.policy import policy
-history().clear()
-policy.reset()
-for name in list(default_registry):
-    default_registry.unregister(name)
-get_ipython().reset()
-"""
-"""A cell after which the next document finds the kernel as a new one."""
 READERS = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
 # Drawn; tried by doctest
 SHOWN_ONLY = {"mermaid", "pycon"}

@@ -1,7 +1,9 @@
 """Every test starts and ends without runs, records, presets and verdicts."""
 
+from contextlib import ExitStack
+
 import pytest
-from kernels import KERNELS, python_of
+from kernels import FORGET, KERNELS, python_of
 
 from test_runs.kernel import Kernel
 from toolbench.runs.background import active
@@ -16,12 +18,32 @@ def _clean(no_records):
         active.stop(run)
 
 
+@pytest.fixture(scope="session")
+def started():
+    """Gives the kernel of each version, which is started once and shared by all modules."""
+    kernels: dict[str, Kernel] = {}
+    with ExitStack() as ends:
+
+        def kernel_of(version):
+            if version not in kernels:
+                kernels[version] = ends.enter_context(Kernel(python_of(version)))
+            return kernels[version]
+
+        yield kernel_of
+
+
 @pytest.fixture(scope="module", params=KERNELS)
-def kernel(request):
-    """A real kernel, of each version, in which the module's `IN_A_KERNEL` ran."""
-    with Kernel(python_of(request.param)) as kernel:
-        kernel.run(request.module.IN_A_KERNEL)
-        yield kernel
+def kernel(request, started):
+    """A real kernel, of each version, in which the module's `IN_A_KERNEL` ran.
+
+    What that changes of toolbench itself, the module's `AFTERWARDS` undoes.
+    """
+    kernel = started(request.param)
+    kernel.run(FORGET)
+    kernel.run(request.module.IN_A_KERNEL)
+    yield kernel
+    kernel.run(getattr(request.module, "AFTERWARDS", ""))
+    kernel.states.clear()
 
 
 @pytest.fixture

@@ -242,6 +242,7 @@ async def nap() -> str:
 MAGIC = "print(get_ipython().run_line_magic('tool', 'bake {}').text)"
 
 
+@pytest.mark.slow
 class TestInAKernel:
     @pytest.mark.parametrize(
         "code",

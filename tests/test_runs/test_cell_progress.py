@@ -27,7 +27,7 @@ from toolbench.tools.ipython import IPythonTool
 from toolbench.mcp import MCPClient
 from toolbench.runs.progress import cell_progress
 
-cell_progress.SOON = 0
+soon, cell_progress.SOON = cell_progress.SOON, 0
 
 @tool
 def plain(seen: str) -> str:
@@ -69,6 +69,7 @@ async def far(seen: str, context: Context) -> str:
 client = MCPClient()
 far = client.connect("server", server).tool("far")
 """
+AFTERWARDS = "cell_progress.SOON = soon; client.sync_close()"
 
 
 def titled(title):
@@ -307,6 +308,7 @@ class TestARun:
         assert "hunter2" not in run.progress_state.message
 
 
+@pytest.mark.slow
 class TestInAKernel:
     @pytest.mark.parametrize("name", ["plain", "loop", "far"])
     @pytest.mark.parametrize(

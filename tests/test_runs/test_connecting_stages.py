@@ -3,13 +3,17 @@
 import shlex
 import sys
 
+import pytest
+
 from test_runs.test_cell_progress import EMPTY, drawn
 
+pytestmark = pytest.mark.slow
 IN_A_KERNEL = """
 %load_ext toolbench
 from toolbench.runs.progress import connecting_stages
-connecting_stages.SOON = 0
+soon, connecting_stages.SOON = connecting_stages.SOON, 0
 """
+AFTERWARDS = "connecting_stages.SOON = soon"
 SLOW_SERVER = """
 import sys
 from pathlib import Path

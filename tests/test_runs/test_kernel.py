@@ -3,6 +3,7 @@
 import pytest
 from kernels import TOOLS
 
+pytestmark = pytest.mark.slow
 IN_A_KERNEL = (
     TOOLS
     + """
@@ -32,6 +33,7 @@ def listened_to(parts, *args, **options):
 Parts.button = listened_to
 """
 )
+AFTERWARDS = "Parts.button = make"
 # ipykernel 7.4 answers on the thread a widget last spoke from; 7.0 to 7.3 on the front end's.
 FRONT_END_CHOOSES = """
 from ipykernel.comm.comm import BaseComm

@@ -6,6 +6,7 @@ import pytest
 
 from toolbench.redaction import MARK
 
+pytestmark = pytest.mark.slow
 SECRET = "hunter2-tHe_sEcret"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 KEY = "-----BEGIN KEY-----\n" + "\n".join(

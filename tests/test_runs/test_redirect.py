@@ -366,11 +366,12 @@ class TestInheriting:
 
 
 class TestTheInterpreter:
+    @pytest.mark.slow
     def test_lives_while_something_prints(self):
         """However often runs and cells begin and end beside a print, nothing is lost or freed."""
         script = Path(__file__).parents[2] / "scripts" / "stress.py"
         done = subprocess.run(
-            [sys.executable, str(script), "4"],
+            [sys.executable, str(script), "2"],
             capture_output=True,
             text=True,
             timeout=60,

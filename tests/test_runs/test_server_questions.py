@@ -38,6 +38,7 @@ from toolbench.widgets.panel import ToolPanel
 client = MCPClient(timeout=20)
 client.connect("curious", server, mode="legacy")
 """
+AFTERWARDS = "client.sync_close()"
 
 MAGIC = "get_ipython().run_line_magic('tool', 'greet {}').text"
 
@@ -116,6 +117,7 @@ def _nobody(prompt):
     raise EOFError
 
 
+@pytest.mark.slow
 class TestInAKernel:
     def test_a_magic_asks_in_the_cell(self, kernel):
         """`%tool` puts the server's question into the front end's input box."""
