@@ -1,4 +1,8 @@
-"""Servers that answer as real ones did, but for one answer; and what must hold after it."""
+"""Servers that answer as real ones did, but for one answer; and what must hold after it.
+
+Of all mutations a few are drawn, the same ones in each run; with `--cases 0` none is left out. One
+server takes many of them, each in a subtest of its own.
+"""
 
 import asyncio
 import json
@@ -8,6 +12,7 @@ import sys
 import threading
 from concurrent.futures import Future
 from pathlib import Path
+from random import Random
 from threading import Thread
 
 import pytest
@@ -26,6 +31,8 @@ LONG, SHORT = (
     90,
     0.2,
 )
+# Of the mutations of a server's answers, for each way to it
+DRAWN = 6
 NOT_OURS = re.compile(
     r"Traceback \(most|File \"|pydantic|validation error|input_value|\"jsonrpc\"|object at 0x"
 )
@@ -99,6 +106,18 @@ def no_loud_log(caplog):
     assert [record.getMessage() for record in caplog.records] == []
 
 
+@pytest.fixture
+def drawn(pytestconfig, request):
+    """A function that draws some of the mutations it is given, by name."""
+
+    def some_of(mutations):
+        if pytestconfig.getoption("--cases", 8) == 0 or len(mutations) <= DRAWN:
+            return mutations.items()
+        return Random(request.node.name).sample(list(mutations.items()), DRAWN)
+
+    return some_of
+
+
 @pytest.fixture(scope="module")
 def planned(tmp_path_factory):
     """A function that returns the session of a server, its plan, and the number of usual tasks.
@@ -126,6 +145,6 @@ def planned(tmp_path_factory):
 
         yield of
     patch.undo()
-    eventually(lambda: not any(map(is_running, children() - before)), LONG)
-    eventually(lambda: len(work()) <= tasks, LONG)
-    eventually(lambda: threading.active_count() <= threads + IDLE, LONG)
+    eventually(lambda: not any(map(is_running, children() - before)))
+    eventually(lambda: len(work()) <= tasks)
+    eventually(lambda: threading.active_count() <= threads + IDLE)

@@ -1,12 +1,6 @@
-"""Answers over HTTP and SSE are spoiled: taken, or refused in a sentence, and life goes on.
-
-Of all mutations a part is drawn, the same in each run; with `MUTATIONS=all` in the environment none is
-left out.
-"""
+"""Answers over HTTP and SSE are spoiled: taken, or refused in a sentence, and life goes on."""
 
 import json
-import os
-import random
 import threading
 from contextlib import ExitStack
 
@@ -38,11 +32,11 @@ from test_mcp.test_mutated_answers.mutations import (
 )
 from test_mcp.test_mutated_answers.real_answers import ERAS, REQUESTS
 from test_mcp.test_mutated_answers.test_requests import (
-    ENVELOPE,
     NO_ANSWER,
     PLACES,
     check_neighbour,
     is_failure,
+    mutations,
     request,
 )
 from toolbench.mcp import MCPClient
@@ -55,13 +49,14 @@ BROKEN = {
     *("events-compressed-and-not", "a-head-without-end", "a-status-of-two-digits"),
 }
 """Responses that are no HTTP, whatever their status is."""
-# Of the mutations of results, for each server and way
-DRAWN = 40
-
-
-def is_spoken(era, way):
-    """Whether servers of this *era* answer in this *way*: SSE is older than the newer protocol."""
-    return way != "sse" or era == "legacy"
+PATHS = [
+    (server, way)
+    for server in ANSWERS
+    for way in WAYS
+    # SSE is older than the newer protocol
+    if way != "sse" or server.startswith("legacy")
+]
+OF_A_SHOP = [(server, way) for server, way in PATHS if server.endswith("shop")]
 
 
 def is_taken(way, name):
@@ -71,83 +66,49 @@ def is_taken(way, name):
     return way == "sse" and text.startswith("HTTP/1.1 2") and not is_page
 
 
-def sample(cases, seed):
-    """Some of the *cases*, the same ones in each run."""
-    if os.environ.get("MUTATIONS") == "all" or len(cases) <= DRAWN:
-        return cases
-    return random.Random(seed).sample(cases, DRAWN)
+def results(server, way):
+    """The mutations of the results of a *server*, each with its method."""
+    return {
+        f"{method} {name}": (method, text)
+        for place, method in PLACES
+        if place == server
+        for name, text in mutations(server, method).items()
+    }
 
 
-def _case(server, way, method, name, plan):
-    name = f"{server}: {way} {method} {name}".replace(" ", "-")
-    return pytest.param(server, way, method, plan, id=name)
+def carriers(server, way):
+    """What can be odd about the lines, streams and responses of a shop, each with its method."""
+    plans = {}
+    for method in ("tools/call", "tools/list") if server.endswith("shop") else ():
+        result = ANSWERS[server][method]
+        odd = {name: carried(line, result) for name, line in LINES.items()}
+        if way != "json":
+            odd |= streams(json.dumps(result), STREAMS)
+        # A response is one, whatever was wanted
+        if way != "events":
+            odd |= {n: r for n, r in responses().items() if not is_taken(way, n)}
+        if way == "json":
+            odd |= streams(json.dumps(result), SILENT_STREAMS)
+        plans |= {f"{method} {name}": (method, plan) for name, plan in odd.items()}
+    return plans
 
 
-def _servers():
-    return [(s, w) for s in ANSWERS for w in WAYS if is_spoken(s.split()[0], w)]
+def silences(server, way):
+    """What a shop may answer to a call that is no answer, by name."""
+    result = ANSWERS[server]["tools/call"]
+    silent = {name: carried(line, result) for name, line in SILENT_LINES.items()}
+    return silent | {n: r for n, r in responses().items() if is_taken(way, n)}
 
 
-def results():
-    """Each server and way with mutations of the results of each request."""
-    for server, way in _servers():
-        cases = []
-        for place, method in PLACES:
-            if place != server:
-                continue
-            spared = () if method == "tools/call" else ENVELOPE
-            cases += [
-                _case(server, way, method, name, text)
-                for name, text in bodies(ANSWERS[server][method], 3).items()
-                if not name.startswith(spared)
-            ]
-        yield from sample(cases, f"{server} {way}")
-
-
-def carriers():
-    """Each server of a shop with what can be odd about lines, streams, and responses."""
-    for server, way in _servers():
-        if server.endswith("tasks"):
-            continue
-        for method in ("tools/call", "tools/list"):
-            result = ANSWERS[server][method]
-            plans = {n: carried(line, result) for n, line in LINES.items()}
-            if way != "json":
-                plans |= streams(json.dumps(result), STREAMS)
-            # A response is one, whatever was wanted
-            if way != "events":
-                plans |= {n: r for n, r in responses().items() if not is_taken(way, n)}
-            if way == "json":
-                plans |= streams(json.dumps(result), SILENT_STREAMS)
-            cases = [_case(server, way, method, *plan) for plan in plans.items()]
-            yield from sample(cases, f"{server} {way} {method}")
-
-
-def silences():
-    """Each server of a shop with answers to a call that are none."""
-    for server, way in _servers():
-        if server.endswith("shop"):
-            for name, line in SILENT_LINES.items():
-                text = carried(line, ANSWERS[server]["tools/call"])
-                yield _case(server, way, "tools/call", name, text)
-            for name, response in responses().items():
-                if is_taken(way, name):
-                    yield _case(server, way, "tools/call", name, response)
-
-
-def openings():
-    """Each way to connect with odd first answers."""
-    for server, way in _servers():
-        era, kind = server.split()
-        if kind == "shop":
-            method = OPENINGS[era]
-            result = ANSWERS[server][method]
-            plans = {n: r for n, r in responses().items() if not is_taken(way, n)}
-            plans |= bodies(result, 2)
-            plans |= {n: carried(line, result) for n, line in LINES.items()}
-            if way != "json":
-                plans |= streams(json.dumps(result), STREAMS)
-            cases = [_case(server, way, method, *plan) for plan in plans.items()]
-            yield from sample(cases, f"opening {server} {way}")
+def openings(server, way):
+    """Odd first answers of a shop, by name."""
+    result = ANSWERS[server][OPENINGS[server.split()[0]]]
+    plans = {n: r for n, r in responses().items() if not is_taken(way, n)}
+    plans |= bodies(result, 2)
+    plans |= {name: carried(line, result) for name, line in LINES.items()}
+    if way != "json":
+        plans |= streams(json.dumps(result), STREAMS)
+    return plans
 
 
 @pytest.fixture(scope="module")
@@ -174,9 +135,9 @@ def planned(tmp_path_factory):
 
         yield of
     patch.undo()
-    eventually(lambda: not any(map(is_running, children() - before)), LONG)
-    eventually(lambda: len(work()) <= tasks, LONG)
-    eventually(lambda: threading.active_count() <= threads + IDLE, LONG)
+    eventually(lambda: not any(map(is_running, children() - before)))
+    eventually(lambda: len(work()) <= tasks)
+    eventually(lambda: threading.active_count() <= threads + IDLE)
 
 
 def entry(serving, server, way):
@@ -186,45 +147,58 @@ def entry(serving, server, way):
     return {"url": serving.url(way), "transport": transport, "mode": mode}
 
 
-@pytest.mark.parametrize(("server", "way", "method", "plan"), [*results(), *carriers()])
-def test_a_spoiled_answer(planned, server, way, method, plan):
+# Each server and way has code of its own
+@pytest.mark.every_case
+@pytest.mark.parametrize(("server", "way"), PATHS)
+@pytest.mark.parametrize("spoiled", [results, carriers])
+def test_a_spoiled_answer(planned, drawn, subtests, spoiled, server, way):
     """It is taken or refused at once: no time limit has to end the wait."""
     session, serving, tasks = planned(server, way)
     session.call_seconds = LONG
-    serving.keep(**{method: plan})
-    try:
-        value = request(session, server, method)
-    finally:
-        serving.keep()
-    assert NO_ANSWER not in str(value).lower()
-    check_neighbour(session, server, tasks)
+    for name, (method, plan) in drawn(spoiled(server, way)):
+        with subtests.test(name):
+            serving.keep(**{method: plan})
+            try:
+                value = request(session, server, method)
+            finally:
+                serving.keep()
+            assert NO_ANSWER not in str(value).lower()
+            check_neighbour(session, server, tasks)
 
 
-@pytest.mark.parametrize(("server", "way", "method", "plan"), list(silences()))
-def test_no_answer_ends_the_wait(planned, server, way, method, plan):
+@pytest.mark.parametrize(("server", "way"), OF_A_SHOP)
+def test_no_answer_ends_the_wait(planned, drawn, subtests, server, way):
     """At the latest at the time limit; and the next call has its answer."""
     session, serving, tasks = planned(server, way)
-    serving.keep(**{method: plan})
-    session.call_seconds = SHORT
-    try:
-        value = request(session, server, method)
-    finally:
-        session.call_seconds = LONG
-        serving.keep()
-    if way == "sse":
-        assert value.is_error
-    check_neighbour(session, server, tasks)
+    for name, plan in drawn(silences(server, way)):
+        with subtests.test(name):
+            serving.keep(**{"tools/call": plan})
+            session.call_seconds = SHORT
+            try:
+                value = request(session, server, "tools/call")
+            finally:
+                session.call_seconds = LONG
+                serving.keep()
+            if way == "sse":
+                assert value.is_error
+            check_neighbour(session, server, tasks)
 
 
-@pytest.mark.parametrize(("server", "way", "method", "plan"), list(openings()))
-def test_a_spoiled_first_answer(server, way, method, plan):
+@pytest.mark.parametrize(("server", "way"), OF_A_SHOP)
+def test_a_spoiled_first_answer(drawn, subtests, server, way):
     """It connects, or a sentence says why not; no time limit has to end the wait."""
     tasks = len(work())
-    with answering(ANSWERS[server]) as serving, MCPClient(timeout=LONG) as client:
-        serving.keep(**{method: plan})
-        opened = outcome(client.connect, "s", entry(serving, server, way))
-        if not is_failure(opened):
-            assert opened.status == "connected"
-            repr(opened), opened.server_info, opened.capabilities
-        assert NO_ANSWER not in str(opened)
-    eventually(lambda: len(work()) <= tasks, LONG)
+    method = OPENINGS[server.split()[0]]
+    for name, plan in drawn(openings(server, way)):
+        with (
+            subtests.test(name),
+            answering(ANSWERS[server]) as serving,
+            MCPClient(timeout=LONG) as client,
+        ):
+            serving.keep(**{method: plan})
+            opened = outcome(client.connect, "s", entry(serving, server, way))
+            if not is_failure(opened):
+                assert opened.status == "connected"
+                repr(opened), opened.server_info, opened.capabilities
+            assert NO_ANSWER not in str(opened)
+        eventually(lambda: len(work()) <= tasks)
