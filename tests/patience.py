@@ -31,3 +31,9 @@ def eventually(condition, *, unless=None, what="it"):
         assert time.monotonic() < end, f"{what} did not come true in {PATIENCE:g} s"
         pause.wait(INTERVAL)
     return answer
+
+
+def join(thread):
+    """Wait until *thread* has ended; it fails the test if it does not."""
+    thread.join(PATIENCE)
+    assert not thread.is_alive(), f"{thread.name} did not end in {PATIENCE:g} s"

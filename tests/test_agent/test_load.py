@@ -1,6 +1,7 @@
 import threading
 
 import pytest
+from patience import join
 
 from test_agent.checks import check_answered, of
 from test_agent.scripts import add, call, calls, talk
@@ -29,7 +30,7 @@ def test_conversations_share_nothing(tmp_path):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        join(thread)
     assert reasons == dict.fromkeys(range(50), "answered")
     for n, c in enumerate(many):
         check_answered(c)

@@ -4,6 +4,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import PATIENCE
 
 from test_agent.checks import check_answered, check_sent, of, sent
 from test_agent.scripts import PROVIDERS, add, call, calls, calls_of, fail, talk
@@ -21,9 +22,6 @@ from toolbench.agent import (
 )
 from toolbench.errors import ModelError, ToolbenchError
 from toolbench.llm.models import Answer, ScriptedModel, Usage
-
-# Seconds: a test that waits so long has failed
-PATIENCE = 20
 
 
 class TestAStep:

@@ -3,7 +3,7 @@ import signal
 import threading
 
 import pytest
-from patience import eventually
+from patience import PATIENCE, eventually, join
 
 from test_agent.checks import check_answered, check_sent, of, sent
 from test_agent.scripts import add, call, calls, talk
@@ -25,9 +25,6 @@ from toolbench.errors import ToolbenchError
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import Answer as Reply
 from toolbench.runs.questions import answering
-
-# Seconds: a test that waits so long has failed
-PATIENCE = 20
 
 
 @tool
@@ -83,7 +80,7 @@ class TestPause:
         thread.start()
         assert begun.wait(PATIENCE)
         c.interrupt()
-        thread.join(PATIENCE)
+        join(thread)
         assert reasons == ["paused"]
         check_answered(c)
         assert history()[-1].state == "cancelled"
@@ -144,7 +141,7 @@ class TestPause:
             c.run()
         c.send_message("And this.")
         go_on.set()
-        thread.join(PATIENCE)
+        join(thread)
         assert [e.reason for e in of(c, StopEvent)] == ["answered"]
         assert len([e for e in of(c, MessageEvent) if e.source == "agent"]) == 2
 

@@ -2,6 +2,7 @@ import threading
 from contextlib import suppress
 
 import pytest
+from patience import PATIENCE
 
 from test_agent.checks import check_answered, of
 from test_agent.scripts import add, call, calls, talk
@@ -78,7 +79,7 @@ def test_a_delegate_spends_what_is_left():
 
 def test_delegates_side_by_side_have_one_limit_together():
     """What each spends counts at once, once: they take no more than what is left for all."""
-    barrier = threading.Barrier(2, timeout=20)
+    barrier = threading.Barrier(2, timeout=PATIENCE)
 
     def inner(messages, tools):
         with suppress(threading.BrokenBarrierError):

@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import get_args
 
 import pytest
+from patience import PATIENCE, join
 
 from test_agent.checks import check_answered, of, sent
 from test_agent.scripts import add, call, calls, talk
@@ -23,9 +24,6 @@ from toolbench.llm.models import PersonModel, ScriptedModel
 from toolbench.llm.models.function import FunctionModel
 from toolbench.runs.background import active
 from toolbench.runs.questions import Answer, answering
-
-# Seconds: a test that waits so long has failed
-PATIENCE = 20
 
 
 def noting(numbers):
@@ -92,8 +90,8 @@ def test_stop_ends_the_request_that_rates_a_call():
     thread.start()
     assert model.request_event.wait(PATIENCE)
     c.interrupt()
-    thread.join(PATIENCE)
-    assert not thread.is_alive() and numbers == []
+    join(thread)
+    assert numbers == []
     check_answered(c, waiting=1)
 
 
@@ -214,7 +212,7 @@ def test_stop_waits_for_no_tool(count):
     thread.start()
     assert begun.wait(PATIENCE)
     c.interrupt()
-    thread.join(PATIENCE)
+    join(thread)
     assert reasons == ["paused"]
     check_answered(c)
     assert [e for e in of(c, NoticeEvent) if "goes on in the background" in e.text]
@@ -249,7 +247,7 @@ def test_stop_ends_a_call_of_a_cell():
     stopper = threading.Thread(target=lambda: begun.wait(PATIENCE) and c.interrupt())
     stopper.start()
     assert c.run() == "paused"
-    stopper.join()
+    join(stopper)
     go_on.set()
     wait_for_runs()
     check_answered(c)
@@ -271,7 +269,7 @@ def unanswered(monkeypatch):
 
     def wait(prompt=""):
         is_asked.set()
-        for _ in range(PATIENCE * 100):
+        for _ in range(int(PATIENCE * 100)):
             never.wait(0.01)
         waited.append(prompt)
         raise EOFError
@@ -306,7 +304,7 @@ def test_stop_withdraws_the_question_of_a_tool(unanswered):
     c = talk([calls(call("germinate", {"days": 30})), "Done."], [germinate])
     thread = stop_when(unanswered, c)
     assert c.run() == "paused"
-    thread.join(PATIENCE)
+    join(thread)
     assert answers == ["cancel"]
     check_answered(c)
     assert c.run() == "answered"
@@ -333,7 +331,7 @@ def test_a_stopped_call_is_cancelled_wherever_it_is_told(unanswered, end, tmp_pa
     thread.start()
     with suppress(KeyboardInterrupt):
         c.run()
-    thread.join(PATIENCE)
+    join(thread)
     assert [record.state for record in history()] == ["cancelled"]
     c.save(tmp_path / "c.jsonl")
     loaded = Conversation.load(tmp_path / "c.jsonl", Agent(ScriptedModel(["On."]), []))
@@ -349,6 +347,6 @@ def test_stop_withdraws_the_question_to_a_person_who_is_the_model(unanswered):
     c = talk(PersonModel(), [add])
     thread = stop_when(unanswered, c)
     assert c.run() == "paused"
-    thread.join(PATIENCE)
+    join(thread)
     with answering({"text": "Five."}):
         assert c.run() == "answered"

@@ -7,10 +7,11 @@ from typing import Annotated
 import pytest
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
+from patience import PATIENCE, eventually
 from pydantic import Field
 from test_display.inert import problems
 from test_widgets.front import click
-from test_widgets.tooling import buttons, shown, until
+from test_widgets.tooling import buttons, shown
 
 from toolbench.llm.tokens import TokenCount
 from toolbench.mcp import MCPClient
@@ -40,7 +41,7 @@ def library() -> FastMCP:
 
 @pytest.fixture
 def session():
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         client.connect("library", library())
         yield client.servers["library"]
 
@@ -93,7 +94,7 @@ def test_shows_all_that_lint_says(tools):
     server = FastMCP("one")
     for name in names:
         server.tool(lambda: "x", name=name, description="Short.")
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         client.connect("one", server)
         review = review_of(client.servers["one"])
     html = review.to_html()
@@ -125,7 +126,7 @@ def reviewed(*tools):
     server = FastMCP("one")
     for tool in tools:
         server.add_tool(tool)
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         client.connect("one", server)
         return review_of(client.servers["one"])
 
@@ -179,9 +180,9 @@ def test_begins_its_card_with_the_counts_and_the_verdict(session):
 
 def test_is_asked_for_in_the_explorer():
     """The button beside a connected server shows the card."""
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         client.connect("library", library())
         explorer = Explorer(client, "library")
         click(buttons(explorer)["Should I use it?"])
-        until(lambda: "Should I use library?" in shown(explorer))
+        eventually(lambda: "Should I use library?" in shown(explorer))
         explorer.close()

@@ -9,9 +9,9 @@ from typing import Any, Self
 
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
+from patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 30
 
 
 class Kernel:
@@ -32,9 +32,9 @@ class Kernel:
         self._manager.start_kernel(env=environment | {"PYTHONPATH": path}, cwd=str(ROOT))
         self.client: BlockingKernelClient = self._manager.client()
         self.client.start_channels()
-        self.client.wait_for_ready(timeout=SECONDS)
+        self.client.wait_for_ready(timeout=PATIENCE)
         self.client.kernel_info()
-        info = self.client.get_shell_msg(timeout=SECONDS)["content"]
+        info = self.client.get_shell_msg(timeout=PATIENCE)["content"]
         self.has_subshells = "kernel subshells" in info.get("supported_features", ())
         return self
 
@@ -50,7 +50,7 @@ class Kernel:
         """What Kernel > Restart does."""
         self._manager.restart_kernel()
         self._subshell = None
-        self.client.wait_for_ready(timeout=SECONDS)
+        self.client.wait_for_ready(timeout=PATIENCE)
 
     def shut_down(self) -> None:
         """What Kernel > Shut Down does."""
@@ -69,9 +69,9 @@ class Kernel:
 
     def reply(self, request: str) -> dict[str, Any]:
         """Wait for the reply to a cell."""
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            message = self.client.get_shell_msg(timeout=SECONDS)
+            message = self.client.get_shell_msg(timeout=PATIENCE)
             if message["parent_header"].get("msg_id") == request:
                 content: dict[str, Any] = message["content"]
                 return content
@@ -88,7 +88,7 @@ class Kernel:
     def answer(self, code: str, answer: str) -> tuple[str, str]:
         """Run a cell that asks once, answer; return what it asked, and printed in the end."""
         request = self.start(code, stdin=True)
-        prompt = self.client.get_stdin_msg(timeout=SECONDS)["content"]["prompt"]
+        prompt = self.client.get_stdin_msg(timeout=PATIENCE)["content"]["prompt"]
         self.client.input(answer)
         assert self.reply(request)["status"] == "ok"
         self.listen_until(lambda: self.is_idle(request), "the cell is done")
@@ -160,7 +160,7 @@ class Kernel:
         if self._subshell is None:
             request = self.client.session.msg("create_subshell_request", {})
             self.client.control_channel.send(request)
-            reply = self.client.get_control_msg(timeout=SECONDS)
+            reply = self.client.get_control_msg(timeout=PATIENCE)
             self._subshell = reply["content"].get("subshell_id")
         return self._subshell
 
@@ -198,8 +198,8 @@ class Kernel:
 
     def listen_until(self, condition: Any, what: str) -> None:
         """Take in what arrives until *condition* holds."""
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + PATIENCE
         while not condition():
             if time.monotonic() > end:
-                raise TimeoutError(f"Waited {SECONDS} s until {what}.")
+                raise TimeoutError(f"Waited {PATIENCE} s until {what}.")
             self.listen(0.05)

@@ -7,11 +7,12 @@ from json import dumps
 import comm
 import ipywidgets
 import pytest
+from patience import eventually
 from pydantic import field_validator
 from shells import new_shell
 from test_serving.clients import call as by_a_client
 from test_widgets.front import Wire, click
-from test_widgets.tooling import buttons, finish, shown, until
+from test_widgets.tooling import buttons, finish, shown
 
 from toolbench import (
     Action,
@@ -141,7 +142,7 @@ def clicked(panel):
     """Click on Run; the form has looked at its value for its own sake before."""
     Counter.checks, before = 0, history()[-1:]
     click(buttons(panel)["Run"])
-    until(lambda: history()[-1:] != before)
+    eventually(lambda: history()[-1:] != before)
     finish(panel)
     return panel.result
 

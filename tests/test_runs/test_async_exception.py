@@ -2,6 +2,8 @@
 
 import threading
 
+from patience import join
+
 from toolbench.runs.cancellation.cancel_token import Interruptible
 
 
@@ -29,7 +31,7 @@ class TestBreakable:
                     work.end()
             undisturbed = sum(range(500))
             over.set()
-            striker.join()
+            join(striker)
             assert undisturbed == 124750
 
     def test_outside_work_does_nothing(self):
@@ -78,8 +80,7 @@ class TestBreakable:
 
         starter = threading.Thread(target=start_threads, daemon=True)
         starter.start()
-        starter.join(30)
-        assert not starter.is_alive()
+        join(starter)
         assert begun
 
 

@@ -6,6 +6,7 @@ from concurrent.futures import Future
 
 import pytest
 from kernels import TOOLS
+from patience import PATIENCE, join
 
 from test_runs import tools
 from toolbench import current_run, history, run_tool, tool
@@ -129,7 +130,7 @@ class TestInACell:
         monkeypatch.setattr("builtins.input", interrupted)
         with pytest.raises(KeyboardInterrupt):
             run_tool(patient)
-        assert cancel_event.wait(20)
+        assert cancel_event.wait(PATIENCE)
         assert history()[-1].state == "cancelled"
 
     def test_after_the_end_are_a_cancel(self, typing):
@@ -144,7 +145,7 @@ class TestInACell:
         run_tool(forgetful)
         run, loop = left
         late = asyncio.run_coroutine_threadsafe(run.ask_async("Really?"), loop)
-        assert late.result(20).action == "cancel"
+        assert late.result(PATIENCE).action == "cancel"
         assert threads == []
 
 
@@ -156,16 +157,16 @@ class TestInAPanel:
         def answer(question):
             threads.append(threading.current_thread())
             question_event.set()
-            return reply.result(20)
+            return reply.result(PATIENCE)
 
         waits = Run(ask_name, {}, source="button", asker=answer)
         thread = start(waits)
-        assert question_event.wait(20)
+        assert question_event.wait(PATIENCE)
         other = Run(nap, {}, source="button")
-        start(other).join(20)
+        join(start(other))
         assert (waits.state, other.state) == ("waiting", "ok")
         reply.set_result(Answer("accept", {"answer": "Ada"}))
-        thread.join(20)
+        join(thread)
         assert waits.observation.text == "Hello Ada."
         assert threads == [thread]
 
@@ -181,15 +182,15 @@ class TestInAPanel:
 
         run = Run(ask_name, {}, source="button", asker=never)
         thread = start(run)
-        assert question_event.wait(20)
+        assert question_event.wait(PATIENCE)
         active.stop(run)
-        thread.join(20)
+        join(thread)
         assert run.state == "cancelled"
 
     def test_that_nobody_answers_are_declined(self):
         """A run nobody looks at goes on with a decline."""
         run = Run(ask_name, {}, source="button")
-        start(run).join(20)
+        join(start(run))
         assert run.observation.text == "Nobody: decline."
 
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import psutil
 import pytest
+from patience import PATIENCE, join
 
 from test_runs import tools
 from toolbench import ToolExecutor, current_run, history, tool
@@ -26,9 +27,9 @@ class TestAsking:
         """A tool that listens ends by itself; what it returns is kept, and told to be partial."""
         steps = tools.Steps()
         run, _ = background(steps.tool)
-        assert steps.begun.wait(20)
+        assert steps.begun.wait(PATIENCE)
         active.stop(run)
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         assert steps.cancel_event.is_set()
         note = "[A person cancelled the run. The result above may be incomplete.]"
         text = f"stopped early\n{note}"
@@ -40,12 +41,12 @@ class TestAsking:
         """A coroutine is cancelled at its `await`; it was part of the run until then."""
         waiter = tools.Waiter()
         run, _ = background(waiter.tool)
-        assert waiter.begun.wait(20)
+        assert waiter.begun.wait(PATIENCE)
         assert run.output.text == "waiting\n"
         assert run.progress_state.value == 1
         active.stop(run)
-        assert waiter.cancelled.wait(20)
-        assert run.done.wait(20)
+        assert waiter.cancelled.wait(PATIENCE)
+        assert run.done.wait(PATIENCE)
         assert run.state == "cancelled"
 
     def test_leaves_other_runs_of_the_executor_alone(self):
@@ -57,8 +58,8 @@ class TestAsking:
             def __call__(self, action, conversation=None):
                 stopped = threading.Event()
                 current_run().on_cancel(stopped.set)
-                begun.wait(20)
-                assert stopped.wait(20)
+                begun.wait(PATIENCE)
+                assert stopped.wait(PATIENCE)
 
             def interrupt(self):
                 interrupted.set()
@@ -66,13 +67,13 @@ class TestAsking:
         shared = tools.add.set_executor(Shared())
         one, _ = background(shared, {"a": 1})
         other, _ = background(shared, {"a": 2})
-        begun.wait(20)
+        begun.wait(PATIENCE)
         active.stop(one)
-        assert one.done.wait(20)
+        assert one.done.wait(PATIENCE)
         assert not interrupted.is_set()
         assert not other.done.is_set()
         active.stop(other)
-        assert other.done.wait(20)
+        assert other.done.wait(PATIENCE)
 
     def test_tells_an_executor_that_has_no_callback(self):
         """`interrupt()` is called at once where the run registered nothing."""
@@ -83,26 +84,26 @@ class TestAsking:
 
             def __call__(self, action, conversation=None):
                 self.begun.set()
-                assert self.stop.wait(20)
+                assert self.stop.wait(PATIENCE)
 
             def interrupt(self):
                 self.stop.set()
 
         executor = Interruptible()
         run, _ = background(tools.add.set_executor(executor), {"a": 1})
-        assert executor.begun.wait(20)
+        assert executor.begun.wait(PATIENCE)
         active.stop(run)
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         assert run.state == "cancelled"
 
     def test_survives_bad_callbacks(self):
         """A callback that fails is noted; the others are called."""
         steps = tools.Steps()
         run, _ = background(steps.tool)
-        assert steps.begun.wait(20)
+        assert steps.begun.wait(PATIENCE)
         run.on_cancel(lambda: 1 / 0)
         active.stop(run)
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         assert steps.cancel_event.is_set()
 
     def test_is_heard_at_once_by_who_registers_late(self):
@@ -131,7 +132,7 @@ class TestAsking:
     def test_of_a_finished_run_changes_nothing(self):
         """Cancelling what is over is fine."""
         run, _ = background(tools.add, {"a": 1})
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         active.stop(run)
         assert run.state == "ok"
 
@@ -154,10 +155,10 @@ class TestAsking:
 
         run = Run(asking, {}, source="button", asker=never)
         start(run)
-        assert question_event.wait(20)
+        assert question_event.wait(PATIENCE)
         assert run.state == "waiting"
         active.stop(run)
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         assert answers == [("cancel", "stopping")]
 
 
@@ -166,10 +167,10 @@ class TestInsisting:
         """A loop that never looks is broken off."""
         spinner = tools.Spinner()
         run, thread = background(spinner.tool)
-        assert spinner.begun.wait(20)
+        assert spinner.begun.wait(PATIENCE)
         active.stop(run)
-        assert run.done.wait(20)
-        thread.join(20)
+        assert run.done.wait(PATIENCE)
+        join(thread)
         assert run.state == "cancelled"
 
     def test_is_repeated(self, impatient):
@@ -188,9 +189,9 @@ class TestInsisting:
                     caught.append(type(error))
 
         run, _ = background(stubborn)
-        assert begun.wait(20)
+        assert begun.wait(PATIENCE)
         active.stop(run)
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         assert caught == [RunCancelled] * 3
         assert run.state == "cancelled"
 
@@ -208,15 +209,15 @@ class TestInsisting:
                 pass
 
         run, _ = background(block)
-        assert begun.wait(20)
+        assert begun.wait(PATIENCE)
         active.stop(run)
         assert run.state == "stopping"
         given_up = threading.Event()
         monkeypatch.setattr(run, "give_up", given_up.set)
-        assert given_up.wait(20)
+        assert given_up.wait(PATIENCE)
         assert run.state == "stopping"
         blocked.release()
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         assert run.state == "cancelled"
 
     @pytest.mark.parametrize("in_a_thread", [True, False])
@@ -237,9 +238,9 @@ class TestInsisting:
                 return process.wait()
 
         run, _ = background(_in_a_thread(work) if in_a_thread else work)
-        assert started.wait(20)
+        assert started.wait(PATIENCE)
         active.stop(run)
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         assert all(map(_is_gone, processes))
 
     def test_leaves_processes_of_others_alone(self, impatient):
@@ -247,9 +248,9 @@ class TestInsisting:
         spinner = tools.Spinner()
         with subprocess.Popen(["sleep", "300"]) as mine:
             run, _ = background(spinner.tool)
-            assert spinner.begun.wait(20)
+            assert spinner.begun.wait(PATIENCE)
             active.stop(run)
-            assert run.done.wait(20)
+            assert run.done.wait(PATIENCE)
             assert mine.poll() is None
             mine.kill()
 
@@ -264,12 +265,12 @@ class TestInsisting:
                     pass
 
             def interrupt(self):
-                hang.wait(20)
+                assert hang.wait(PATIENCE)
 
         run, _ = background(tools.add.set_executor(Hanging()), {"a": 1})
-        assert begun.wait(20)
+        assert begun.wait(PATIENCE)
         active.stop(run)
-        assert run.done.wait(10)
+        assert run.done.wait(PATIENCE)
         hang.set()
 
 
@@ -288,7 +289,7 @@ def _in_a_thread(inner):
         result = []
         thread = threading.Thread(target=lambda: result.append(inner.execute({})))
         thread.start()
-        thread.join()
+        join(thread)
         return result[0].text
 
     return threaded
@@ -311,7 +312,7 @@ class TestTimeLimit:
         steps = tools.Steps()
         run = Run(steps.tool, {}, source="button")
         start(run, timeout=0.05)
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         assert (run.state, run.reason) == ("cancelled", "timed out after 0.05 s")
 
     def test_breaks_off_a_run_in_a_cell_too(self, impatient):
@@ -345,8 +346,7 @@ class TestTimeLimit:
         perform(Run(tools.add, {"a": 1}, source="magic"), timeout=60)
         clocks = [t for t in threading.enumerate() if isinstance(t, threading.Timer)]
         for clock in clocks:
-            clock.join(20)
-            assert not clock.is_alive()
+            join(clock)
         assert history()[-1].state == "ok"
 
 
@@ -362,7 +362,7 @@ class TestRunsInRuns:
 
         outer = tools.Outer(inner)
         run, _ = background(outer.tool, asker=lambda question: Answer("accept", {"answer": "Ada"}))
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         assert run.output.text == "from inside\n"
         assert run.observation.text == "inner: told Ada"
         assert [record.tool for record in history()] == ["inner", "outer"]
@@ -371,18 +371,18 @@ class TestRunsInRuns:
         """Cancelling the outer run tells the inner one, and both end as cancelled."""
         steps = tools.Steps()
         run, _ = background(tools.Outer(steps.tool).tool)
-        assert steps.begun.wait(20)
+        assert steps.begun.wait(PATIENCE)
         active.stop(run)
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         assert {record.state for record in history()} == {"cancelled"}
 
     def test_are_broken_off_with_it(self, impatient):
         """A strike goes through the inner run: the outer one does not go on with its result."""
         spinner = tools.Spinner()
         run, _ = background(tools.Outer(spinner.tool).tool)
-        assert spinner.begun.wait(20)
+        assert spinner.begun.wait(PATIENCE)
         active.stop(run)
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         assert (run.state, run.observation.text) == (
             "cancelled",
             "A person cancelled the run.",

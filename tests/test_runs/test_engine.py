@@ -4,6 +4,7 @@ from asyncio import CancelledError
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE, join
 
 import toolbench
 from test_runs import tools
@@ -58,7 +59,7 @@ class TestBackground:
     def test_ends_with_the_observation(self):
         """A background run ends as ok, with what the tool returned."""
         run, _ = background(tools.add, {"a": 1})
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         assert (run.state, run.observation.result) == ("ok", 2)
 
     @pytest.mark.parametrize("error", [OSError("no view"), SystemExit(1)], ids=repr)
@@ -71,7 +72,7 @@ class TestBackground:
 
         run = Run(tools.add, {"a": 1}, source="button")
         thread = start(run, then=fails)
-        thread.join(20)
+        join(thread)
         assert (run.state, len(active)) == ("ok", 0)
         assert type(error).__name__ in run.output.text
         assert "raise error" in run.output.text
@@ -99,7 +100,7 @@ class TestWhateverIsRaised:
             raise error
 
         run, thread = background(tools.add.set_executor(raising), {"a": 1})
-        thread.join(20)
+        join(thread)
         assert run.done.is_set()
         assert run.state == "error"
         assert run.observation.text.startswith(type(error).__name__)
@@ -112,7 +113,7 @@ class TestWhateverIsRaised:
             raise KeyboardInterrupt
 
         run, thread = background(tools.add.set_executor(raising), {"a": 1})
-        thread.join(20)
+        join(thread)
         assert run.state == "error"
 
     def test_of_another_tool_is_not_blamed_on_the_arguments(self):
@@ -124,7 +125,7 @@ class TestWhateverIsRaised:
             return tools.add({"a": "many"})
 
         run, thread = background(outer)
-        thread.join(20)
+        join(thread)
         assert run.problems == ()
         assert "many" in run.observation.text
         assert run.traceback
@@ -136,7 +137,7 @@ class TestWhateverIsRaised:
         namespace = {}
         exec(code, namespace)
         run, thread = background(tools.add.set_executor(namespace["f"]), {"a": 1})
-        thread.join(20)
+        join(thread)
         assert "ZeroDivisionError" in run.traceback
         assert "tools/x.py" in run.traceback
 
@@ -294,11 +295,11 @@ class TestLeavingNothingBehind:
     @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists a process's open files")
     def test_a_thousand_runs(self):
         """1,000 runs one after another leave no thread and no open file."""
-        background(tools.talk)[1].join(20)
+        join(background(tools.talk)[1])
         threads, files = threading.active_count(), _open_files()
         for n in range(1_000):
             _, thread = background(tools.add, {"a": n})
-            thread.join(20)
+            join(thread)
         assert threading.active_count() == threads
         assert _open_files() == files
         assert len(active) == 0
@@ -311,13 +312,13 @@ class TestLeavingNothingBehind:
         @tool
         def meet(n: int) -> int:
             """Wait for the others."""
-            together.wait(60)
+            together.wait(PATIENCE)
             print(n)
             return n
 
         started = [background(meet, {"n": n}) for n in range(50)]
         for n, (run, thread) in enumerate(started):
-            thread.join(60)
+            join(thread)
             assert (run.state, run.observation.text) == ("ok", str(n))
             assert run.output.text == f"{n}\n"
         assert len(active) == 0

@@ -5,6 +5,7 @@ import sqlite3
 from threading import Thread
 
 import pytest
+from patience import join
 
 from toolbench import run_tool, tool
 from toolbench.runs.output.exception_text import sentence_of
@@ -51,7 +52,7 @@ def test_a_connection_of_another_thread_says_where_to_open_it():
 
     thread = Thread(target=use)
     thread.start()
-    thread.join(10)
+    join(thread)
     connection.close()
     [text] = texts
     assert "created in a thread" in text

@@ -5,6 +5,7 @@ import tracemalloc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import join
 
 from toolbench.runs.output.output import RICH_LIMIT, Output
 
@@ -67,8 +68,7 @@ class TestOutput:
 
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
-        thread.join(20)
-        assert not thread.is_alive()
+        join(thread)
         assert output.text == "firs\n… 7 characters left out …\nords"
 
 

@@ -3,6 +3,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from patience import PATIENCE
 
 from test_runs import tools
 from toolbench import (
@@ -26,9 +27,6 @@ from toolbench.runs.questions import answering
 from toolbench.runs.run import Run
 
 [FINISH], [THINK] = FinishTool.create(), ThinkTool.create()
-
-# Seconds: a test that waits so long has failed
-PATIENCE = 20
 
 
 class UseAction(Action):

@@ -2,9 +2,10 @@
 
 import pytest
 from ipywidgets import Checkbox
+from patience import eventually
 from test_widgets.conftest import wire  # noqa: F401 - panels talk to it
 from test_widgets.front import click, named, receive
-from test_widgets.tooling import buttons, finish, shown, until
+from test_widgets.tooling import buttons, finish, shown
 
 from toolbench import ToolAnnotations, history
 from toolbench.mcp import create_mcp_tools
@@ -85,7 +86,7 @@ class TestUndeclared:
         before = client["drop"]
         by_magic(before, person)
         shop.answer("drop", "dropped", **change)
-        until(lambda: client["drop"] is not before)
+        eventually(lambda: client["drop"] is not before)
         by_magic(client["drop"], person)
         by_magic(client["drop"], person)
         assert ["changed" in question for question in person.questions] == [False, True]
@@ -170,13 +171,13 @@ class TestUndeclared:
         panel = ToolPanel(client["drop"])
         assert "undeclared" in shown(panel)
         click(buttons(panel)["Run"])
-        until(lambda: "Drop" in buttons(panel))
+        eventually(lambda: "Drop" in buttons(panel))
         receive(named(panel, REMEMBER, Checkbox), value=False)
         click(buttons(panel)["Drop"])
         finish(panel)
         assert panel.result.text == "dropped"
         click(buttons(panel)["Run"])
-        until(lambda: "Drop" in buttons(panel))
+        eventually(lambda: "Drop" in buttons(panel))
         click(buttons(panel)["Drop"])
         finish(panel)
         panel.run()

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 import pytest
+from patience import PATIENCE
 
 from test_runs import tools
 from toolbench import current_run, run_tool, tool
@@ -55,7 +56,7 @@ class TestPresets:
         run = Run(tools.ask_name, {}, source="button", asker=lambda question: 1 / 0)
         with answering({"name": "Ada"}):
             start(run)
-            assert run.done.wait(20)
+            assert run.done.wait(PATIENCE)
         assert run.observation.text == "Hello Ada."
 
     def test_that_do_not_fit_are_an_error(self):

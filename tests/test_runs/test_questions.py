@@ -5,6 +5,7 @@ import threading
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import PATIENCE, join
 
 from test_runs import tools
 from toolbench import current_run, run_tool, tool
@@ -327,14 +328,14 @@ class TestAsking:
             target=lambda: texts.append(perform(run_here(tools.ask_name, {})).text)
         )
         thread.start()
-        thread.join(20)
+        join(thread)
         assert (texts, prompts) == (["Nobody: decline."], [])
 
     def test_is_declined_in_a_background_run_without_anybody(self):
         """A background run nobody looks at goes on with a decline."""
         run = Run(tools.ask_name, {}, source="button")
         start(run)
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         assert run.observation.text == "Nobody: decline."
 
     def test_outside_a_run_finds_nobody(self):

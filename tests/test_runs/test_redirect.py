@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from patience import PATIENCE, join
 
 from test_runs import tools
 from toolbench import current_run, tool
@@ -38,7 +39,7 @@ class TestOutput:
     def test_is_kept_in_order(self):
         """What the tool and threads it starts print belongs to the run, in order."""
         run, _ = background(tools.talk)
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         expected = "printed\ncomplained\nprinted in a thread\ninfo: logged\n"
         assert run.output.text == expected
 
@@ -48,11 +49,11 @@ class TestOutput:
         monkeypatch.setattr(sys, "stdout", mine)
         steps = tools.Steps()
         run, thread = background(steps.tool)
-        assert steps.begun.wait(20)
+        assert steps.begun.wait(PATIENCE)
         assert sys.stdout is mine
         print("from a cell")
         steps.go_on.set()
-        thread.join(20)
+        join(thread)
         assert mine.getvalue() == "from a cell\n"
         assert sys.stdout is mine
         assert not {"write", "isatty"} & set(vars(mine))
@@ -66,12 +67,12 @@ class TestOutput:
         def count(name: str) -> None:
             """Print a hundred lines, in step with another."""
             for n in range(100):
-                turn.wait(20)
+                turn.wait(PATIENCE)
                 print(name, n)
 
         runs = [background(count, {"name": name})[0] for name in ("a", "b")]
         for run, name in zip(runs, ("a", "b"), strict=True):
-            assert run.done.wait(20)
+            assert run.done.wait(PATIENCE)
             assert run.output.text == "".join(f"{name} {n}\n" for n in range(100))
 
     def test_from_many_threads_loses_nothing(self):
@@ -90,10 +91,10 @@ class TestOutput:
             for thread in threads:
                 thread.start()
             for thread in threads:
-                thread.join()
+                join(thread)
 
         run, _ = background(flood)
-        assert run.done.wait(60)
+        assert run.done.wait(PATIENCE)
         lines = run.output.text.splitlines()
         assert sorted(lines) == sorted(f"{i}-{n}" for i in range(8) for n in range(600))
         assert run.version >= 2 * 8 * 600
@@ -102,11 +103,11 @@ class TestOutput:
         """A stream put over ours in the meantime is left alone."""
         steps = tools.Steps()
         _, thread = background(steps.tool)
-        assert steps.begun.wait(20)
+        assert steps.begun.wait(PATIENCE)
         theirs = StringIO()
         monkeypatch.setattr(sys, "stdout", theirs)
         steps.go_on.set()
-        thread.join(20)
+        join(thread)
         assert sys.stdout is theirs
 
     def test_survives_somebody_who_wraps_the_streams(self, monkeypatch):
@@ -115,14 +116,14 @@ class TestOutput:
         monkeypatch.setattr(sys, "stdout", mine)
         steps = tools.Steps()
         _, thread = background(steps.tool)
-        assert steps.begun.wait(20)
+        assert steps.begun.wait(PATIENCE)
         before = mine.write
         mine.write = lambda text: before(text.upper())
         steps.go_on.set()
-        thread.join(20)
+        join(thread)
         print("after")
         run, thread = background(tools.talk)
-        thread.join(20)
+        join(thread)
         print("after that")
         assert mine.getvalue() == "AFTER\nAFTER THAT\n"
         assert run.output.text.startswith("printed\n")
@@ -147,11 +148,11 @@ class TestOutput:
                 text = executor(IPythonAction(code=code)).text
                 thread = shell.user_ns["thread"]
                 over.set()
-                thread.join(20)
+                join(thread)
             return text
 
         run, thread = background(outer)
-        thread.join(20)
+        join(thread)
         assert run.observation.text == "in"
         assert run.output.text == "before\nlate\n"
 
@@ -159,20 +160,20 @@ class TestOutput:
         """A run that a captured cell begins keeps its output when that cell is over."""
         screen = StringIO()
         monkeypatch.setattr(sys, "stdout", screen)
-        background(tools.add, {"a": 1})[1].join(20)
+        join(background(tools.add, {"a": 1})[1])
         go_on = threading.Event()
 
         @tool
         def late() -> None:
             """Print and display when the cell is over."""
-            go_on.wait(20)
+            assert go_on.wait(PATIENCE)
             print("late")
             tools.display({"text/plain": "shown"}, raw=True)
 
         with capture_output() as outside:
             run, thread = background(late)
         go_on.set()
-        thread.join(20)
+        join(thread)
         assert run.output.text == "late\nshown\n"
         assert (screen.getvalue(), outside.stdout, outside.outputs) == ("", "", [])
 
@@ -188,7 +189,7 @@ class TestOutput:
             return sys.stdout.isatty()
 
         run, thread = background(ask)
-        thread.join(20)
+        join(thread)
         assert run.observation.result is False
         assert sys.stdout.isatty()
 
@@ -205,7 +206,7 @@ class TestOutput:
         with (tmp_path / "out").open("w+", encoding="latin-1") as real:
             with redirect_stdout(real):
                 run, thread = background(look)
-                thread.join(20)
+                join(thread)
             assert (tmp_path / "out").read_text() == "hello\n"
         assert run.observation.result == ["latin-1", "strict", False]
         assert run.output.text == "a\nb\n"
@@ -217,7 +218,7 @@ class TestLogs:
         with warnings.catch_warnings():
             warnings.simplefilter("always")
             run, thread = background(tools.warn)
-            thread.join(20)
+            join(thread)
         assert "warning: UserWarning: soon gone" in run.output.text
         assert "warning: a.library: low on memory" in run.output.text
 
@@ -232,7 +233,7 @@ class TestLogs:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 run, thread = background(tools.warn)
-                thread.join(20)
+                join(thread)
             logging.getLogger("cell").warning("mine")
         finally:
             root.removeHandler(handler)
@@ -252,7 +253,7 @@ class TestLogs:
                 logging.getLogger("a.library").exception("not saved")
 
         run, thread = background(log)
-        thread.join(20)
+        join(thread)
         assert run.output.text.startswith("error: a.library: not saved\nTraceback ")
         assert 'raise OSError("disk full")' in run.output.text
 
@@ -268,7 +269,7 @@ class TestLogs:
             return "done"
 
         run, thread = background(log)
-        thread.join(20)
+        join(thread)
         assert (run.state, run.observation.text) == ("ok", "done")
         assert "Arguments: ('three',)" in run.output.text
 
@@ -289,7 +290,7 @@ class TestLogs:
                 warnings.showwarning(*warning, file=where, line="1 / 0")
 
         run, thread = background(show)
-        thread.join(20)
+        join(thread)
         assert run.output.text == "warning: UserWarning: soon\n"
         assert file.getvalue() == "f:1 soon 1 / 0"
 
@@ -299,7 +300,7 @@ class TestDisplay:
         """What is displayed, in threads too, is kept as safe HTML; an update replaces it."""
         with capture_output() as outside:
             run, thread = background(tools.show)
-            thread.join(20)
+            join(thread)
         html = [c.html for c in run.output.chunks() if c.stream == "display"]
         assert len(html) == 3
         assert "<strong>bold</strong>" in html[0]
@@ -314,10 +315,10 @@ class TestDisplay:
         steps = tools.Steps()
         with capture_output() as outside:
             run, thread = background(steps.tool)
-            assert steps.begun.wait(20)
+            assert steps.begun.wait(PATIENCE)
             tools.display({"text/plain": "mine"}, raw=True)
             steps.go_on.set()
-            thread.join(20)
+            join(thread)
         assert run.output.text == ""
         assert [output.data for output in outside.outputs] == [{"text/plain": "mine"}]
 
@@ -342,12 +343,12 @@ class TestInheriting:
         before, streams = called(), (sys.stdout, sys.stderr)
         first, second = tools.Steps(), tools.Steps()
         threads = [background(steps.tool)[1] for steps in (first, second)]
-        assert first.begun.wait(20)
-        assert second.begun.wait(20)
+        assert first.begun.wait(PATIENCE)
+        assert second.begun.wait(PATIENCE)
         assert all(map(is_not, called(), before))
         for steps, thread in zip((first, second), threads, strict=True):
             steps.go_on.set()
-            thread.join(20)
+            join(thread)
         assert all(map(is_, called(), before))
         assert (sys.stdout, sys.stderr) == streams
 
@@ -361,7 +362,7 @@ class TestInheriting:
                 list(pool.map(print, range(20)))
 
         run, _ = background(pooled)
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         assert sorted(run.output.text.split(), key=int) == list(map(str, range(20)))
 
 
@@ -374,7 +375,7 @@ class TestTheInterpreter:
             [sys.executable, str(script), "2"],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
         assert (done.returncode, done.stderr) == (0, "")
@@ -386,7 +387,7 @@ class TestSecrets:
         """A secret argument the tool prints, displays or raises is hidden for people."""
         arguments = {"user": "nobody", "password": "hunter2!"}
         run, thread = background(tools.unlock, arguments)
-        thread.join(20)
+        join(thread)
         assert run.state == "error"
         text = run.output.text + run.traceback + run.observation.text
         assert "hunter2" not in text

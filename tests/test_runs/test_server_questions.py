@@ -5,6 +5,7 @@ from threading import current_thread
 import pytest
 from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import ToolAnnotations
+from patience import PATIENCE, join
 from pydantic import BaseModel
 
 from toolbench import history, run_tool, tool
@@ -58,7 +59,7 @@ def greet():
         accepted = answer.action == "accept"
         return f"Hello {answer.data.name}." if accepted else answer.action
 
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         yield client.connect("curious", server, mode="legacy").tool("greet")
 
 
@@ -86,7 +87,7 @@ class TestQuestions:
             return Answer("accept", {"name": "Ada"})
 
         run = Run(greet, {}, source="button", asker=answer)
-        start(run).join(20)
+        join(start(run))
         assert run.observation.text == "Hello Ada."
         assert questions == ["Server 'curious' asks: What is your name?"]
         assert history()[-1].state == "ok"

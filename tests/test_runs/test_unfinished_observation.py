@@ -3,9 +3,10 @@
 from threading import Event
 
 import pytest
+from patience import PATIENCE, eventually
 from test_widgets.conftest import wire  # noqa: F401 - panels talk to it
 from test_widgets.front import click
-from test_widgets.tooling import buttons, finish, shown, until
+from test_widgets.tooling import buttons, finish, shown
 
 from test_runs.tools import Steps
 from toolbench import Observation, ToolDefinition, history, tool
@@ -59,7 +60,7 @@ def cancelled():
     run = Run(steps.tool, {}, source="button")
     run.wants_cancel("cancelled")
     start(run)
-    assert run.done.wait(20)
+    assert run.done.wait(PATIENCE)
     return run
 
 
@@ -87,7 +88,7 @@ def late():
     steps = Steps()
     run = Run(steps.tool, {}, source="button")
     start(run, timeout=0.05)
-    assert run.done.wait(20)
+    assert run.done.wait(PATIENCE)
     return run
 
 
@@ -99,15 +100,15 @@ def run_of_a_server(interrupt):
     def wait() -> str:
         """Wait."""
         begun.set()
-        over.wait(20)
+        assert over.wait(PATIENCE)
         return "too late"
 
     with MCPClient() as client:
         run = Run(client.connect("slow", server).tool("wait"), {}, source="button")
         start(run, confirm=False)
-        assert begun.wait(20)
+        assert begun.wait(PATIENCE)
         interrupt(run)
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         over.set()
     return run
 
@@ -198,7 +199,7 @@ class TestNoCrash:
         """A click that is answered with a no."""
         panel = ToolPanel(erase, {"path": "a"})
         click(buttons(panel)["Run"])
-        until(lambda: "Keep it" in buttons(panel))
+        eventually(lambda: "Keep it" in buttons(panel))
         click(buttons(panel)["Keep it"])
         finish(panel)
         assert "You declined; erase was not run." in shown(panel)

@@ -8,6 +8,7 @@ import threading
 import warnings
 
 from IPython.display import HTML, Markdown, display
+from patience import PATIENCE, join
 from pydantic import SecretStr
 
 from toolbench import ToolDefinition, current_run, run_tool, tool
@@ -32,7 +33,7 @@ def talk() -> str:
     print("complained", file=sys.stderr)
     thread = threading.Thread(target=print, args=("printed in a thread",))
     thread.start()
-    thread.join()
+    join(thread)
     current_run().log("logged")
     return "talked"
 
@@ -61,7 +62,7 @@ class Steps:
             run.on_cancel(self.go_on.set)
             run.progress(1, 2, "waiting")
             self.begun.set()
-            assert self.go_on.wait(20)
+            assert self.go_on.wait(PATIENCE)
             return "stopped early" if run.cancelled else "finished"
 
         self.tool = steps
@@ -146,7 +147,7 @@ def show() -> str:
     handle.update(Markdown("*second*"))
     thread = threading.Thread(target=display, args=(HTML("<i>thread</i>"),))
     thread.start()
-    thread.join()
+    join(thread)
     return "shown"
 
 

@@ -1,7 +1,9 @@
 """What a person does with the lists of the explorer."""
 
+from patience import eventually
+
 from test_widgets.front import click, listing, only, pick, receive
-from test_widgets.tooling import buttons, until
+from test_widgets.tooling import buttons
 from toolbench.widgets.panel import ToolPanel
 
 LISTS = ("Tools", "Resources", "Prompts")
@@ -18,7 +20,7 @@ def go(explorer, title):
 
 def listed(pane):
     """Wait until a pane has its list, and return the lines."""
-    until(lambda: listing(pane) and listing(pane).options)
+    eventually(lambda: listing(pane) and listing(pane).options)
     return list(listing(pane).options)
 
 
@@ -40,5 +42,5 @@ def open_panel(pane):
 
 def press(pane, label):
     """Press a button of what a pane shows of its item, once it is there."""
-    until(lambda: label in buttons(pane.detail))
+    eventually(lambda: label in buttons(pane.detail))
     click(buttons(pane.detail)[label])

@@ -2,6 +2,8 @@
 
 from threading import Event
 
+from patience import PATIENCE
+
 from toolbench import Observation, current_run, tool
 
 SIZE = {
@@ -58,7 +60,7 @@ def verbose() -> str:
     for number in range(20):
         print(f"<b>line {number}</b>")
     current_run().on_cancel(go_on.set)
-    go_on.wait(30)
+    assert go_on.wait(PATIENCE)
     return "late"
 
 
@@ -67,5 +69,5 @@ def slow() -> str:
     """Take long."""
     current_run().on_cancel(go_on.set)
     begun.set()
-    go_on.wait(30)
+    assert go_on.wait(PATIENCE)
     return "late"

@@ -2,10 +2,11 @@
 
 import pytest
 from fastmcp import FastMCP
+from patience import PATIENCE, eventually
 
 from test_widgets.front import click
 from test_widgets.panes import choose, go, press
-from test_widgets.tooling import buttons, shown, until
+from test_widgets.tooling import buttons, shown
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
 from toolbench.widgets.kit.ticker import ticker
@@ -36,7 +37,7 @@ def weather(csp):
 def pane():
     """A function that opens the tool of a server with an app that declares *csp*."""
     opened = []
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
 
         def open_tool(csp):
             client.connect("weather", weather(csp))
@@ -49,7 +50,7 @@ def pane():
         yield open_tool
         for explorer in opened:
             explorer.close()
-        assert ticker.wait_idle(20)
+        assert ticker.wait_idle(PATIENCE)
 
 
 def test_is_allowed_by_a_button_for_one_preview(pane):
@@ -57,14 +58,14 @@ def test_is_allowed_by_a_button_for_one_preview(pane):
     pane = pane({"connectDomains": [API], "resourceDomains": [CDN]})
     assert ALLOW not in buttons(pane.detail)
     press(pane, "Preview its app")
-    until(lambda: ALLOW in buttons(pane.detail))
+    eventually(lambda: ALLOW in buttons(pane.detail))
     assert f"connect-src {API}" not in shown(pane.detail)
     click(buttons(pane.detail)[ALLOW])
-    until(lambda: f"connect-src {API}" in shown(pane.detail))
+    eventually(lambda: f"connect-src {API}" in shown(pane.detail))
     assert f"For this preview it may reach {API}, {CDN}" in shown(pane.detail)
     assert ALLOW not in buttons(pane.detail)
     press(pane, "Preview its app again")
-    until(lambda: ALLOW in buttons(pane.detail))
+    eventually(lambda: ALLOW in buttons(pane.detail))
     assert f"connect-src {API}" not in shown(pane.detail)
 
 
@@ -72,5 +73,5 @@ def test_is_not_offered_for_addresses_that_are_refused(pane):
     """There is no button, and a sentence."""
     pane = pane({"connectDomains": ["*", "https://a.com; script-src *"]})
     press(pane, "Preview its app")
-    until(lambda: "that is never allowed" in shown(pane.detail))
+    eventually(lambda: "that is never allowed" in shown(pane.detail))
     assert not any(label.startswith("Allow") for label in buttons(pane.detail))

@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+from patience import PATIENCE, eventually
 from payloads import each_payload
 from test_display.inert import problems
 from test_mcp.peers import light
@@ -22,7 +23,7 @@ from test_widgets.front import (
     type_into,
     walk,
 )
-from test_widgets.tooling import finish, until
+from test_widgets.tooling import finish
 from toolbench import ToolbenchError, ToolDefinition, bench, current_run, tool
 from toolbench.core.schema import Action
 from toolbench.errors import ToolNotFoundError
@@ -125,12 +126,12 @@ class TestBench:
         both = bench(ask, add)
         panel = both.panel
         click(named(panel, "Run"))
-        until(lambda: states() == {"0": "waiting for an answer"})
+        eventually(lambda: states() == {"0": "waiting for an answer"})
         pick(listing(both), "add — Add two numbers.")
         assert states() == {"0": "waiting for an answer"}
         click(named(panel, "No"))
         finish(panel)
-        until(lambda: states() == {})
+        eventually(lambda: states() == {})
 
     def test_finds_by_name_and_description(self):
         """Every word has to occur, in any order; case does not matter."""
@@ -180,7 +181,7 @@ class TestBench:
 
     def test_groups_by_server(self):
         """Where tools are of several sources each has its heading; of one source there is none."""
-        with MCPClient(timeout=20) as client:
+        with MCPClient(timeout=PATIENCE) as client:
             client.connect("shop", light("shop", "buy"))
             client.connect("bank", light("bank", "pay"))
             mixed = Bench([client.servers["shop"].tool("buy"), add, *client.servers["bank"].tools])
@@ -190,7 +191,7 @@ class TestBench:
 
     def test_shows_the_server_of_the_open_tool(self):
         """Its state, log and traffic beside the panel; a tool of this notebook has none."""
-        with MCPClient(timeout=20) as client:
+        with MCPClient(timeout=PATIENCE) as client:
             client.connect("shop", light("shop", "buy"))
             mixed = Bench([add, *client.servers["shop"].tools])
             assert "connected" not in page(mixed)

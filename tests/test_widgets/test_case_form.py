@@ -1,11 +1,12 @@
 """Cases typed in a form: what is typed is the case, and nothing that is typed is lost."""
 
 import pytest
+from patience import PATIENCE, eventually
 from payloads import some_payloads
 from test_display.inert import problems
 
 from test_widgets.front import click, named, page, pick, receive, type_into, walk
-from test_widgets.tooling import buttons, until
+from test_widgets.tooling import buttons
 from toolbench import tool
 from toolbench.evals import Case, Cases
 from toolbench.widgets import CaseForm
@@ -47,7 +48,7 @@ TWO = Case(
 def press(form, label):
     """Click a button, and wait until what it asked for is done."""
     click(buttons(form)[label])
-    assert ticker.wait_idle(20)
+    assert ticker.wait_idle(PATIENCE)
 
 
 def opened(form, place):
@@ -114,7 +115,7 @@ def test_the_last_keys_count():
     receive(named(form, "What the person says"), value="Good morn")
     click(buttons(form)["Add case"])
     receive(named(form, "What the person says"), value="Good morning")
-    until(lambda: len(form.cases) == 1)
+    eventually(lambda: len(form.cases) == 1)
     assert form.cases[0].prompt == "Good morning"
 
 

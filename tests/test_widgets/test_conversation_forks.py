@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from patience import PATIENCE, eventually
 from test_agent.checks import check_answered
 from test_agent.scripts import call, calls, talk
 
@@ -13,9 +14,6 @@ from toolbench.llm.models.protocol import Chunk
 from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.conversation_panel import ConversationPanel
-
-# Seconds
-PATIENCE = 20
 
 
 @pytest.fixture(autouse=True)
@@ -181,17 +179,6 @@ class TestKeep:
         panel.close()
 
 
-def until(panel, is_so):
-    """Refresh *panel* until *is_so*, as the ticker does."""
-    pause = threading.Event()
-    for _ in range(PATIENCE * 50):
-        panel.refresh()
-        if is_so():
-            return
-        pause.wait(0.02)
-    raise AssertionError("It never came.")
-
-
 def test_what_streamed_in_is_gone_once_it_is_a_row(monkeypatch):
     """The text of an answer is shown once, formatted, though only one look is taken at its end."""
     monkeypatch.setattr(ticker, "watch", lambda tick: None)
@@ -207,10 +194,14 @@ def test_what_streamed_in_is_gone_once_it_is_a_row(monkeypatch):
 
     panel = ConversationPanel(talk(Streaming()), Variables({}))
     labelled(panel, "Step")[0].click()
-    until(panel, lambda: "All **done**" in text(panel))
+
+    def has_begun():
+        panel.refresh()
+        return "All **done**" in text(panel)
+
+    eventually(has_begun)
     go_on.set()
-    while panel.is_busy:
-        threading.Event().wait(0.01)
+    eventually(lambda: not panel.is_busy)
     panel.refresh()
     values = [str(getattr(w, "value", "")) for w in everything(panel)]
     texts = [value for value in values if "sent next" not in value]

@@ -5,6 +5,7 @@ import threading
 from dataclasses import replace
 
 import pytest
+from patience import PATIENCE, eventually
 from test_agent.checks import check_answered, of, sent
 from test_agent.scripts import add, call, calls, talk
 
@@ -21,9 +22,6 @@ from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.conversation_panel import ConversationPanel
 from toolbench.wording import time_taken
-
-# Seconds
-PATIENCE = 20
 
 
 @pytest.fixture(autouse=True)
@@ -277,13 +275,7 @@ def test_a_result_without_text_has_no_line_below_its_call(opened):
 
 def wait_for(panel, condition):
     """The first widget that meets *condition*, once it is there."""
-    there = threading.Event()
-    for _ in range(PATIENCE * 20):
-        for widget in everything(panel):
-            if condition(widget):
-                return widget
-        there.wait(0.05)
-    raise AssertionError("It is not there.")
+    return eventually(lambda: next(filter(condition, everything(panel)), None))
 
 
 def test_a_person_is_the_model(opened):

@@ -4,10 +4,11 @@ import json
 import re
 from html import unescape
 
+from patience import eventually
 from pydantic import SecretStr
 
 from test_widgets.front import click, named, pick, receive
-from test_widgets.tooling import buttons, shown, tabs, until
+from test_widgets.tooling import buttons, shown, tabs
 from toolbench import tool
 from toolbench.widgets.panel import ToolPanel
 from toolbench.widgets.panel.tabs import TABS
@@ -37,7 +38,7 @@ class TestCopyButton:
         hostile = "<script>'\"&\u202e"
         panel = ToolPanel(send, {"text": hostile, "password": "hunter22"})
         click(buttons(panel)["Copy call"])
-        until(lambda: "data-toolbench-copy" in shown(panel))
+        eventually(lambda: "data-toolbench-copy" in shown(panel))
         assert "hunter22" not in shown(panel)
         assert "<script>" not in shown(panel)
         [written] = re.findall(r'data-toolbench-copy="([^"]*)"', shown(panel))
@@ -53,7 +54,7 @@ class TestCopyButton:
         pick(named(open_code(panel), "Copy as"), "%%tool cell")
         assert button.tooltip.startswith("Copy the call as %%tool cell;")
         click(button)
-        until(lambda: "data-toolbench-copy" in shown(panel))
+        eventually(lambda: "data-toolbench-copy" in shown(panel))
         [written] = re.findall(r'data-toolbench-copy="([^"]*)"', shown(panel))
         assert json.loads(unescape(written)).startswith("%%tool add\n")
         panel.show(add, {"a": 2})

@@ -1,9 +1,10 @@
 """A click counts once, and not before the last keys are here."""
 
 import pytest
+from patience import PATIENCE, eventually
 
 from test_widgets.front import click, named, type_into
-from test_widgets.tooling import buttons, finish, shown, until
+from test_widgets.tooling import buttons, finish, shown
 from toolbench import current_run, tool
 from toolbench.runs.background import active
 from toolbench.widgets.kit import debounce
@@ -38,7 +39,7 @@ def test_a_double_click_is_one_click(typed, clock):
         click(buttons(panel)["Run"])
         click(buttons(panel)["Run"])
         clock[0] += 2 * debounce.QUIET
-        assert ticker.wait_idle(20)
+        assert ticker.wait_idle(PATIENCE)
         finish(panel)
         assert runs == [typed] * times
         clock[0] += 2 * debounce.QUIET
@@ -58,7 +59,7 @@ def test_a_click_after_an_answer_is_another():
     panel = ToolPanel(ask)
     for times in (1, 2):
         click(buttons(panel)["Run"])
-        until(lambda: "Well?" in shown(panel))
+        eventually(lambda: "Well?" in shown(panel))
         click(named(panel, "No"))
         finish(panel)
         assert answers == ["decline"] * times
@@ -77,7 +78,7 @@ def test_a_question_that_nobody_answered_leaves_a_double_click_one():
 
     panel = ToolPanel(ask)
     click(buttons(panel)["Run"])
-    until(lambda: "Well?" in shown(panel))
+    eventually(lambda: "Well?" in shown(panel))
     [run] = [run for run in active if run.tool is panel.tool]
     active.stop(run, "timed out after 1 s")
     finish(panel)
@@ -114,5 +115,5 @@ def test_only_a_true_mark_counts(mark):
     with debounce.message_of_page({"event": "click", "settled": mark}):
         waits.then(lambda: acts.append(mark))
     assert acts == []
-    assert ticker.wait_idle(20)
+    assert ticker.wait_idle(PATIENCE)
     assert acts == [mark]

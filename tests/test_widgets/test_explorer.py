@@ -4,6 +4,7 @@ import re
 
 import pytest
 from fastmcp import FastMCP
+from patience import PATIENCE, eventually
 from payloads import PAYLOADS
 from test_display.inert import problems
 from test_mcp.peers import light, misbehaving
@@ -29,27 +30,26 @@ from test_widgets.panes import (
     open_panel,
     press,
 )
-from test_widgets.tooling import buttons, finish, shown, until, wait_for_ticker
+from test_widgets.tooling import buttons, finish, shown, wait_for_ticker
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer, client_view, open_explorers
 from toolbench.widgets.explorer.panes.resources import ResourcesPane
 
 TITLES = LISTS + DETAILS
-SECONDS = 20
 
 
 @pytest.fixture
 def client():
     """A client whose servers end with the test."""
-    with MCPClient(timeout=SECONDS) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def shop():
     """A server with one of each thing, which no test may change."""
-    with MCPClient(timeout=SECONDS) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         yield client.connect("shop", server_of_the_shop())
 
 
@@ -119,7 +119,7 @@ class TestExplorer:
         assert servers == ["two", "other", "one"]
         receive(search_field(explorer, "Servers"), value="oth")
         enter(search_field(explorer, "Servers"))
-        until(lambda: explorer.server == "other")
+        eventually(lambda: explorer.server == "other")
         pane, picked = explorer.page.pane, []
         receive(search_field(pane), value="p")
         for _ in range(3):
@@ -135,7 +135,7 @@ class TestExplorer:
         # Overtakes the last key
         enter(search_field(pane))
         receive(search_field(pane), value="oth")
-        until(lambda: open_panel(pane).tool.name == "other")
+        eventually(lambda: open_panel(pane).tool.name == "other")
 
     def test_tells_why_a_server_is_not_there(self, client):
         """Its reason and its last lines on stderr, beside the servers that are."""
@@ -156,14 +156,14 @@ class TestExplorer:
         explorer = Explorer(client)
         assert "protocol 2026-07-28" in page(explorer.page.details.widget)
         click(buttons(explorer)["Use the older protocol"])
-        until(lambda: "protocol 2025-11-25" in page(explorer.page.details.widget))
-        until(lambda: "Use the newer protocol" in buttons(explorer))
+        eventually(lambda: "protocol 2025-11-25" in page(explorer.page.details.widget))
+        eventually(lambda: "Use the newer protocol" in buttons(explorer))
         click(buttons(explorer)["Use the newer protocol"])
-        until(lambda: "protocol 2026-07-28" in page(explorer.page.details.widget))
+        eventually(lambda: "protocol 2026-07-28" in page(explorer.page.details.widget))
         click(buttons(explorer)["Disconnect"])
-        until(lambda: "disconnected" in page(explorer.page.details.widget))
+        eventually(lambda: "disconnected" in page(explorer.page.details.widget))
         assert shop.status == "closed"
-        until(lambda: "Connect" in buttons(explorer))
+        eventually(lambda: "Connect" in buttons(explorer))
         assert not [name for name in buttons(explorer) if "protocol" in name]
 
     def test_says_when_there_is_no_newer_protocol(self, client):
@@ -171,7 +171,7 @@ class TestExplorer:
         client.connect("one", {**light("one", "x"), "mode": "legacy"})
         explorer = Explorer(client)
         click(buttons(explorer)["Use the newer protocol"])
-        until(lambda: "the older protocol only" in page(explorer))
+        eventually(lambda: "the older protocol only" in page(explorer))
         assert "Use the newer protocol" not in buttons(explorer)
 
     def test_is_text_where_there_are_no_widgets(self, client):
@@ -213,8 +213,8 @@ class TestTools:
         choose(pane, "ping")
         session.call("change_silently")
         session.refresh()
-        until(lambda: "changed ping" in page(explorer))
-        until(lambda: "This panel shows the previous version" in page(explorer))
+        eventually(lambda: "changed ping" in page(explorer))
+        eventually(lambda: "This panel shows the previous version" in page(explorer))
         old = open_panel(pane)
         press(pane, "Reload")
         assert open_panel(pane) is not old
@@ -227,7 +227,7 @@ class TestTools:
         explorer = Explorer(client)
         go(explorer, "Prompts")
         shop.call("hire", {"name": "ann"})
-        until(lambda: explorer.page.lists.widget.titles[0] == "Tools (8) (changed)")
+        eventually(lambda: explorer.page.lists.widget.titles[0] == "Tools (8) (changed)")
         pane = go(explorer, "Tools")
         assert explorer.page.lists.widget.titles[0] == "Tools (8)"
         assert "added ann" in page(pane.widget)
@@ -239,10 +239,10 @@ class TestResources:
         pane = go(explorer, "Resources")
         choose(pane, "shop://news")
         press(pane, "Read")
-        until(lambda: "<strong>new</strong>" in shown(pane.detail))
+        eventually(lambda: "<strong>new</strong>" in shown(pane.detail))
         choose(pane, "ui://shop/basket")
         press(pane, "Read")
-        until(lambda: 'sandbox="allow-scripts"' in shown(pane.detail))
+        eventually(lambda: 'sandbox="allow-scripts"' in shown(pane.detail))
 
     def test_of_a_template_need_its_variables(self, explorer):
         """A form of them, with what the server proposes."""
@@ -252,10 +252,10 @@ class TestResources:
         assert pane._result.value == ""
         box = named(pane.detail, "item")
         type_into(box, "ap")
-        until(lambda: box.options == ("apples", "apricots"))
+        eventually(lambda: box.options == ("apples", "apricots"))
         receive(box, value="apples")
         press(pane, "Read")
-        until(lambda: "apples" in shown(pane.detail))
+        eventually(lambda: "apples" in shown(pane.detail))
 
     def test_that_change_are_told(self, explorer, shop):
         """To who subscribed; reading it again takes the notice away."""
@@ -263,14 +263,14 @@ class TestResources:
         assert isinstance(pane, ResourcesPane)
         choose(pane, "shop://news")
         press(pane, "Subscribe")
-        until(lambda: "Unsubscribe" in buttons(pane.detail))
-        until(
+        eventually(lambda: "Unsubscribe" in buttons(pane.detail))
+        eventually(
             lambda: shop.traffic.find(
                 "shop://news", method="notifications/subscriptions/acknowledged"
             )
         )
         shop.call("announce")
-        until(lambda: "Changed on the server: shop://news" in page(pane.detail))
+        eventually(lambda: "Changed on the server: shop://news" in page(pane.detail))
         press(pane, "Read")
         assert "Changed on the server" not in page(pane.detail)
 
@@ -288,7 +288,7 @@ class TestResources:
         """The server's own words."""
         client.connect("odd", misbehaving("claims-all"))
         pane = go(Explorer(client), "Resources")
-        until(lambda: "does not list its resources" in page(pane.widget))
+        eventually(lambda: "does not list its resources" in page(pane.widget))
 
 
 class TestQuestions:
@@ -300,12 +300,12 @@ class TestQuestions:
         choose(pane, "template: shop://receipt")
         receive(named(pane.detail, "item"), value="pear")
         press(pane, "Read")
-        until(lambda: "Accept" in buttons(pane.detail))
+        eventually(lambda: "Accept" in buttons(pane.detail))
         assert "Server &#x27;shop&#x27; asks: Who are you?" in page(pane.detail)
         type_into(named(pane.detail, "name"), "Ann")
         click(buttons(pane.detail)["Accept"])
-        until(lambda: "pear for Ann" in page(pane.detail))
-        until(lambda: "Accept" not in buttons(pane.detail))
+        eventually(lambda: "pear for Ann" in page(pane.detail))
+        eventually(lambda: "Accept" not in buttons(pane.detail))
 
     @pytest.mark.parametrize(
         ("button", "text"),
@@ -316,19 +316,19 @@ class TestQuestions:
         pane = go(explorer, "Prompts")
         choose(pane, "Thank")
         press(pane, "Get messages")
-        until(lambda: button in buttons(pane.detail))
+        eventually(lambda: button in buttons(pane.detail))
         click(buttons(pane.detail)[button])
-        until(lambda: text in page(pane.detail))
+        eventually(lambda: text in page(pane.detail))
 
     def test_are_cancelled_when_another_is_picked(self, explorer, shop):
         """Nobody waits for an answer that is wanted no more."""
         pane = go(explorer, "Prompts")
         choose(pane, "Thank")
         press(pane, "Get messages")
-        until(lambda: "Accept" in buttons(pane.detail))
+        eventually(lambda: "Accept" in buttons(pane.detail))
         choose(pane, "Complain")
-        until(lambda: shop.traffic.find('"cancel"', direction="sent"))
-        until(lambda: "Accept" not in buttons(pane.detail))
+        eventually(lambda: shop.traffic.find('"cancel"', direction="sent"))
+        eventually(lambda: "Accept" not in buttons(pane.detail))
         assert pane._result.value == ""
 
 
@@ -339,7 +339,7 @@ class TestPrompts:
         choose(pane, "Complain")
         type_into(named(pane.detail, "about"), "rain")
         press(pane, "Get messages")
-        until(lambda: "a polite complaint about rain" in shown(pane.detail))
+        eventually(lambda: "a polite complaint about rain" in shown(pane.detail))
         assert ">user<" in shown(pane.detail)
         assert shown(pane.detail).count("Write a complaint.") == 1
 
@@ -350,7 +350,7 @@ class TestPrompts:
         receive(named(pane.detail, "about"), value="the wea")
         press(pane, "Get messages")
         receive(named(pane.detail, "about"), value="the weather")
-        until(lambda: "a polite complaint about" in shown(pane.detail))
+        eventually(lambda: "a polite complaint about" in shown(pane.detail))
         assert "about the weather" in shown(pane.detail)
 
 
@@ -361,7 +361,7 @@ class TestApps:
         choose(pane, "basket")
         open_panel(pane).form.value = {"item": "pear-of-mine"}
         press(pane, "Preview its app")
-        until(lambda: "iframe" in page(pane.detail))
+        eventually(lambda: "iframe" in page(pane.detail))
         html = page(pane.detail)
         assert "pear-of-mine" in html
         assert html.count("sandbox=") == 1

@@ -5,6 +5,7 @@ from base64 import b64encode
 from html import unescape
 
 import pytest
+from patience import PATIENCE
 from test_mcp.peers import light, scripted
 
 from test_widgets.front import page, walk
@@ -36,7 +37,7 @@ PLAIN = {"uri": "data://plain", "name": "Plain"}
 @pytest.fixture
 def client():
     """A client whose servers end with the test."""
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         yield client
 
 

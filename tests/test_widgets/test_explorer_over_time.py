@@ -4,10 +4,11 @@ import re
 from threading import RLock
 
 import pytest
+from patience import PATIENCE, eventually
 from test_mcp.peers import scripted
 
 from test_widgets.front import click, named, page, type_into
-from test_widgets.tooling import buttons, until
+from test_widgets.tooling import buttons
 from toolbench.mcp import MCPClient
 from toolbench.mcp.recording import Recording
 from toolbench.mcp.trust.approvals import Approvals
@@ -57,7 +58,7 @@ def opened():
     yield opened
     for pane in panes:
         pane.close()
-    assert ticker.wait_idle(20)
+    assert ticker.wait_idle(PATIENCE)
 
 
 class TestRecording:
@@ -68,11 +69,11 @@ class TestRecording:
         type_into(named(pane.widget, "File"), "mine.jsonl")
         click(buttons(pane.widget)["Record"])
         into = f"Recording into {here / 'mine.jsonl'}"
-        until(lambda: into in page(pane.widget))
-        until(lambda: "Stop recording" in buttons(pane.widget))
+        eventually(lambda: into in page(pane.widget))
+        eventually(lambda: "Stop recording" in buttons(pane.widget))
         session.call("buy", {"item": "tea"})
         click(buttons(pane.widget)["Stop recording"])
-        until(lambda: f"Recorded in {here / 'mine.jsonl'}" in page(pane.widget))
+        eventually(lambda: f"Recorded in {here / 'mine.jsonl'}" in page(pane.widget))
         assert f"--replay {here / 'mine.jsonl'}" in page(pane.widget)
         assert len(Recording.read(here / "mine.jsonl").calls) == 1
         replay = client.connect("again", replay=here / "mine.jsonl")
@@ -83,7 +84,7 @@ class TestRecording:
         (here / "shop.jsonl").write_text("precious")
         pane = opened(RecordingPane, client.connect("shop", offering("Buy.")))
         click(buttons(pane.widget)["Record"])
-        until(lambda: "not overwritten" in page(pane.widget))
+        eventually(lambda: "not overwritten" in page(pane.widget))
         assert (here / "shop.jsonl").read_text() == "precious"
         assert not buttons(pane.widget)["Record"].disabled
 
@@ -111,12 +112,12 @@ class TestChanges:
         assert "Save as HTML" in buttons(pane.widget)
         type_into(box, other.get(source, "before"))
         click(buttons(pane.widget)["Compare"])
-        until(lambda: "<ins>two</ins>" in page(pane.widget))
+        eventually(lambda: "<ins>two</ins>" in page(pane.widget))
         assert "<del>one</del>" in page(pane.widget)
         assert "<b>" not in page(pane.widget)
         assert page(pane.widget).index("breaking") < page(pane.widget).index("routing")
         click(buttons(pane.widget)["Save as HTML"])
-        until(lambda: (here / "shop-changes.html").is_file())
+        eventually(lambda: (here / "shop-changes.html").is_file())
         text = (here / "shop-changes.html").read_text()
         assert "<ins>two</ins>" in text
         assert not re.search(r"<script|<b>|https?://", text)
@@ -126,11 +127,11 @@ class TestChanges:
         pane = opened(ChangesPane, client.connect("shop", offering("Buy.")))
         click(buttons(pane.widget)["Save a snapshot"])
         box = named(pane.widget, "Compare with")
-        until(lambda: box.value == "shop.snapshot.json")
+        eventually(lambda: box.value == "shop.snapshot.json")
         assert "shop.snapshot.json" in box.options
         assert f"{here / 'shop.snapshot.json'}" in page(pane.widget)
         click(buttons(pane.widget)["Compare"])
-        until(lambda: "offers the same as shop.snapshot.json." in page(pane.widget))
+        eventually(lambda: "offers the same as shop.snapshot.json." in page(pane.widget))
 
     @pytest.mark.parametrize("other", ["", "nowhere", "broken.json"])
     def test_what_cannot_be_compared_is_told(self, client, opened, here, other):
@@ -144,7 +145,7 @@ class TestChanges:
             "is not a file",
             "is not a snapshot",
         )
-        until(lambda: any(word in page(pane.widget) for word in words))
+        eventually(lambda: any(word in page(pane.widget) for word in words))
 
     def test_of_an_approved_server_are_shown_and_approved(self, client, opened, here):
         """A server that changed since it was approved shows how; Approve lets it be called."""

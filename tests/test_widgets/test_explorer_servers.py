@@ -1,10 +1,11 @@
 """The servers of an explorer: those that come, go, are replaced, and the one that was chosen."""
 
 import pytest
+from patience import eventually
 from test_mcp.peers import light
 
 from test_widgets.front import click, labels, listing, named, page
-from test_widgets.tooling import buttons, until, wait_for_ticker
+from test_widgets.tooling import buttons, wait_for_ticker
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
 
@@ -68,13 +69,13 @@ def test_keeps_a_disconnected_server_with_a_way_back(client, way):
         client.disconnect("one")
     else:
         click(named(explorer, "Disconnect"))
-        until(lambda: session.status == "closed")
+        eventually(lambda: session.status == "closed")
     explorer.look()
-    until(lambda: "one — disconnected" in labels(listing(explorer, "Servers")))
+    eventually(lambda: "one — disconnected" in labels(listing(explorer, "Servers")))
     assert explorer.page.session is session
-    until(lambda: "Connect" in buttons(explorer))
+    eventually(lambda: "Connect" in buttons(explorer))
     click(named(explorer, "Connect"))
-    until(lambda: "one — connected" in labels(listing(explorer, "Servers")))
+    eventually(lambda: "one — connected" in labels(listing(explorer, "Servers")))
     assert client.servers["one"] is session
     assert not client.former
     assert {tool.name for tool in client} == {"x", "y"}

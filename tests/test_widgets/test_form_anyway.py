@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
+from patience import PATIENCE, eventually
 
 from test_widgets.front import click, page, receive, walk
-from test_widgets.tooling import buttons, finish, shown, until
+from test_widgets.tooling import buttons, finish, shown
 from toolbench.core.definition.declarations import ToolAnnotations
 from toolbench.core.schema import Observation
 from toolbench.mcp.definition import MCPToolDefinition
@@ -54,7 +55,7 @@ def panel(sent):
         )
     )
     yield panel
-    assert ticker.wait_idle(20)
+    assert ticker.wait_idle(PATIENCE)
     panel.close()
 
 
@@ -62,10 +63,10 @@ def test_what_does_not_fit_is_sent_on_request(panel, sent):
     """Run refuses and offers it; pressed, the arguments arrive as they are."""
     panel.form.value = {"amount": 0, "more": None}
     click(buttons(panel)["Run"])
-    until(lambda: "Send anyway" in buttons(panel))
+    eventually(lambda: "Send anyway" in buttons(panel))
     assert sent == []
     click(buttons(panel)["Send anyway"])
-    until(lambda: sent)
+    eventually(lambda: sent)
     finish(panel)
     assert sent == [{"amount": 0, "more": None}]
 
@@ -75,7 +76,7 @@ def test_what_cannot_be_read_is_never_sent(panel, sent):
     (box,) = [x for x in walk(panel.form.widget) if getattr(x, "description", "") == "amount"]
     receive(box, value="1x")
     click(buttons(panel)["Run"])
-    until(lambda: "Fix 1 field to run" in shown(panel))
+    eventually(lambda: "Fix 1 field to run" in shown(panel))
     assert "Send anyway" not in buttons(panel)
     assert panel.run(unchecked=True) is None
     assert sent == []

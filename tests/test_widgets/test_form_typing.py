@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import ipywidgets as w
 import pytest
+from patience import PATIENCE
 
 from test_widgets.front import (
     click,
@@ -360,6 +361,6 @@ class TestThreads:
         """Listeners are called when the form's own lock is free again."""
         form = _form(q={"type": "string"})
         with ThreadPoolExecutor(1) as pool:
-            form.observe(lambda change: pool.submit(lambda: form.value).result(5))
+            form.observe(lambda change: pool.submit(lambda: form.value).result(PATIENCE))
             type_into(named(form.widget, "q"), "a")
         assert form.value == {"q": "a"}

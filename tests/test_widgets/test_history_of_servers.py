@@ -1,9 +1,10 @@
 """The tab History of a tool, if several servers have a tool of its name."""
 
 import pytest
+from patience import eventually
 
 from test_widgets.front import named, receive
-from test_widgets.tooling import shown, tabs, until
+from test_widgets.tooling import shown, tabs
 from toolbench import history, run_tool
 from toolbench.mcp import create_mcp_tools
 from toolbench.testing import FakeMCPServer
@@ -33,6 +34,6 @@ def test_has_the_runs_at_its_server():
         assert "No runs yet." in shown(view)
         assert "History" in tabs(panel).titles
         run_tool(client["desk_status"])
-        until(lambda: "History (1)" in tabs(panel).titles)
+        eventually(lambda: "History (1)" in tabs(panel).titles)
         assert len(named(view, "Run").options) == 1
         assert "History (3)" in tabs(ToolPanel(git)).titles

@@ -6,17 +6,17 @@ from fastmcp.tools.base import ToolResult
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.prompts.base import UserMessage
 from mcp_types import Annotations, ResourceLink
+from patience import PATIENCE, eventually
 from payloads import PAYLOADS
 
 from test_widgets.front import click
 from test_widgets.panes import choose, go, press
-from test_widgets.tooling import buttons, finish, shown, until
+from test_widgets.tooling import buttons, finish, shown
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
 
-SECONDS = 20
 HOSTILE = PAYLOADS[0]
 
 
@@ -50,7 +50,7 @@ def library():
 @pytest.fixture
 def client():
     """A client whose servers end with the test."""
-    with MCPClient(timeout=SECONDS) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         yield client
 
 
@@ -71,7 +71,7 @@ def test_a_panel_reads_a_link_when_it_is_clicked(client, mode):
     assert "Read for the model" not in buttons(panel)
     assert reads(session) == []
     click(buttons(panel)["Read Emma"])
-    until(lambda: "<strong>handsome</strong>" in shown(panel))
+    eventually(lambda: "<strong>handsome</strong>" in shown(panel))
     assert len(reads(session)) == 1
     panel.run()
     finish(panel)
@@ -86,11 +86,11 @@ def test_the_names_and_contents_of_links_stay_text(client):
     panel.run()
     finish(panel)
     click(buttons(panel)["Read Emma"])
-    until(lambda: "handsome" in shown(panel))
+    eventually(lambda: "handsome" in shown(panel))
     assert HOSTILE not in shown(panel)
     (label,) = [name for name in buttons(panel) if HOSTILE[:9] in name]
     click(buttons(panel)[label])
-    until(lambda: "did not read" in shown(panel))
+    eventually(lambda: "did not read" in shown(panel))
     assert "handsome" not in shown(panel)
     assert HOSTILE not in shown(panel)
     panel.close()
@@ -115,11 +115,11 @@ def test_the_explorer_has_the_links_too(client):
     pane = go(explorer, "Tools")
     choose(pane, "search")
     press(pane, "Run")
-    until(lambda: "Read Emma" in buttons(pane.detail))
+    eventually(lambda: "Read Emma" in buttons(pane.detail))
     click(buttons(pane.detail)["Read Emma"])
-    until(lambda: "<strong>handsome</strong>" in shown(pane.detail))
+    eventually(lambda: "<strong>handsome</strong>" in shown(pane.detail))
     explorer.close()
-    assert ticker.wait_idle(SECONDS)
+    assert ticker.wait_idle(PATIENCE)
 
 
 def test_links_of_a_prompt_are_read_in_its_pane(client):
@@ -140,7 +140,7 @@ def test_links_of_a_prompt_are_read_in_its_pane(client):
     choose(pane, "recommend")
     press(pane, "Get messages")
     press(pane, "Read emma")
-    until(lambda: "<strong>handsome</strong>" in shown(pane.detail))
+    eventually(lambda: "<strong>handsome</strong>" in shown(pane.detail))
     assert len(reads(session)) == 1
     explorer.close()
-    assert ticker.wait_idle(SECONDS)
+    assert ticker.wait_idle(PATIENCE)

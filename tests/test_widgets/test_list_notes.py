@@ -4,11 +4,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE, eventually
 from test_mcp.peers import light
 
 from test_widgets.front import click, page
 from test_widgets.panes import go, listed
-from test_widgets.tooling import buttons, until, wait_for_ticker
+from test_widgets.tooling import buttons, wait_for_ticker
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
 
@@ -18,7 +19,7 @@ SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
 @pytest.fixture
 def client():
     """A client whose servers end with the test."""
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         yield client
 
 
@@ -52,10 +53,10 @@ def test_a_list_that_is_back_is_called_connected(client, shop, tab):
     pane = go(explorer, tab)
     assert listed(pane)
     click(buttons(explorer)["Disconnect"])
-    until(lambda: "Not connected." in page(pane.widget))
-    until(lambda: "Connect" in buttons(explorer))
+    eventually(lambda: "Not connected." in page(pane.widget))
+    eventually(lambda: "Connect" in buttons(explorer))
     click(buttons(explorer)["Connect"])
-    until(lambda: shop.is_connected and "connected." not in page(pane.widget).lower())
+    eventually(lambda: shop.is_connected and "connected." not in page(pane.widget).lower())
     wait_for_ticker()
 
 
@@ -63,4 +64,4 @@ def test_a_server_without_prompts_offers_none(client):
     """When it was asked, and not before."""
     client.connect("one", light("one", "x"))
     pane = go(Explorer(client), "Prompts")
-    until(lambda: "This server offers no prompts." in page(pane.detail))
+    eventually(lambda: "This server offers no prompts." in page(pane.detail))

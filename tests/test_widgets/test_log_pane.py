@@ -3,6 +3,7 @@
 from threading import RLock
 
 import pytest
+from patience import PATIENCE
 from test_mcp.peers import light
 
 from test_widgets.front import named, page, pick
@@ -14,7 +15,7 @@ from toolbench.widgets.explorer.panes.logs import LogPane
 @pytest.fixture
 def session():
     """A server that logs only what a test notes."""
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         yield client.connect("demo", light("demo", "x"))
 
 

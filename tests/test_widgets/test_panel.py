@@ -6,13 +6,14 @@ from typing import Annotated
 
 import pytest
 from ipywidgets import HTML, FloatProgress
+from patience import PATIENCE, eventually, join
 from payloads import each_payload
 from pydantic import Field, SecretStr
 from test_display.inert import problems
 from test_runs import tools
 
 from test_widgets.front import click, is_of, named, only, page, receive, walk
-from test_widgets.tooling import buttons, finish, shown, tabs, until
+from test_widgets.tooling import buttons, finish, shown, tabs
 from toolbench import Observation, SecurityRisk, current_run, history, tool
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import answering
@@ -72,10 +73,10 @@ class TestRunning:
         panel = ToolPanel(steps.tool)
         assert "Cancel" not in buttons(panel)
         click(buttons(panel)["Run"])
-        assert steps.begun.wait(20)
+        assert steps.begun.wait(PATIENCE)
         assert buttons(panel)["Run"].disabled
         assert panel.run() is None
-        until(lambda: "1 of 2" in shown(panel))
+        eventually(lambda: "1 of 2" in shown(panel))
         assert not is_of(only(panel, FloatProgress), "toolbench-hidden")
         click(buttons(panel)["Cancel"])
         finish(panel)
@@ -96,7 +97,7 @@ class TestRunning:
         click(buttons(panel)["Run"])
         finish(panel)
         assert "timed out after 0.05 s" in shown(panel)
-        panel = ToolPanel(tools.Steps().tool, timeout=60)
+        panel = ToolPanel(tools.Steps().tool, timeout=PATIENCE)
         panel.run(timeout=0.04)
         finish(panel)
         assert "timed out after 0.04 s" in shown(panel)
@@ -116,7 +117,7 @@ class TestRunning:
         panel = ToolPanel(add, {"a": 1})
         thread = threading.Thread(target=click, args=(buttons(panel)["Run"],))
         thread.start()
-        thread.join(20)
+        join(thread)
         finish(panel)
         assert panel.result.result == 2
 
@@ -125,7 +126,7 @@ class TestRunning:
         panel = ToolPanel(add, {"a": 1})
         for n in range(5):
             panel.form.value = {"a": n}
-            assert panel.run().done.wait(20)
+            assert panel.run().done.wait(PATIENCE)
         finish(panel)
         assert [record.arguments["a"] for record in history()] == [0, 1, 2, 3, 4]
         assert panel.record is history()[-1]
@@ -145,7 +146,7 @@ class TestAsking:
         """Refused, it does not run, and says why; agreed to, it does."""
         panel = ToolPanel(tools.erase, {"path": "x"})
         click(buttons(panel)["Run"])
-        until(lambda: "Keep it" in buttons(panel))
+        eventually(lambda: "Keep it" in buttons(panel))
         question = shown(panel).partition("Pretend to erase a file.")[2]
         assert "can delete or overwrite data" in question
         # The workbench does, and says so by asking
@@ -159,7 +160,7 @@ class TestAsking:
         assert "Keep it" not in buttons(panel)
         panel = ToolPanel(tools.erase, {"path": "x"})
         click(buttons(panel)["Run"])
-        until(lambda: "Erase x" in buttons(panel))
+        eventually(lambda: "Erase x" in buttons(panel))
         click(buttons(panel)["Erase x"])
         finish(panel)
         assert panel.result.text == "erased x"
@@ -176,7 +177,7 @@ class TestAsking:
         """A panel opened for a call rated HIGH asks."""
         panel = ToolPanel(add, {"a": 1}, risk=SecurityRisk.HIGH)
         click(buttons(panel)["Run"])
-        until(lambda: "Do not run" in buttons(panel))
+        eventually(lambda: "Do not run" in buttons(panel))
         assert "rated HIGH" in shown(panel)
         panel.cancel()
         finish(panel)
@@ -263,7 +264,7 @@ class TestSecrets:
         finish(panel)
         panel.form.value = {}
         click(buttons(opened(panel, "History"))["Load into form"])
-        until(lambda: panel.form.value == {"user": "ada"})
+        eventually(lambda: panel.form.value == {"user": "ada"})
         assert tabs(panel).selected_index == 0
 
 
@@ -286,9 +287,9 @@ class TestWeight:
         finish(panel)
         comms, threads = len(wire.live), threading.active_count()
         for _ in range(1_000):
-            panel.run().done.wait(20)
+            assert panel.run().done.wait(PATIENCE)
         finish(panel)
-        until(lambda: threading.active_count() <= threads)
+        eventually(lambda: threading.active_count() <= threads)
         assert len(wire.live) == comms
 
     def test_fifty_panels_run_at_once(self, wire):
@@ -355,7 +356,7 @@ class TestHostileTools:
         class Odd(Observation):
             @property
             def visualize(self):
-                hang.wait(20)
+                assert hang.wait(PATIENCE)
                 raise RuntimeError("no looks")
 
         @tool
@@ -366,7 +367,7 @@ class TestHostileTools:
         stuck, other = ToolPanel(odd), ToolPanel(add, {"a": 1})
         stuck.run()
         other.run()
-        until(lambda: "The call" in shown(other))
+        eventually(lambda: "The call" in shown(other))
         hang.set()
         finish(stuck)
         assert "visualize failed with RuntimeError: no looks" in shown(stuck)

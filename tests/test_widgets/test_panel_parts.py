@@ -4,10 +4,11 @@ from collections import Counter
 
 import pytest
 from ipywidgets import Button, FloatProgress
+from patience import eventually
 from test_runs import tools
 
 from test_widgets.front import click, is_of, walk
-from test_widgets.tooling import buttons, finish, shown, until
+from test_widgets.tooling import buttons, finish, shown
 from toolbench import tool
 from toolbench.errors import ToolNotFoundError
 from toolbench.tools.task_tracker import TaskTrackerTool
@@ -69,7 +70,7 @@ def test_makes_its_bar_with_the_first_progress(wire):
     for _ in range(2):
         steps.go_on.clear()
         panel.run()
-        until(lambda: "1 of 2" in shown(panel))
+        eventually(lambda: "1 of 2" in shown(panel))
         *others, bar = row_of(panel).children
         assert tuple(others) == before
         assert isinstance(bar, FloatProgress)

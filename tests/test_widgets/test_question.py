@@ -4,11 +4,12 @@ import threading
 from dataclasses import replace
 
 import pytest
+from patience import eventually, join
 from payloads import each_payload
 from test_display.inert import problems
 
 from test_widgets.front import click, named, receive, type_into
-from test_widgets.tooling import buttons, shown, until
+from test_widgets.tooling import buttons, shown
 from toolbench.display.escape import escape
 from toolbench.runs.questions import Answer, Question
 from toolbench.widgets.form.question import QuestionBox
@@ -29,10 +30,10 @@ class PendingQuestion:
         self.answers.append(self.box.ask(question, self.stop.is_set))
 
     def wait_for(self, button):
-        until(lambda: button in buttons(self.box.widget))
+        eventually(lambda: button in buttons(self.box.widget))
 
     def answer(self):
-        self._thread.join(20)
+        join(self._thread)
         return self.answers[0]
 
 
@@ -177,10 +178,10 @@ class TestQuestionBox:
         questions = [PendingQuestion(Question.about(f"{n}?", None, ""), box) for n in range(3)]
         markups = set()
         while len(markups) < 3:
-            until(lambda: "Yes" in buttons(box.widget))
+            eventually(lambda: "Yes" in buttons(box.widget))
             markups.add(shown(box.widget))
             click(buttons(box.widget)["Yes"])
-            until(lambda: sum(len(a.answers) for a in questions) == len(markups))
+            eventually(lambda: sum(len(a.answers) for a in questions) == len(markups))
         assert [one.answer().action for one in questions] == ["accept"] * 3
 
     def test_leaves_no_widget_behind(self, wire):

@@ -5,6 +5,7 @@ from pathlib import Path
 from threading import Event, RLock, Thread
 
 import pytest
+from patience import PATIENCE, join
 from test_runs.tools import Steps
 
 from test_widgets.front import click
@@ -13,13 +14,12 @@ from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer.panes.tools import OpenTool
 
 SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
-SECONDS = 20
 
 
 @pytest.fixture
 def shop():
     """A server; it ends with the test."""
-    with MCPClient(timeout=SECONDS) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         yield client.connect("shop", {"command": sys.executable, "args": [str(SHOP)]})
 
 
@@ -31,7 +31,7 @@ def test_a_tool_is_not_marked_after_reload(shop):
     def tell(state):
         if state:
             tick.set()
-            assert go_on.wait(SECONDS)
+            assert go_on.wait(PATIENCE)
         else:
             is_empty.set()
         states.append(state)
@@ -39,13 +39,13 @@ def test_a_tool_is_not_marked_after_reload(shop):
     steps = Steps().tool
     opened = OpenTool(shop, RLock(), steps, tell, records.append)
     opened.panel.run()
-    assert tick.wait(SECONDS)
+    assert tick.wait(PATIENCE)
     opened.compare(steps.model_copy(update={"description": "Newer."}))
     reload = Thread(target=click, args=(buttons(opened.widget)["Reload"],))
     reload.start()
     # Only while the tick does not keep it back
     is_empty.wait(0.2)
     go_on.set()
-    reload.join(SECONDS)
+    join(reload)
     opened.close()
     assert states == ["running", ""]

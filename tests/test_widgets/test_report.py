@@ -5,11 +5,11 @@ from contextlib import nullcontext
 
 import pytest
 from ipywidgets import FloatProgress
-from patience import PATIENCE
+from patience import PATIENCE, eventually
 from test_runs import tools
 
 from test_widgets.front import click, is_of, walk
-from test_widgets.tooling import buttons, finish, shown, until
+from test_widgets.tooling import buttons, finish, shown
 from toolbench import Observation, current_run, history, tool
 from toolbench.core.coercion.coercion import ResultObservation
 from toolbench.core.content import TextContent
@@ -26,7 +26,7 @@ class TestRun:
         steps = tools.Steps()
         panel = ToolPanel(steps.tool)
         panel.run()
-        assert steps.begun.wait(20)
+        assert steps.begun.wait(PATIENCE)
         panel.staleness.reload()
         assert buttons(panel)["Run"].disabled
         click(buttons(panel)["Cancel"])
@@ -110,18 +110,18 @@ class TestARunThatDoesNotStop:
         panel = ToolPanel(work, {"block": True})
         with blocked:
             first = panel.run()
-            assert begun.wait(20)
+            assert begun.wait(PATIENCE)
             assert "cannot be interrupted" not in shown(panel)
             click(buttons(panel)["Cancel"])
-            until(lambda: not buttons(panel)["Run"].disabled)
+            eventually(lambda: not buttons(panel)["Run"].disabled)
             text = shown(panel)
             assert "cannot be interrupted" in text
             assert "You can run the tool again" in text
             panel.form.value = {"block": False}
             panel.run()
-            until(lambda: panel.result is not None and "done" in shown(panel))
+            eventually(lambda: panel.result is not None and "done" in shown(panel))
             assert "cannot be interrupted" not in shown(panel)
-        assert first.done.wait(20)
+        assert first.done.wait(PATIENCE)
         finish(panel)
         assert panel.result.result == "done"
         assert "done" in shown(panel)
@@ -156,9 +156,9 @@ class TestARunThatDoesNotStop:
         panel = ToolPanel(work)
         with blocked:
             panel.run()
-            assert begun.wait(20)
+            assert begun.wait(PATIENCE)
             panel.cancel()
-            until(lambda: "cannot be interrupted" in shown(panel))
+            eventually(lambda: "cannot be interrupted" in shown(panel))
             assert "stopping" in shown(panel)
         finish(panel)
         assert "cannot be interrupted" not in shown(panel)
@@ -296,17 +296,17 @@ def seen_bars(value, total):
     def work() -> str:
         """Work."""
         current_run().progress(value, total, "far")
-        assert is_drawn.wait(20)
+        assert is_drawn.wait(PATIENCE)
         # Which a panel draws after the bar
         print("output")
-        assert go_on.wait(20)
+        assert go_on.wait(PATIENCE)
         return "done"
 
     panel = ToolPanel(work)
     panel.run()
-    until(lambda: "far" in shown(panel))
+    eventually(lambda: "far" in shown(panel))
     is_drawn.set()
-    until(lambda: "output" in shown(panel))
+    eventually(lambda: "output" in shown(panel))
     bars = [part for part in walk(panel) if isinstance(part, FloatProgress)]
     shares = [bar.value for bar in bars if not is_of(bar, "toolbench-hidden")]
     go_on.set()

@@ -3,10 +3,10 @@
 import pytest
 from mcp.server.mcpserver import MCPServer
 from mcp_types import Completion
+from patience import PATIENCE, eventually
 
 from test_widgets.front import named, page, type_into
 from test_widgets.panes import choose, go
-from test_widgets.tooling import until
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
 from toolbench.widgets.kit.ticker import ticker
@@ -34,23 +34,23 @@ def atlas():
 @pytest.fixture(params=["auto", "legacy"])
 def pane(request):
     """The opened prompt in the explorer, in each era."""
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         client.connect("atlas", atlas(), mode=request.param)
         explorer = Explorer(client)
         pane = go(explorer, "Prompts")
         choose(pane, "visit")
         yield pane
         explorer.close()
-        assert ticker.wait_idle(20)
+        assert ticker.wait_idle(PATIENCE)
 
 
 def test_say_how_many_the_server_did_not_send(pane):
     """The total, or only that there are more; no remark once all are in the list."""
-    until(lambda: "the list has 3 of 1,204 proposals" in page(pane.detail).lower())
-    until(lambda: "the list has 3 proposals" in page(pane.detail).lower())
+    eventually(lambda: "the list has 3 of 1,204 proposals" in page(pane.detail).lower())
+    eventually(lambda: "the list has 3 proposals" in page(pane.detail).lower())
     city = named(pane.detail, "city")
-    until(lambda: tuple(city.options) == tuple(CITIES[:3]))
+    eventually(lambda: tuple(city.options) == tuple(CITIES[:3]))
     type_into(city, "city 1203")
-    until(lambda: tuple(city.options) == ("city 1203",))
-    until(lambda: "1,204" not in page(pane.detail))
+    eventually(lambda: tuple(city.options) == ("city 1203",))
+    eventually(lambda: "1,204" not in page(pane.detail))
     assert "the list has 3 proposals" in page(pane.detail).lower()

@@ -6,6 +6,7 @@ import re
 from threading import RLock, Thread
 
 import pytest
+from patience import join
 from payloads import each_payload
 from test_display.inert import problems
 
@@ -87,7 +88,7 @@ class TestPick:
                 click.join(0.2)
             assert picked == []
         for click in clicks:
-            click.join(20)
+            join(click)
         assert picked
 
     def test_may_come_from_the_page(self):

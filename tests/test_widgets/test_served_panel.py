@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from patience import eventually
+from patience import PATIENCE, eventually
 from test_display.inert import problems
 from test_serving.calling import Caller
 from test_serving.clients import call
@@ -157,17 +157,17 @@ class TestByHand:
     def test_a_running_call_is_answered(self, served, panel):
         """It gets its buttons when it has run for a while, and is stopped."""
         caller = Caller(served, "slow")
-        assert begun.wait(30)
+        assert begun.wait(PATIENCE)
         press(panel, "Answer by hand")
         type_text(panel, "Result in place of slow", "early")
         press(panel, "Give this answer")
         assert caller.result().content[0].text == "early"
-        assert go_on.wait(30)
+        assert go_on.wait(PATIENCE)
 
     def test_a_running_call_is_stopped(self, served, panel):
         """With a reason."""
         caller = Caller(served, "slow")
-        assert begun.wait(30)
+        assert begun.wait(PATIENCE)
         press(panel, "Stop")
         type_text(panel, "Why not", "enough")
         press(panel, "Stop it")

@@ -5,10 +5,11 @@ from contextlib import suppress
 from threading import RLock
 
 import pytest
+from patience import PATIENCE, eventually
 from test_mcp.peers import light, misbehaving
 
 from test_widgets.front import click
-from test_widgets.tooling import buttons, until, wait_for_ticker
+from test_widgets.tooling import buttons, wait_for_ticker
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
 from toolbench.mcp.features.listing import ToolsDiff
@@ -24,7 +25,7 @@ OLDER, NEWER = "Use the older protocol", "Use the newer protocol"
 @pytest.fixture
 def client():
     """A client whose servers end with the test."""
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         yield client
 
 
@@ -75,9 +76,9 @@ def test_disconnecting_is_said_at_once(client):
         button.observe(lambda change: texts.append(change.new), "description")
         button.observe(lambda change: texts.append(change.new), "disabled")
     click(offers["Disconnect"])
-    until(lambda: offers["Disconnect"].description == "Disconnect")
+    eventually(lambda: offers["Disconnect"].description == "Disconnect")
     assert texts[:3] == [True, True, "Disconnecting …"]
-    until(lambda: not offers["Reconnect"].disabled)
+    eventually(lambda: not offers["Reconnect"].disabled)
     assert sorted(texts[3:], key=str) == ["Connect", "Disconnect", False]
     assert session.status == "closed"
     explorer.close()

@@ -5,10 +5,11 @@ from fastmcp import FastMCP
 from fastmcp.resources import ResourceResult
 from fastmcp.server.middleware import Middleware
 from fastmcp.skills.provider import SkillsDirectoryProvider
+from patience import PATIENCE, eventually
 
 from test_widgets.front import receive
 from test_widgets.panes import choose, listed, press
-from test_widgets.tooling import shown, until
+from test_widgets.tooling import shown
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
 
@@ -47,7 +48,7 @@ def pane(folder, altered):
     """The tab of the skills of a server of FastMCP."""
     server = FastMCP("office", middleware=[altered])
     server.add_provider(SkillsDirectoryProvider(folder))
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         client.connect("office", server)
         explorer = Explorer(client)
         tabs = explorer.page.lists
@@ -61,16 +62,16 @@ def test_a_skill_is_listed_and_its_files_are_read(pane):
     """SKILL.md first; text of the server is escaped."""
     assert [line.partition(" ")[0] for line in listed(pane)] == ["forms", "letters"]
     choose(pane, "forms")
-    until(lambda: "Fill in" in shown(pane.detail))
+    eventually(lambda: "Fill in" in shown(pane.detail))
     assert "checked by digest" in shown(pane.detail)
     assert "<b>forms" not in shown(pane.detail)
     press(pane, "Read")
-    until(lambda: "Filling" in shown(pane.detail))
+    eventually(lambda: "Filling" in shown(pane.detail))
     chooser = pane.detail.children[1].children[0]
     assert list(chooser.options) == ["SKILL.md", "scripts/fill.py"]
     receive(chooser, index=1)
     press(pane, "Read")
-    until(lambda: "print(" in shown(pane.detail))
+    eventually(lambda: "print(" in shown(pane.detail))
 
 
 def test_a_file_that_is_not_the_listed_one_is_a_sentence(pane, altered):
@@ -78,13 +79,13 @@ def test_a_file_that_is_not_the_listed_one_is_a_sentence(pane, altered):
     choose(pane, "forms")
     altered.text = "# Another\n"
     press(pane, "Read")
-    until(lambda: "It was not used" in shown(pane.detail))
+    eventually(lambda: "It was not used" in shown(pane.detail))
     assert "Another" not in shown(pane.detail)
 
 
 def test_a_server_without_skills_has_no_such_tab():
     """Few servers have them."""
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         client.connect("plain", FastMCP("plain"))
         explorer = Explorer(client)
         assert len(explorer.page.lists.widget.titles) == 3

@@ -5,10 +5,11 @@ from collections import Counter
 from time import monotonic
 
 import pytest
+from patience import eventually
 from test_runs import tools
 
 from test_widgets.front import click
-from test_widgets.tooling import buttons, finish, shown, until
+from test_widgets.tooling import buttons, finish, shown
 from toolbench import current_run, tool
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
@@ -114,7 +115,7 @@ class TestLongerRun:
         begin = monotonic()
         click(buttons(panel)["Run"])
         assert monotonic() - begin < ENOUGH / 2
-        until(lambda: "Keep it" in buttons(panel))
+        eventually(lambda: "Keep it" in buttons(panel))
         click(buttons(panel)["Keep it"])
         finish(panel)
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from threading import Event
 from time import monotonic
 
-from patience import eventually
+from patience import PATIENCE, eventually, join
 
 from toolbench.widgets.kit.ticker import PacedUpdate, Ticker, ticker
 
@@ -32,7 +32,7 @@ class TestTicker:
             return len(calls) < 3
 
         ticker.watch(watch)
-        assert ticker.wait_idle(20)
+        assert ticker.wait_idle(PATIENCE)
         assert len(calls) == 3
 
     def test_has_no_thread_when_idle(self):
@@ -40,7 +40,7 @@ class TestTicker:
         ticker = Ticker(0.001)
         for _ in range(3):
             ticker.watch(lambda: False)
-            assert ticker.wait_idle(20)
+            assert ticker.wait_idle(PATIENCE)
         names = [t.name for t in threading.enumerate()]
         # Ours may be on its way out
         assert names.count("toolbench-ticker") <= 1
@@ -55,7 +55,7 @@ class TestTicker:
         ticker.watch(fails)
         ticker.watch(lambda: bool(calls.append(1)) or len(calls) < 3)
         with caplog.at_level(logging.ERROR):
-            assert ticker.wait_idle(20)
+            assert ticker.wait_idle(PATIENCE)
         assert len(calls) == 3
         assert "broken" in caplog.text
 
@@ -69,7 +69,7 @@ class TestTicker:
 
         ticker.watch(panel.refresh)
         ticker.watch(slow)
-        assert ticker.wait_idle(20)
+        assert ticker.wait_idle(PATIENCE)
         assert panel.looks == 2
 
     def test_looks_at_once_when_work_is_over(self):
@@ -77,11 +77,11 @@ class TestTicker:
         ticker, looks = Ticker(600), Event()
         ticker.watch(lambda: bool(looks.set()))
         ticker.look_now()
-        assert looks.wait(20)
-        assert ticker.wait_idle(20)
+        assert looks.wait(PATIENCE)
+        assert ticker.wait_idle(PATIENCE)
         ticker.look_now()
         ticker.watch(lambda: False)
-        assert ticker.wait_idle(20)
+        assert ticker.wait_idle(PATIENCE)
 
     def test_is_not_driven_by_work_that_ends(self):
         """However many runs end, there are at most five times as many ticks."""
@@ -93,7 +93,7 @@ class TestTicker:
             eventually(lambda n=before: len(looks) > n)
         enough.set()
         ticker.look_now()
-        assert ticker.wait_idle(20)
+        assert ticker.wait_idle(PATIENCE)
         gaps = [b - a for a, b in pairwise(looks)]
         assert min(gaps) >= 0.5 / 5
 
@@ -113,8 +113,8 @@ class TestTicker:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join()
-        assert ticker.wait_idle(20)
+            join(thread)
+        assert ticker.wait_idle(PATIENCE)
         assert sorted(numbers) == list(range(100))
 
 
@@ -125,11 +125,11 @@ class TestPacedUpdate:
         updates = PacedUpdate(lambda: calls.append(1), pause=3600)
         for _ in range(100):
             updates.change()
-        assert ticker.wait_idle(20)
+        assert ticker.wait_idle(PATIENCE)
         assert len(calls) == 1
         updates.change()
         assert not ticker.wait_idle(0)
         updates.close()
         updates.change()
-        assert ticker.wait_idle(20)
+        assert ticker.wait_idle(PATIENCE)
         assert len(calls) == 1

@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE, eventually
 from payloads import some_payloads
 from test_display.inert import problems
 
 from test_widgets.front import click, is_of, named, page, receive, type_into, walk
-from test_widgets.tooling import buttons, until
+from test_widgets.tooling import buttons
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
 from toolbench.widgets.explorer.panes.tools import ToolsPane
@@ -20,19 +21,18 @@ from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.lines.message_lines import PIECE
 
 SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
-SECONDS = 20
 
 
 @pytest.fixture
 def explorer():
     """The explorer of a server, with its traffic in sight."""
-    with MCPClient(timeout=SECONDS) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         client.connect("shop", {"command": sys.executable, "args": [str(SHOP)]})
         explorer = Explorer(client)
         explorer.page.details.show(TrafficPane)
         yield explorer
         explorer.close()
-        assert ticker.wait_idle(SECONDS)
+        assert ticker.wait_idle(PATIENCE)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ class TestLines:
             return {line[3]: line[4] for line in lines(traffic)}
 
         last = "tools/call no such tool"
-        until(lambda: outcomes().get(last, "no answer yet") != "no answer yet")
+        eventually(lambda: outcomes().get(last, "no answer yet") != "no answer yet")
         results = outcomes()
         assert results["tools/list"] == "7 tools"
         assert re.fullmatch(r"result, \d+ characters", results["tools/call basket"])
@@ -104,7 +104,7 @@ class TestLines:
     def test_are_filtered(self, explorer, traffic):
         """By who sent the first message, by kind, and by any text of either message."""
         explorer.page.session.call("basket", {"item": "pear"})
-        until(lambda: any("tools/call basket" in line for line in lines(traffic)))
+        eventually(lambda: any("tools/call basket" in line for line in lines(traffic)))
         # Words of the answer
         receive(named(traffic.widget, "Containing"), value="In The Basket")
         assert [line[3] for line in lines(traffic)] == ["tools/call basket"]
@@ -115,7 +115,7 @@ class TestLines:
     def test_follow_each_letter_of_the_filter(self, explorer, traffic):
         """An emptied filter hides nothing; a letter that changes no line sends no line."""
         explorer.page.session.call("basket", {"item": "pear"})
-        until(lambda: any("tools/call basket" in line for line in lines(traffic)))
+        eventually(lambda: any("tools/call basket" in line for line in lines(traffic)))
         everything = lines(traffic)
         type_into(named(traffic.widget, "Containing"), "in the bask")
         assert [line[3] for line in lines(traffic)] == ["tools/call basket"]
@@ -128,7 +128,7 @@ class TestLines:
     def test_as_text_are_those_of_the_filter(self, explorer, traffic):
         """And the text says how many others there are."""
         explorer.page.session.call("basket", {"item": "pear"})
-        until(lambda: any("tools/call basket" in line for line in lines(traffic)))
+        eventually(lambda: any("tools/call basket" in line for line in lines(traffic)))
         total = len(explorer.page.session.traffic)
         click(buttons(traffic.widget)["List as text"])
         assert f"{total} messages<" in page(traffic.widget)
@@ -193,7 +193,7 @@ class TestOpenMessage:
         before = len(session.traffic.find(method="tools/list", kind="request"))
         open_line(traffic, "tools/list")
         click(buttons(traffic.widget)["Repeat"])
-        until(lambda: "Answered" in page(traffic.widget))
+        eventually(lambda: "Answered" in page(traffic.widget))
         again = session.traffic.find(method="tools/list", kind="request")
         assert len(again) == before + 1
 
@@ -201,7 +201,7 @@ class TestOpenMessage:
         """With the parameters that were typed; what is no JSON object is said."""
         session = explorer.page.session
         session.resources.read("shop://news")
-        until(lambda: any("resources/read shop://news" in x for x in lines(traffic)))
+        eventually(lambda: any("resources/read shop://news" in x for x in lines(traffic)))
         open_line(traffic, "resources/read shop://news")
         click(buttons(traffic.widget)["Edit and send"])
         area, send = (
@@ -211,22 +211,22 @@ class TestOpenMessage:
         assert json.loads(area.value) == {"uri": "shop://news"}
         receive(area, value="{")
         click(send)
-        until(lambda: "not JSON" in page(traffic.widget))
+        eventually(lambda: "not JSON" in page(traffic.widget))
         receive(area, value="[]")
         click(send)
-        until(lambda: "are an object" in page(traffic.widget))
+        eventually(lambda: "are an object" in page(traffic.widget))
         receive(area, value='{"uri": "shop://stock/pe')
         # It overtakes the last keys
         click(send)
         receive(area, value='{"uri": "shop://stock/pear"}')
-        until(lambda: "Answered" in page(traffic.widget))
+        eventually(lambda: "Answered" in page(traffic.widget))
         assert session.traffic.find("shop://stock/pear", direction="sent")
 
     def test_of_a_call_goes_through_the_panel(self, explorer, traffic, wire):
         """Repeating runs the tool there, where it may be asked about; editing fills the form."""
         session = explorer.page.session
         session.call("basket", {"item": "pear"})
-        until(lambda: any("tools/call basket" in line for line in lines(traffic)))
+        eventually(lambda: any("tools/call basket" in line for line in lines(traffic)))
         open_line(traffic, "tools/call basket")
         click(buttons(traffic.widget)["Edit and send"])
         pane = explorer.page.lists.pane
@@ -240,7 +240,7 @@ class TestOpenMessage:
         assert (item.comm.comm_id, content) in customs(wire)
         assert len(calls(session)) == 1
         click(buttons(traffic.widget)["Repeat"])
-        until(lambda: len(calls(session)) == 2 and panel.record is not None)
+        eventually(lambda: len(calls(session)) == 2 and panel.record is not None)
         assert panel.record.tool == "basket"
 
     def test_with_a_secret_is_not_sent_again(self, explorer, traffic):

@@ -9,6 +9,7 @@ from datetime import date
 from typing import Any
 
 import pytest
+from patience import eventually
 from pydantic import SecretStr
 from test_display.inert import problems, text_of
 from test_runs.test_json_arguments import EVERY_KIND, tool_of
@@ -19,7 +20,6 @@ from test_widgets.tooling import (
     finish,
     shown,
     tabs,
-    until,
     wait_for_ticker,
 )
 from toolbench import current_run, history, run_tool, tool
@@ -240,7 +240,7 @@ class TestHistoryView:
         click(buttons(view)["Load into form"])
         # The end of what was typed
         panel.form.value = {"a": 78}
-        until(lambda: panel.form.value == {"a": 5, "b": 6})
+        eventually(lambda: panel.form.value == {"a": 5, "b": 6})
 
     def test_follows_runs_while_it_is_open(self):
         """A run of a cell or another panel is in it, without a click, and in its title."""
@@ -344,7 +344,7 @@ class TestDuration:
 
         panel = ToolPanel(ask)
         panel.run()
-        until(lambda: panel.runs.latest.state == "waiting")
+        eventually(lambda: panel.runs.latest.state == "waiting")
         threading.Event().wait(0.15)
         click(buttons(panel)["Yes"])
         finish(panel)

@@ -1,27 +1,26 @@
 """Panels of tools that behave in the ways a panel has to cope with."""
 
-import threading
 from typing import Any
 
 from ipywidgets import HTML, Button, Tab
+from patience import PATIENCE, eventually
 
 from test_widgets.front import is_of, only, walk
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
 
-SECONDS = 20
 LINK = "toolbench-link"
 
 
 def finish(panel: ToolPanel) -> None:
     """Wait until the run of *panel* is over and shown."""
-    until(lambda: panel.result is not None and not panel.is_busy)
+    eventually(lambda: panel.result is not None and not panel.is_busy)
     wait_for_ticker()
 
 
 def wait_for_ticker() -> None:
     """Wait until all that waits for its tick was done."""
-    assert ticker.wait_idle(SECONDS)
+    assert ticker.wait_idle(PATIENCE)
 
 
 def shown(root: Any) -> str:
@@ -50,14 +49,3 @@ def links(root: Any) -> list[str]:
 def tabs(root: Any) -> Tab:
     """The one row of tabs below *root*."""
     return only(root, Tab)
-
-
-def until(condition: Any) -> None:
-    """Wait until *condition* holds."""
-    pause = threading.Event()
-    for _ in range(SECONDS * 100):
-        if condition():
-            return
-        pause.wait(0.01)
-    message = "It never came to that."
-    raise AssertionError(message)

@@ -6,9 +6,10 @@ import threading
 import webbrowser
 from html import unescape
 
+from patience import eventually
 from test_runs.kernel import Kernel
 from test_widgets.front import click
-from test_widgets.tooling import buttons, shown, until
+from test_widgets.tooling import buttons, shown
 
 from test_mcp.test_authorization.conftest import say_yes
 from toolbench.mcp.authorization.logout import log_out
@@ -61,10 +62,10 @@ def test_is_in_the_explorer_after_a_click(client, guarded, person, monkeypatch, 
     monkeypatch.setattr(webbrowser, "open", lambda page: True)
     explorer = Explorer(client, "notes")
     click(buttons(explorer)["Connect"])
-    until(lambda: "Authorize in the browser" in shown(explorer))
+    eventually(lambda: "Authorize in the browser" in shown(explorer))
     (page,) = re.findall(r'<a href="([^"]*/authorize[^"]*)"', shown(explorer))
     say_yes_to(unescape(page))
-    until(lambda: session.status == "connected")
-    until(lambda: "Authorize in the browser" not in shown(explorer))
+    eventually(lambda: session.status == "connected")
+    eventually(lambda: "Authorize in the browser" not in shown(explorer))
     assert WORDS not in capsys.readouterr().err
     explorer.close()
