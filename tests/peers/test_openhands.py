@@ -48,6 +48,8 @@ def answers(python, folder, **spec):
     return json.loads(line.removeprefix("RESULTS "))
 
 
+# It installs thirty packages
+@pytest.mark.long
 def test_exported_packages_pass_and_its_agent_runs_them(sdk, tmp_path):
     """Every package passes its tests with the SDK alone; a scripted agent calls four of them."""
     folders = []

@@ -19,6 +19,8 @@ EXAMPLES = {
 }
 
 
+# Each imports the whole library
+@pytest.mark.long
 @pytest.mark.parametrize("library", list(EXAMPLES))
 def test_takes_a_tool(script, library, tmp_path):
     """The example says what comes out."""

@@ -14,6 +14,8 @@ def seen_of(session, calls):
     return session.snapshot().json, [result.model_dump() for result in results]
 
 
+# tests/test_mcp/test_recording does the same with servers of ours
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_a_replay_is_what_was_recorded(name, installed, tmp_path, monkeypatch):
     """Each offers and answers the same once its command and the network are gone."""

@@ -51,6 +51,8 @@ def peer(request, installed):
         yield record, client.connect(record["name"], entry_of(record))
 
 
+# Each is a server that a user may have; what costs is to start it
+@pytest.mark.every_case
 class TestPeers:
     def test_speak_the_recorded_protocol(self, peer):
         """The version is negotiated; a server that the probe kills gets the older protocol."""

@@ -246,6 +246,7 @@ def broken(data, message):
     return message
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_anything_instead(data):
     """Whatever stands where in a message, it is read, or refused in one way."""

@@ -144,6 +144,7 @@ class TestText:
         text = json.dumps(value)
         assert read_json(text) == (json.loads(text), [])
 
+    @pytest.mark.slow
     @given(OBJECTS)
     @settings(max_examples=25)
     def test_never_from_a_part(self, value):

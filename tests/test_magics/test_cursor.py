@@ -50,6 +50,7 @@ class TestJSON:
         assert place.path == ("b",)
         assert place.present == {"c", "e"}
 
+    @pytest.mark.slow
     @given(OBJECTS, st.integers(0, 200))
     def test_takes_the_beginning_of_any_object(self, value, cut):
         """Whatever is typed so far: what was begun is its end."""

@@ -53,6 +53,7 @@ from mcp.server.fastmcp import FastMCP
 ADVICE = "start it in an environment of its own, for example by uvx --with 'mcp<2' SERVER."
 
 
+@pytest.mark.slow
 def test_that_cannot_import_mcp_needs_its_own_environment(mcp, tmp_path):
     """The message says so; the list has the exception, in one line, and where the rest is."""
     server = tmp_path / "old.py"

@@ -7,12 +7,12 @@ from json import dumps, loads
 
 import pytest
 from IPython.core.error import UsageError
-from test_mcp.peers import good, scripted
+from test_mcp.peers import light, scripted
 
 from toolbench.errors import ServerError, ToolbenchError
 from toolbench.testing import FakeMCPServer
 
-COMMAND = " ".join([good()["command"], *good()["args"]])
+COMMAND = " ".join([sys.executable, *light("good", "steps")["args"]])
 
 
 def tighter():
@@ -54,6 +54,7 @@ class TestRecording:
         mcp(f"connect g --record {file} -- /no/such/program")
         assert shell.run_line_magic("tool", "steps count=1").text == first
 
+    @pytest.mark.slow
     def test_becomes_a_notebook_that_passes_nbval(self, shell, mcp, tmp_path):
         """The notebook repeats the recorded calls, and nbval finds the same output."""
         file, book = tmp_path / "good.jsonl", tmp_path / "good.ipynb"

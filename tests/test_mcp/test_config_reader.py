@@ -199,6 +199,7 @@ class TestMistakes:
             read_entry(entry)
         assert "verysecret" not in str(caught.value)
 
+    @pytest.mark.slow
     @given(
         st.dictionaries(
             st.sampled_from(KEYS),

@@ -77,6 +77,7 @@ class TestMessageIn:
 
         return self.outcome(message_in, text) == self.outcome(by_the_sdk, text)
 
+    @pytest.mark.slow
     @given(FIELDS)
     def test_any_fields(self, fields):
         """It takes and refuses the same objects, for the same reasons."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from patience import eventually
 
-from test_mcp.peers import good
+from test_mcp.servers.good import mcp as good
 from toolbench.mcp.connection import freshness
 from toolbench.mcp.connection.freshness import Freshness, FreshReads, lifetime_of
 
@@ -84,7 +84,7 @@ class TestReads:
 
     def test_of_the_older_protocol_are_always_asked(self, client):
         """It has no such hints."""
-        session = client.connect("good", good(), mode="legacy")
+        session = client.connect("good", {"server": good}, mode="legacy")
         for _ in range(2):
             session.read_resource("good://readme")
         assert asked(session, "resources/read") == 2

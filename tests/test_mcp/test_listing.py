@@ -19,6 +19,7 @@ def tool(**fields):
 
 
 class TestGoodTools:
+    @pytest.mark.slow
     # A busy machine is no defect
     @settings(suppress_health_check=[HealthCheck.too_slow])
     @given(st.lists(json_values))

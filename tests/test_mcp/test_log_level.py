@@ -6,7 +6,8 @@ import signal
 import pytest
 from patience import eventually
 
-from test_mcp.peers import good, light, scripted
+from test_mcp.peers import light, scripted
+from test_mcp.servers.good import mcp as good
 from toolbench.errors import ServerError, ToolbenchError
 
 INFO = {
@@ -52,7 +53,7 @@ class TestOlderProtocol:
 class TestNewerProtocol:
     def test_marks_each_later_request(self, client):
         """There is no request for it: each request after it says the level, none before."""
-        session = client.connect("good", good())
+        session = client.connect("good", {"server": good})
         assert session.era == "modern"
         steps = session.tool("steps")
         steps({"count": 1})

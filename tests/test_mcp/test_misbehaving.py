@@ -270,6 +270,7 @@ class TestTools:
         table = MODERN_TOOLS if session.era == "modern" else TOOLS
         check_call(session, name, *table[name])
 
+    @pytest.mark.slow
     def test_over_http(self):
         """The same over HTTP, as far as the test server can do it there."""
         with misbehaving_http("calls") as url, MCPClient(timeout=15) as client:
@@ -281,6 +282,7 @@ class TestTools:
                 if name not in NOT_OVER_HTTP | {"never"}:
                     check_call(session, name, *expected)
 
+    @pytest.mark.slow
     def test_a_result_of_40_mb_takes_time_in_proportion(self, client):
         """Nothing on the way is quadratic: this took the SDK half a minute."""
         session = client.connect("s", misbehaving("calls"))
@@ -312,6 +314,7 @@ class TestEnds:
         client.sync_close()
         assert not any(map(is_running, pids))
 
+    @pytest.mark.slow
     def test_no_process_is_left_that_never_connected(self, client):
         """Nor one that answers nothing and ignores the end of its stdin and SIGTERM."""
         before = children()

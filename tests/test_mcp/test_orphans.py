@@ -44,6 +44,7 @@ def kernel():
         manager.shutdown_kernel(now=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ENDS)
 def test_no_server_outlives_its_kernel(kernel, end):
     """However a kernel ends, the server that a launcher started ends with it."""

@@ -8,7 +8,8 @@ from mcp.server.mcpserver.resolve import Elicit, ListRoots, Sample
 from mcp_types import CreateMessageResult, ListRootsResult, SamplingMessage, TextContent
 from pydantic import BaseModel
 
-from test_mcp.peers import good, misbehaving
+from test_mcp.peers import misbehaving
+from test_mcp.servers.good import mcp as good
 from toolbench.mcp import MCPClient
 from toolbench.mcp.elicitation import (
     Answer,
@@ -128,7 +129,7 @@ class TestTheOlderWay:
 
     def test_of_fastmcp_is_known_too(self, client):
         """`ctx.elicit` of FastMCP fails in words of its own."""
-        session = client.connect("good", good())
+        session = client.connect("good", {"server": good})
         observation = session.tool("ask")({})
         assert "--mode legacy" in observation.warnings[0]
         assert "--mode legacy" not in str(observation.to_llm_content)

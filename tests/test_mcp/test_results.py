@@ -23,6 +23,7 @@ def text(*texts, **fields):
 
 
 class TestNothingIsLost:
+    @pytest.mark.slow
     # A busy machine is no defect
     @settings(suppress_health_check=[HealthCheck.too_slow])
     @given(

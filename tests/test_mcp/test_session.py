@@ -19,8 +19,8 @@ from test_mcp.peers import (
     misbehaving,
     misbehaving_http,
     scripted,
-    shop,
 )
+from test_mcp.servers.shop import shop
 from toolbench.core.background_loop import portal
 from toolbench.display.servers import server_bundle
 from toolbench.errors import ServerError, ToolNotFoundError
@@ -160,7 +160,7 @@ class TestLists:
 
     def test_may_ask_before_they_answer(self, client):
         """Whoever answers here is asked while a resource is read or a prompt is written."""
-        session = client.connect("shop", shop())
+        session = client.connect("shop", {"server": shop})
         with answering(lambda question: {"name": "Ann"}):
             assert session.read_resource("shop://receipt/pear").text == "pear for Ann"
             assert "as Ann." in str(session.get_prompt("thank").messages)
@@ -357,10 +357,9 @@ class TestClosing:
         light_one = client.connect("once", light("once", "t"))
         light_one.close()
         before = len(list(OPEN_FILES.iterdir()))
-        for number in range(3):
-            session = client.connect(f"f{number}", light("--flood", "f", "t"))
-            assert session.tool("t")({}).text == "f"
-            session.close()
+        session = client.connect("f", light("--flood", "f", "t"))
+        assert session.tool("t")({}).text == "f"
+        session.close()
         eventually(lambda: len(list(OPEN_FILES.iterdir())) <= before)
 
 

@@ -8,7 +8,8 @@ import pytest
 from fastmcp import FastMCP
 from fastmcp.skills.provider import SkillsDirectoryProvider
 
-from test_mcp.peers import good, scripted, serving_app
+from test_mcp.peers import scripted, serving_app
+from test_mcp.servers.good import mcp as good
 from test_mcp.task_server import TaskServer, app
 from toolbench.errors import ServerError, ToolNotFoundError
 
@@ -97,7 +98,7 @@ def test_are_listed_and_read(skills):
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_server_without_them_is_not_asked(client, mode):
     """The list is empty; the older protocol is not told of the extension either."""
-    session = client.connect("good", good(), mode=mode)
+    session = client.connect("good", {"server": good}, mode=mode)
     assert list(session.skills) == []
     assert session.traffic.find(method="skills/list") == []
     sent = session.traffic.find(direction="sent")

@@ -112,6 +112,7 @@ class TestFolding:
     }
     _ROWS: ClassVar[dict[str, Any]] = {"type": "array", "items": _ITEM}
 
+    @pytest.mark.slow
     def test_a_large_value_is_folded(self, wire):
         """A thousand parts are held; what is shown stays small until it is asked for."""
         value = {"r": [{f"p{j}": "x" for j in range(6)} for _ in range(300)]}

@@ -1,19 +1,15 @@
 """What a tab says of its list while the server is away, and when it is back."""
 
-import sys
-from pathlib import Path
-
 import pytest
 from patience import PATIENCE, eventually
 from test_mcp.peers import light
+from test_mcp.servers.shop import shop as server
 
 from test_widgets.front import click, page
 from test_widgets.panes import go, listed
 from test_widgets.tooling import buttons, wait_for_ticker
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer import Explorer
-
-SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
 
 
 @pytest.fixture
@@ -26,7 +22,7 @@ def client():
 @pytest.fixture
 def shop(client):
     """A server with resources and prompts, of which the connection is closed."""
-    shop = client.connect("shop", {"command": sys.executable, "args": [str(SHOP)]})
+    shop = client.connect("shop", server)
     shop.close()
     return shop
 

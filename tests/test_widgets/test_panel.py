@@ -280,6 +280,7 @@ class TestWeight:
         panel.close()
         assert wire.live == before
 
+    @pytest.mark.slow
     def test_a_thousand_runs_leave_nothing_behind(self, wire):
         """No comm and no thread more after 1,000 runs than after the first."""
         panel = ToolPanel(tools.talk)
@@ -292,6 +293,7 @@ class TestWeight:
         eventually(lambda: threading.active_count() <= threads)
         assert len(wire.live) == comms
 
+    @pytest.mark.slow
     def test_fifty_panels_run_at_once(self, wire):
         """Each shows its own result."""
         panels = [ToolPanel(add, {"a": n}) for n in range(50)]

@@ -1,11 +1,10 @@
 """A tool of the explorer that the server changed, taken anew while it runs."""
 
-import sys
-from pathlib import Path
 from threading import Event, RLock, Thread
 
 import pytest
 from patience import PATIENCE, join
+from test_mcp.servers.shop import shop as server
 from test_runs.tools import Steps
 
 from test_widgets.front import click
@@ -13,14 +12,12 @@ from test_widgets.tooling import buttons
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer.panes.tools import OpenTool
 
-SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
-
 
 @pytest.fixture
 def shop():
     """A server; it ends with the test."""
     with MCPClient(timeout=PATIENCE) as client:
-        yield client.connect("shop", {"command": sys.executable, "args": [str(SHOP)]})
+        yield client.connect("shop", server)
 
 
 def test_a_tool_is_not_marked_after_reload(shop):

@@ -151,6 +151,7 @@ class TestKeepsake:
         kernel.run(DRAWN)
         assert updates(kernel, request) == []
 
+    @pytest.mark.slow
     def test_of_a_models_calls_holds_their_runs(self, kernel):
         """A panel among others has its run kept with theirs."""
         message = '{"tool_calls": [{"id": "1", "function": {"name": "add", "arguments": "{}"}}]}'

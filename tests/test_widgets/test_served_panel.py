@@ -232,6 +232,7 @@ class TestLines:
         seen(panel, "What it printed")
         assert "&lt;b&gt;for the person" in page(panel)
 
+    @pytest.mark.slow
     def test_are_not_many(self, served, monkeypatch, wire):
         """However many calls: the oldest go, and what was sent is not sent again."""
         monkeypatch.setattr("toolbench.widgets.lines.message_lines.PIECE", 2)

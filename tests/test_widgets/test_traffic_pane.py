@@ -3,13 +3,12 @@
 import html
 import json
 import re
-import sys
-from pathlib import Path
 
 import pytest
 from patience import PATIENCE, eventually
 from payloads import some_payloads
 from test_display.inert import problems
+from test_mcp.servers.shop import shop
 
 from test_widgets.front import click, is_of, named, page, receive, type_into, walk
 from test_widgets.tooling import buttons
@@ -20,14 +19,12 @@ from toolbench.widgets.explorer.traffic_view.traffic import TrafficPane
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.lines.message_lines import PIECE
 
-SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
-
 
 @pytest.fixture
 def explorer():
     """The explorer of a server, with its traffic in sight."""
     with MCPClient(timeout=PATIENCE) as client:
-        client.connect("shop", {"command": sys.executable, "args": [str(SHOP)]})
+        client.connect("shop", shop)
         explorer = Explorer(client)
         explorer.page.details.show(TrafficPane)
         yield explorer

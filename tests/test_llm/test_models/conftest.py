@@ -1,3 +1,6 @@
+from pathlib import Path
+
+import certifi
 import pytest
 
 from test_llm.samples import sdk
@@ -5,6 +8,17 @@ from test_llm.test_models.provider_server import KEY, provider_server
 from toolbench.llm import system_message, user_message
 from toolbench.llm.models import as_model
 from toolbench.llm.models.transport.address_model import AddressModel
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_certificate(tmp_path_factory):
+    """The clients trust one authority: each reads all that it trusts, for 25 ms, and no test has TLS."""
+    end = "-----END CERTIFICATE-----"
+    file = tmp_path_factory.mktemp("certificate") / "one.pem"
+    file.write_text(Path(certifi.where()).read_text("utf-8").partition(end)[0] + end)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(file))
+        yield
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from test_llm.samples import GREP
@@ -87,6 +87,7 @@ def goes_on(answer, provider):
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
+@settings(max_examples=40)
 @given(st.data())
 def test_of_a_stream_is_sent_again_or_an_error(provider, data):
     """Junk chunks, and whole responses with junk in them."""

@@ -90,6 +90,7 @@ class TestSmolLM:
         assert raised.value.answer is not None
         assert smollm.complete(messages).text
 
+    @pytest.mark.slow
     def test_survives_its_process(self, smollm):
         """Which may end in the middle of an answer, without memory: one sentence, then it is loaded anew."""
 

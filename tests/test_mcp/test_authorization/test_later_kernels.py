@@ -38,6 +38,7 @@ def later_kernel(url, backend):
     return done.stdout.strip() or done.stderr
 
 
+@pytest.mark.slow
 class TestALaterKernel:
     def test_has_the_tokens_of_the_keyring(
         self, client, guarded, person, state, tmp_path, monkeypatch

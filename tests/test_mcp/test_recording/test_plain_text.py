@@ -34,6 +34,7 @@ def recorder(tmp_path_factory):
     recorder.close()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=500)
 @given(VALUES, st.booleans(), st.sampled_from([None, (",", ":"), (" , ", " : ")]))
 @example([SECRET[:4], {"text": SECRET[4:]}], True, None)

@@ -7,7 +7,7 @@ from errno import ENOSPC
 
 import pytest
 
-from test_mcp.peers import good, scripted
+from test_mcp.peers import light, scripted
 from test_mcp.test_recording.recorded_shop import fake, recorded
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient, create_mcp_tools
@@ -49,6 +49,7 @@ class TestSecrets:
             again = client.servers["n"].call("log_in", {"api_key": 1, "n": "ok"})
         assert again.text == "welcome"
 
+    @pytest.mark.slow
     def test_are_remembered_as_long_as_the_file_is_written(self, path):
         """A secret that comes back after many others is hidden still."""
         server, first = FakeMCPServer("n"), "first-pass-4711"
@@ -72,7 +73,7 @@ class TestSecrets:
     def test_of_the_entry_are_told_apart(self, path):
         """Two secrets of a server have two numbers, which say nothing of them."""
         env = {"API_KEY": "first-secret-value", "PASSWORD": "second-secret-value"}
-        entry = {**good(), "env": env, "args": [*good()["args"]]}
+        entry = {**light("g", "nothing_or"), "env": env}
         with create_mcp_tools({"mcpServers": {"g": entry}}, record=path) as client:
             both = {"text": "first-secret-value and second-secret-value"}
             client.servers["g"].call("nothing_or", both)
@@ -324,7 +325,9 @@ class TestRecording:
         whole = path.read_bytes()
         frames = list(Recording.read(path).frames)
         cut = tmp_path / "cut.jsonl"
-        for size in range(len(whole) + 1):
+        ends = [at + 1 for at, byte in enumerate(whole) if byte == ord("\n")]
+        near_ends = {end + more for end in ends for more in (-2, -1, 0, 1, 2)}
+        for size in sorted({*range(0, len(whole), 13), *near_ends} & {*range(len(whole) + 1)}):
             cut.write_bytes(whole[:size])
             recording = Recording.read(cut)
             count = whole[:size].count(b"\n")

@@ -195,8 +195,16 @@ class TestStrictness:
 
 
 class TestProcesses:
-    @pytest.mark.parametrize("mode", ["auto", "legacy"])
-    @pytest.mark.parametrize("entry", [good, shop])
+    @pytest.mark.slow
+    @pytest.mark.parametrize(
+        ("entry", "mode"),
+        [
+            (good, "auto"),
+            (shop, "legacy"),
+            pytest.param(good, "legacy", marks=pytest.mark.long),
+            pytest.param(shop, "auto", marks=pytest.mark.long),
+        ],
+    )
     def test_are_not_needed_any_more(self, path, mode, entry, monkeypatch):
         """A process that was recorded is replayed without it, with the same results."""
         config = {"mcpServers": {"g": {**entry(), "mode": mode}}}
@@ -275,6 +283,7 @@ class TestMisbehaving:
         with misbehaving_http(mode) as url:
             assert replayed(path, {"url": url}) == "equal"
 
+    @pytest.mark.slow
     def test_calls_end_as_they_did(self, path):
         """Each tool that misbehaves when called gives the same text, or fails in the same words."""
         texts = []

@@ -21,6 +21,7 @@ for number in range(40):
 
 
 class TestKeptTasks:
+    @pytest.mark.slow
     def test_of_kernels_at_the_same_time_are_all_kept(self, tmp_path):
         """None loses what another one adds between its reading and its writing."""
         kernels = [

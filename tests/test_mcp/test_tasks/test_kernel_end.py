@@ -9,6 +9,7 @@ from test_runs.kernel import Kernel
 from test_mcp.peers import serving_app
 from test_mcp.task_server import TaskServer, app
 
+pytestmark = pytest.mark.slow
 CONNECT = "%load_ext toolbench\n%mcp connect long {url}/mcp"
 TOOL = (
     "from toolbench.extension import _loaded\ntool = next(iter(_loaded.values())).client[{name!r}]"
@@ -92,6 +93,15 @@ class TestTheNextKernel:
 
 
 class TestAnInterrupt:
+    @pytest.fixture(scope="class")
+    @staticmethod
+    def kernel(tmp_path_factory):
+        """One for all, since it goes on."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+            with Kernel(sys.executable) as kernel:
+                yield kernel
+
     @pytest.mark.parametrize("way", WAYS)
     def test_cancels_the_task(self, kernel, server, way):
         """No request to end follows, so a person wanted the run to stop."""

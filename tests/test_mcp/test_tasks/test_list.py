@@ -33,6 +33,7 @@ def left_behind(request, tmp_path, monkeypatch):
     return entry
 
 
+@pytest.mark.slow
 class TestALaterKernel:
     def test_finds_the_task_and_cancels_it(self, left_behind, client):
         """The task goes on at the server, and its state is there."""
