@@ -164,7 +164,9 @@ class TestCheckTools:
         """A name that a provider does not take, and two that become one."""
         bad = ToolDefinition(name="a b", description="d", executor=lambda a: "")
         problems = check_tools([bad, add, add], lambda messages, tools: "")
-        assert {(p.tool, p.where) for p in problems} >= {("add", "name")}
+        assert [str(p) for p in problems if p.tool == "add"] == [
+            "add, name: 2 tools have this name (refused)"
+        ]
         [change] = [p for p in problems if p.where == "name" and p.tool == "a b"]
         assert not change.refused and "changed when it is sent" in str(change)
         assert problems[0].refused and str(problems[0]).endswith("(refused)")

@@ -275,6 +275,12 @@ class TestImages:
         kinds = [type(block).__name__ for block in both({"n": 3}).to_llm_content]
         assert kinds == ["TextContent", "ImageContent", "ImageContent"]
 
+    def test_are_known_by_their_name_and_their_library(self):
+        """Neither a class that is only called so, nor another class of the library is one."""
+        own = type("Image", (), {"__repr__": lambda self: "of mine"})()
+        assert text_of(own) == '"of mine"'
+        assert text_of(pandas.Timestamp("2026-11-27")).startswith('"2026-11-27')
+
     def test_need_no_library_to_be_known(self):
         """Neither pillow nor matplotlib is imported to tell that something is none of theirs."""
         code = (

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from payloads import PAYLOADS
 
 from test_display.inert import problems, problems_in_a_browser
+from toolbench.display.html.images import LARGEST
 from toolbench.display.html.inert_html import inert_html
 from toolbench.display.html.mime_bundle import bundle_html, bundle_text
 
@@ -97,6 +98,12 @@ class TestBundles:
         del data["text/html"]
         assert bundle_html(data) == ""
         assert bundle_text(data) == "p"
+
+    def test_an_image_may_be_as_long_as_its_limit(self):
+        """Spaces in it count, so that no endless text is looked through."""
+        padded = PIXEL.ljust(2 * LARGEST)
+        assert "<img" in bundle_html({"image/png": padded})
+        assert bundle_html({"image/png": padded + " "}) == ""
 
     @pytest.mark.parametrize(
         ("kind", "content"),

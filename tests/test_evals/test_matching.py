@@ -216,3 +216,9 @@ def test_many_right_calls_are_right_in_any_order():
     pairs = paired(expected, sent, rules)
     assert len(pairs) == 7
     assert not any(differences for _, _, differences in pairs)
+    # One that is wrong is compared with the call that is left, and takes nobody's partner
+    wrong = [SentCall("f", {"text": str(number)}, {}) for number in (6, 5, 4, 3, 2, 1, 99)]
+    right = [ExpectedCall("f", {"text": str(number)}) for number in range(7)]
+    pairs = paired(right, wrong, {})
+    assert len(pairs) == 7
+    assert sum(bool(differences) for _, _, differences in pairs) == 1

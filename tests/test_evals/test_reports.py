@@ -112,6 +112,16 @@ class TestComparison:
         assert not three.compare(two)[0].is_significant
         assert "no difference" in repr(three.compare(two))
 
+    def test_two_models_of_different_names_are_compared(self):
+        """A report of one model is compared with another of one model, whatever they are called."""
+        right, wrong = message(bill()), message(bill(people=5))
+        old = evaluate({"old": ScriptedModel([wrong] * 9)}, TOOLS, [SPLIT], repeats=9)
+        new = evaluate({"new": ScriptedModel([right] * 9)}, TOOLS, [SPLIT], repeats=9)
+        [change] = new.compare(old)
+        assert change.model == "old -> new"
+        assert change.is_significant
+        assert new.compare(new)[0].model == "new"
+
     def test_reports_without_a_common_case(self):
         """Nothing to compare is said so."""
         one = evaluate(ScriptedModel(["x"]), TOOLS, [Case("a")])

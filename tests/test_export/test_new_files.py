@@ -3,6 +3,7 @@
 import pytest
 
 from test_export.empty_folders import answers_of, export_each
+from test_export.notebook import new_notebook, notes_of
 from test_export.test_prepared_databases import (
     CONNECT,
     IMPORT,
@@ -12,6 +13,7 @@ from test_export.test_prepared_databases import (
     TOOL,
     exported,
 )
+from toolbench.export import export_package
 
 CREATE = "db.execute('create table t (x text)')"
 BOTH = f"{CREATE}\n    {ROW}"
@@ -180,3 +182,21 @@ def test_a_database_in_memory_is_prepared_each_time(tmp_path, monkeypatch):
     assert f"if is_new_a_db:\n    with connect(None) as db:\n        {CREATE}\n" in code
     statement = f"with connect(None) as db: {CREATE}"
     assert notes == [f"`{statement}` runs only where the file `a.db` is new."]
+
+
+def test_what_the_definition_opens_is_prepared_each_time(tmp_path, monkeypatch):
+    """It is imported before the code that looks whether the file is new."""
+    monkeypatch.chdir(tmp_path)
+    tool = TOOL.format("it", "base").replace("()", "(n: Count = 1)", 1)
+    cells = [
+        f"{BASE}\nCount = Annotated[int, Field(ge=base.total_changes)]",
+        f"{CREATE.replace('db', 'base')}\nbase.commit()",
+    ]
+    with new_notebook() as notebook:
+        notebook.run(
+            IMPORT, "from typing import Annotated\nfrom pydantic import Field", *cells, tool
+        )
+        folder = export_package(notebook["put_it"], tmp_path / "p", tests=())
+    assert "is_new" not in (folder / "put_it/impl.py").read_text("utf-8")
+    [note] = [note for note in notes_of(folder) if "create table" in note]
+    assert "runs each time the package is imported." in note

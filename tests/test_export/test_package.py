@@ -104,6 +104,7 @@ class TestWhatIsWritten:
         assert "undefined_then" not in code
         assert code.count("STEP = ") == 1
         assert "STEP = 2" in code
+        assert "ADD_DESCRIPTION = 'Add.'\n" in (folder / "add/definition.py").read_text("utf-8")
         assert "import tool\n" not in texts(folder)
 
     def test_is_toml_whatever_the_description_says(self, notebook, tmp_path):

@@ -12,6 +12,7 @@ from toolbench.llm.formats.tool_formats import (
     to_gemini,
     to_openai,
 )
+from toolbench.llm.payloads import as_anthropic_call
 
 
 class TestNames:
@@ -48,6 +49,8 @@ class TestNames:
         assert "$filter" not in {*claude["properties"], *gemini["properties"]}
         assert changes(tool, "anthropic")["$filter"].kind == "renamed"
         assert "$filter" in parameters(tool, "openai")["properties"]
+        sent = as_anthropic_call(tool, {"$filter": "a", "ok": "b"})["input"]
+        assert sent == {claude["required"][0]: "a", "ok": "b"}
 
 
 class TestDescriptions:

@@ -13,6 +13,10 @@ class TestLint:
         for part in ("in 5 tools", "tokens in every request", "get_weather"):
             assert part in text
             assert part in html
+        head, row = (line for line in text.splitlines() if " tool " in line or "name-verb" in line)
+        # Each name of a column stands above its column
+        assert head.index("tool") == row.index("weather_data")
+        assert head.index("rule") == row.index("name-verb")
 
     def test_looks_at_what_matches(self, shell):
         """The pattern and the source narrow what is looked at."""

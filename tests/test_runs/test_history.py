@@ -307,6 +307,8 @@ class TestHistory:
         run_tool(tools.add, a=1)
         run_tool(tools.fail)
         assert list(history().to_dataframe()["state"]) == ["ok", "error"]
+        # It failed while it ran
+        assert [record.refused for record in history()] == ["", ""]
         assert history().df.equals(history().to_dataframe())
 
     def test_becomes_json(self):

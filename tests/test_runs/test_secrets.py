@@ -5,9 +5,10 @@ from copy import copy, deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Annotated
 
 import pytest
-from pydantic import BaseModel, SecretStr, TypeAdapter
+from pydantic import BaseModel, Field, SecretStr, TypeAdapter
 
 from toolbench import (
     ConversationState,
@@ -23,6 +24,7 @@ from toolbench.redaction.redactor import Redactor, Results, results
 from toolbench.runs.engine import perform
 from toolbench.runs.plain_calls import forget_calls, record_calls
 from toolbench.runs.questions import answering
+from toolbench.runs.run import Run
 from toolbench.runs.run_here import run_here
 
 _SECRET = "hunter2-the-secret"
@@ -336,6 +338,23 @@ class TestLaterRuns:
         assert _SECRET not in "".join(texts)
         assert all(MARK in text for text in texts[1:3])
         assert f"printed {MARK}" in texts[-2]
+
+
+class TestActions:
+    def test_hide_what_pydantic_wraps(self):
+        """The text in a `SecretStr` is found in what the tool says, under an alias too."""
+
+        @tool
+        def login(
+            pin: SecretStr, key: Annotated[SecretStr, Field(alias="api-key")] = _WRAPPED
+        ) -> str:
+            """Log in."""
+            print(f"with {pin.get_secret_value()} and {key.get_secret_value()}")
+            return "in"
+
+        call = login.action_type.model_validate({"pin": _SECRET, "api-key": _LONG})
+        run = Run(login, call, source="python")
+        assert run.arguments == {"pin": SecretStr(_SECRET), "api-key": SecretStr(_LONG)}
 
 
 class TestDefaults:

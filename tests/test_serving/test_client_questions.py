@@ -2,7 +2,8 @@
 
 import pytest
 
-from toolbench.serving.client_questions import is_flat
+from toolbench.runs.questions import Question
+from toolbench.serving.client_questions import is_flat, request_for
 
 
 def form(**fields):
@@ -43,3 +44,11 @@ def test_can_be_asked(schema):
 def test_cannot_be_asked(schema):
     """A client would refuse them; the person at the notebook is asked instead."""
     assert not is_flat(schema)
+
+
+def test_a_page_to_visit_is_asked_for_by_its_address():
+    """Everything else is a form."""
+    page = request_for(Question("Sign in", form(), url="https://example.org/in")).params
+    assert (page.mode, page.url) == ("url", "https://example.org/in")
+    fields = request_for(Question("How many?", SIMPLE["a choice"])).params
+    assert (fields.mode, fields.requested_schema) == ("form", SIMPLE["a choice"])

@@ -7,7 +7,7 @@ from fastmcp import FastMCP
 from patience import PATIENCE, eventually
 from payloads import PAYLOADS
 from test_display.inert import problems
-from test_mcp.peers import light, misbehaving
+from test_mcp.peers import light, misbehaving, scripted
 from test_mcp.peers import shop as server_of_the_shop
 
 from test_widgets.front import (
@@ -204,6 +204,16 @@ class TestTools:
         text = page(Explorer(client))
         assert f"{len(session.tools.disabled)} listed tools cannot be called" in text
         assert "inputSchema" in text
+
+    def test_that_cannot_be_called_are_named_up_to_fifty(self, client, tmp_path):
+        """A server of thousands does not fill the page; the others are counted."""
+        tools = [{"name": f"t{number}", "inputSchema": 3} for number in range(52)]
+        script = {"tools/list": [{"result": {"tools": tools}}]}
+        client.connect("odd", scripted(tmp_path / "script.json", script))
+        text = page(Explorer(client))
+        assert "52 listed tools cannot be called" in text
+        assert text.count("<li><code>t") == 50
+        assert "<li>2 others</li>" in text
 
     def test_that_change_are_told(self, client):
         """The list says what changed; an open panel that is stale says so."""

@@ -67,6 +67,18 @@ class TestRunning:
         assert "What the model reads" not in text
         assert panel.result.result == 3
 
+    def test_one_that_does_not_stop_lets_the_next_begin(self):
+        """Run is enabled again when nobody waits for the run any more."""
+        steps = tools.Steps()
+        panel = ToolPanel(steps.tool)
+        run = panel.run()
+        eventually(lambda: buttons(panel)["Run"].disabled)
+        run.give_up()
+        eventually(lambda: not buttons(panel)["Run"].disabled)
+        assert not run.done.is_set()
+        panel.cancel()
+        finish(panel)
+
     def test_can_be_cancelled_only_while_it_lasts(self):
         """Cancel is there as long as there is something to cancel."""
         steps = tools.Steps()

@@ -2,6 +2,7 @@
 
 import json
 import stat
+from time import time
 
 import pytest
 from patience import eventually
@@ -73,6 +74,8 @@ class TestALaterKernel:
         (file,) = (tmp_path / "state" / "toolbench" / "tasks").glob("*/*")
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         row = json.loads(file.read_text())
+        # The server keeps it for a minute, or for the day that it was asked for
+        assert 0 < row["expires"] - time() <= 24 * 60 * 60
         file.write_text(json.dumps({**row, "expires": 1.0}))
         assert list(session.tasks) == []
         assert not file.exists()
