@@ -1,0 +1,210 @@
+"""A secret is hidden in each promised writing, at each place that what its owner says gets to."""
+
+import logging
+import os
+import re
+import sys
+from pathlib import Path
+
+import comm
+import ipywidgets
+import pytest
+from comm.base_comm import BaseComm
+from IPython.utils.capture import capture_output
+from patience import PATIENCE, eventually
+from pydantic import SecretStr
+from shells import new_shell
+
+from promised.shop import calls
+from promised.writings import KEY, ODD, WRITINGS
+from toolbench import Conversation, current_run, history, run_tool, tool
+from toolbench.agent import Agent
+from toolbench.llm.models import ScriptedModel
+from toolbench.mcp import create_mcp_tools
+from toolbench.testing import FakeMCPServer
+from toolbench.widgets import ToolPanel
+
+COLOURS = re.compile(r"\x1b\[[\d;]*m|\\u001b\[[\d;]*m|\\x1b\[[\d;]*m")
+# Characters of a secret that show
+SHOWS = 10
+MARK = "secret-hidden"
+# A line has no second write, and a secret of one line no other
+CASES = [(w, KEY if w == "a line of it" else ODD) for w in WRITINGS]
+pytestmark = [
+    pytest.mark.usefixtures("no_records"),
+    # Each writing is a promise of its own
+    pytest.mark.every_case,
+    pytest.mark.parametrize(("writing", "secret"), CASES, ids=[w for w, _ in CASES]),
+]
+
+
+def leaks(text, writing, secret):
+    """The pieces of *secret*, as *writing* has it, that show in *text*; escapes cut pieces."""
+    core = COLOURS.sub("", "".join(WRITINGS[writing](secret)))
+    bare = COLOURS.sub("", text)
+    pieces = {core[n : n + SHOWS] for n in range(len(core) - SHOWS + 1)}
+    return sorted(piece for piece in pieces if piece in bare)
+
+
+# Promised, and not kept on 27 November 2026: where each writing of a secret shows. Colours are taken
+# out in the terminal tool's stream alone; `to_ndjson()` of the traffic misses two writings
+BROKEN = {
+    ("run's argument", "coloured"): {*("cell", "record", "history", "file", "traceback", "logs")},
+    ("server's argument", "coloured"): {"history", "traffic", "log", "recording"},
+    ("server's argument", "JSON in JSON"): {"traffic"},
+    ("server's argument", "shell"): {"traffic"},
+    ("server's environment", "coloured"): {
+        *("history", "traffic", "log", "stderr", "recording", "result")
+    },
+    ("server's environment", "JSON in JSON"): {"traffic"},
+    ("server's environment", "shell"): {"traffic"},
+    ("conversation", "coloured"): {"request", "page", "file", "history"},
+}
+
+
+def check(owner, texts, writing, secret):
+    """The secret shows nowhere in *texts*, which are by place, and a mark shows everywhere.
+
+    Where the promise is broken today, it is broken at exactly these places, and the test says so.
+    """
+    pieces = {place: leaks(text, writing, secret) for place, text in texts.items()}
+    places = {place: first for place, first in pieces.items() if first}
+    known = BROKEN.get((owner, writing), ())
+    assert {*places} == {*known}, places
+    assert {place for place, text in texts.items() if MARK in text} >= {*texts} - {*known}
+    if known:
+        pytest.xfail(f"{writing} of the secret of a {owner} shows in: {', '.join(sorted(known))}")
+
+
+@tool(name="tell", read_only=True)
+def tell_all(token: SecretStr, writing: str, fails: bool = False) -> str:
+    """Tell all, everywhere."""
+    parts = WRITINGS[writing](token.get_secret_value())
+    for stream in (sys.stdout, sys.stderr):
+        for part in parts:
+            print(part, end="", file=stream, flush=True)
+        print(file=stream, flush=True)
+    logging.getLogger("shop").warning("".join(parts))
+    if fails:
+        raise ValueError("".join(parts))
+    return "".join(parts)
+
+
+@pytest.fixture(scope="module")
+def shell():
+    """A shell with the extension and the tool."""
+    with new_shell() as shell:
+        shell.run_line_magic("load_ext", "toolbench")
+        shell.push({"tell": tell_all})
+        yield shell
+        shell.run_line_magic("unload_ext", "toolbench")
+
+
+@pytest.fixture
+def page(monkeypatch):
+    """What a page is sent of widgets."""
+    sent = []
+
+    class Recording(BaseComm):
+        def publish_msg(self, msg_type, data=None, *_, **__):
+            sent.append(repr(data))
+
+    monkeypatch.setattr(comm, "create_comm", Recording)
+    yield sent
+    ipywidgets.Widget.close_all()
+
+
+def test_of_a_runs_argument(writing, secret, shell, page, tmp_path, caplog):
+    """In the cell, its record, the history's file, the traceback, the widget and logs."""
+    history().persist(tmp_path / "runs.jsonl")
+    shell.push({"token": secret, "writing": writing})
+    with capture_output() as captured:
+        shell.run_cell('%tool tell token="${token}" writing="${writing}"')
+        shell.run_cell('%tool tell token="${token}" writing="${writing}" fails=true')
+    panel = ToolPanel(tell_all)
+    panel.form.value = {"token": secret, "writing": writing}
+    del page[:]
+    assert panel.run().done.wait(PATIENCE)
+    eventually(lambda: MARK in "".join(page))
+    panel.close()
+    texts = {
+        "cell": captured.stdout + captured.stderr + repr([o.data for o in captured.outputs]),
+        "record": repr(history()[0]) + str(history()[0]._repr_mimebundle_()),
+        "history": history().to_json(),
+        "file": (tmp_path / "runs.jsonl").read_text("utf-8"),
+        "traceback": history()[1].traceback,
+        "widget": "".join(page),
+        "logs": caplog.text,
+    }
+    check("run's argument", texts, writing, secret)
+
+
+def test_of_a_servers_argument(writing, secret, tmp_path):
+    """In the traffic, the log and the recording of a server that got it in a call."""
+    server = FakeMCPServer("leaky")
+
+    @server.tool
+    def tell(token: SecretStr, writing: str) -> str:
+        """Tell all."""
+        text = "".join(WRITINGS[writing](token.get_secret_value()))
+        current_run().log(text)
+        return text
+
+    path = tmp_path / "recording.jsonl"
+    with create_mcp_tools(server, record=path) as client:
+        session = client.servers["leaky"]
+        run_tool(client["tell"], token=secret, writing=writing)
+        texts = {
+            "history": history().to_json(),
+            "traffic": session.traffic.to_ndjson(),
+            "log": repr([*session.log]),
+        }
+    texts["recording"] = path.read_text("utf-8")
+    check("server's argument", texts, writing, secret)
+
+
+def test_of_a_servers_environment(writing, secret, tmp_path):
+    """In what the server says: result, log, traffic, stderr, recording."""
+    tests = Path(__file__).parents[1]
+    entry = {
+        "command": sys.executable,
+        "args": ["-m", "promised.leaking_program"],
+        "env": {"API_TOKEN": secret, "PYTHONPATH": os.fspath(tests)},
+        "mode": "legacy",
+    }
+    path = tmp_path / "recording.jsonl"
+    with create_mcp_tools({"mcpServers": {"leaky": entry}}, record=path) as client:
+        session = client.servers["leaky"]
+        observation = run_tool(client["tell"], writing=writing)
+        eventually(lambda: [*session.stderr] and [*session.log])
+        texts = {
+            "history": history().to_json(),
+            "traffic": session.traffic.to_ndjson(),
+            "log": repr([*session.log]),
+            "stderr": "\n".join(session.stderr),
+        }
+    texts |= {"recording": path.read_text("utf-8"), "result": observation.text}
+    check("server's environment", texts, writing, secret)
+
+
+def test_of_a_conversation(writing, secret, tmp_path):
+    """In what a model is sent, the transcript, the saved file, and the history."""
+
+    @tool(read_only=True)
+    def tell() -> str:
+        """Tell all."""
+        return "".join(WRITINGS[writing](secret))
+
+    script = [calls(("tell", {})), "".join(WRITINGS[writing](secret))]
+    agent = Agent(ScriptedModel(script), [tell])
+    with Conversation(agent=agent, secrets={"TOKEN": secret}) as conversation:
+        conversation.send_message("Tell.")
+        conversation.run()
+        conversation.save(tmp_path / "conversation.jsonl")
+        texts = {
+            "request": repr(agent.llm.requests[-1]),
+            "page": conversation.to_html(),
+            "file": (tmp_path / "conversation.jsonl").read_text("utf-8"),
+            "history": history().to_json(),
+        }
+    check("conversation", texts, writing, secret)
