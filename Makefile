@@ -48,13 +48,14 @@ NIGHTLY := check frontend-check resolve nightly-unit notebooks peers-begin night
 nightly: .venv/.ready   ## all cases, whole corpora, long tests, the other Pythons whole, stress, mutants: hours
 	$(MAKE) --keep-going $(NIGHTLY)
 
-check: .venv/.ready  ## style, types, layers, declared dependencies, file sizes
+check: .venv/.ready  ## style, types, layers, declared dependencies, file sizes, laws about the source
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/deptry .
 	$(BIN)/loq
+	$(PYTEST) tests/laws
 
 frontend: frontend/node_modules/.ready   ## build the front-end module that the package ships
 	cd frontend && npm run --silent build

@@ -3,7 +3,8 @@
 import subprocess
 
 import pytest
-from test_docs import PEERS, ROOT, blocks
+from documents import ROOT, blocks
+from test_docs import PEERS
 
 HOW_TO = ROOT / "docs" / "how-to" / "use-with-other-agents.md"
 EXAMPLES = {

@@ -1,17 +1,11 @@
 """Only `toolbench.jsonschema` reads the keywords of a schema; others ask its nodes."""
 
 import ast
-from pathlib import Path
 
 import pytest
 
-import toolbench
 from toolbench.jsonschema.walk import COMPOSITION
 
-PACKAGE = Path(toolbench.__file__).parent
-FILES = [
-    path for path in sorted(PACKAGE.rglob("*.py")) if PACKAGE / "jsonschema" not in path.parents
-]
 WRITERS = {
     *("llm/formats/gemini.py", "llm/models/local/prompt.py"),
     "mcp/snapshots/schema_diff/condition_changes.py",
@@ -59,20 +53,14 @@ WALKERS = {
 """Those that go through a schema keyword by keyword (`jsonschema.walk`), and why."""
 
 
-def home_of(path):
-    """Return *path* as it stands in the package."""
-    return path.relative_to(PACKAGE).as_posix()
+@pytest.fixture(scope="module")
+def others(trees):
+    """The modules beside the reader, by their paths in the package."""
+    return {home: tree for home, tree in trees.items() if not home.startswith("jsonschema/")}
 
 
-def parsed(path):
-    """Return the syntax tree of the file at *path*."""
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-def offences(path):
-    """The lines on which the file at *path* names such a keyword, other than it may."""
-    home = home_of(path)
-    tree = parsed(path)
+def offences(home, tree):
+    """The lines on which the module *home* names such a keyword, other than it may."""
     allowed = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict) and home in WRITERS:
@@ -119,76 +107,58 @@ def looked_up(node):
     return node, []
 
 
-def read_in(path):
-    """The lines on which the file at *path* reads a keyword of a schema."""
+def read_in(home, tree):
+    """The lines on which the module *home* reads a keyword of a schema."""
     lines = []
-    for node in ast.walk(parsed(path)):
+    for node in ast.walk(tree):
         whole, keys = looked_up(node)
         is_schema = "schema" in called(whole).lower() or called(whole) == "node"
         known = KEYWORDS | COMMON if is_schema else KEYWORDS
         lines += [
-            f"{home_of(path)}:{node.lineno}: {key.value}"
+            f"{home}:{node.lineno}: {key.value}"
             for key in keys
             if isinstance(key, ast.Constant) and key.value in known
         ]
     return lines
 
 
-def walks(path):
-    """Whether the file at *path* imports from `jsonschema.walk`."""
+def walks(tree):
+    """Whether a module imports from `jsonschema.walk`."""
     return any(
         isinstance(node, ast.ImportFrom) and node.module == "toolbench.jsonschema.walk"
-        for node in ast.walk(parsed(path))
+        for node in ast.walk(tree)
     )
 
 
-def test_nobody_else_looks_into_them():
+def test_nobody_else_looks_into_them(others):
     """Whoever wants to know what is behind them asks the one reader."""
-    assert [line for path in FILES for line in offences(path)] == []
+    assert [line for home, tree in others.items() for line in offences(home, tree)] == []
 
 
-def test_nobody_else_reads_keywords():
+def test_nobody_else_reads_keywords(others):
     """Whoever wants to know what a schema says asks a node, except those with a reason."""
-    others = [path for path in FILES if home_of(path) not in READERS]
-    assert [line for path in others for line in read_in(path)] == []
+    lines = {home: read_in(home, tree) for home, tree in others.items()}
+    assert [line for home in lines.keys() - READERS.keys() for line in lines[home]] == []
+    assert [home for home in READERS if not lines[home]] == [], "they read none any more"
 
 
-def test_nobody_else_walks():
+def test_nobody_else_walks(others):
     """Going keyword by keyword takes a reason, and each reason is still needed."""
-    assert {home_of(path) for path in FILES if walks(path)} == set(WALKERS)
-
-
-@pytest.mark.parametrize("home", sorted(READERS))
-def test_who_may_read_them_does(home):
-    """The list of exceptions has no room for what is over."""
-    assert read_in(PACKAGE / home)
+    assert {home for home, tree in others.items() if walks(tree)} == set(WALKERS)
 
 
 @pytest.mark.parametrize("home", sorted({*WRITERS, *TABLES}))
-def test_who_may_write_them_does(home):
+def test_who_may_write_them_does(home, others):
     """The list of exceptions has no room for what is over."""
-    text = (PACKAGE / home).read_text(encoding="utf-8")
-    assert any(f'"{keyword}"' in text for keyword in COMPOSITION)
-
-
-@pytest.fixture
-def reader(tmp_path, monkeypatch):
-    """Write a file of another package; return it."""
-    monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
-
-    def write(text):
-        path = tmp_path / "reader.py"
-        path.write_text(text)
-        return path
-
-    return write
+    texts = {node.value for node in ast.walk(others[home]) if isinstance(node, ast.Constant)}
+    assert texts & set(COMPOSITION)
 
 
 @pytest.mark.parametrize("line", ['s["$ref"]', 'b"$ref" in s'])
-def test_a_reader_is_found(reader, line):
+def test_a_reader_is_found(line):
     """A file that looks for references by itself, in a dict or in text, is named with the line."""
-    path = reader(f"def f(s):\n    return {line}\n")
-    assert [at.rpartition(":")[0] for at in offences(path)] == ["reader.py:2"]
+    tree = ast.parse(f"def f(s):\n    return {line}\n")
+    assert [at.rpartition(":")[0] for at in offences("reader.py", tree)] == ["reader.py:2"]
 
 
 @pytest.mark.parametrize(
@@ -202,12 +172,13 @@ def test_a_reader_is_found(reader, line):
         'tool.input_schema.get("required", ())',
     ],
 )
-def test_a_reader_of_keywords_is_found(reader, line):
+def test_a_reader_of_keywords_is_found(line):
     """However a file looks up what a schema says, it is named with the line."""
-    assert [at.rpartition(":")[0] for at in read_in(reader(line))] == ["reader.py:1"]
+    lines = read_in("reader.py", ast.parse(line))
+    assert [at.rpartition(":")[0] for at in lines] == ["reader.py:1"]
 
 
-def test_what_is_no_schema_may_have_the_same_words(reader):
+def test_what_is_no_schema_may_have_the_same_words():
     """The type of a block, and a schema that is written and not read, are nobody's business."""
-    path = reader('block["type"]\nschema = {"type": "object", "properties": {}}\n')
-    assert read_in(path) == []
+    code = 'block["type"]\nschema = {"type": "object", "properties": {}}\n'
+    assert read_in("reader.py", ast.parse(code)) == []

@@ -1,0 +1,107 @@
+"""Imports point down the layers, and go round in no circle."""
+
+import ast
+import tomllib
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import toolbench
+
+PACKAGE = Path(toolbench.__file__).parent
+# Modules that load another one in a function, and are needed by it.
+LATE = {
+    (
+        "toolbench.mcp.definition",
+        "toolbench.mcp.worker_tool",
+    ): "a worker connects a client, made of definitions",
+    (
+        "toolbench.tools.terminal.definition",
+        "toolbench.tools.terminal.observe",
+    ): "half of its implementation",
+}
+
+
+@pytest.fixture(scope="session")
+def layers():
+    """The layers of the package from above, each with its names."""
+    text = PACKAGE.with_name("pyproject.toml").read_text("utf-8")
+    [contract] = [
+        each
+        for each in tomllib.loads(text)["tool"]["importlinter"]["contracts"]
+        if each["type"] == "layers"
+    ]
+    return [[name.strip(" ()") for name in line.split("|")] for line in contract["layers"]]
+
+
+@pytest.fixture(scope="session")
+def modules(trees):
+    """The syntax tree of each module, by its full name."""
+    return {
+        f"toolbench.{path[:-3].replace('/', '.')}".removesuffix(".__init__"): tree
+        for path, tree in trees.items()
+    }
+
+
+def imports(nodes, modules):
+    """The modules of the package that *nodes* import, themselves or a name of them."""
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield full if full in modules else node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_not_even_a_type_comes_from_above(modules, layers):
+    """Imports for type checkers alone, which lint-imports leaves out, point down too."""
+    place = {name: height for height, names in enumerate(layers) for name in names}
+    up = {
+        f"{module} imports {name}"
+        for module, tree in modules.items()
+        if module != "toolbench"
+        for name in imports(ast.walk(tree), modules)
+        if name in modules and name != "toolbench"
+        if place[name.split(".")[1]] < place[module.split(".")[1]]
+    }
+    assert up == set()
+
+
+def running(node):
+    """Yield *node* and the nodes in it that run, functions' too, but not what is for checkers."""
+    yield node
+    for inner in ast.iter_child_nodes(node):
+        if not (isinstance(inner, ast.If) and ast.unparse(inner.test) == "TYPE_CHECKING"):
+            yield from running(inner)
+
+
+def may_be_late(module, other):
+    """Tell whether *module* may load *other* in a function, though *other* needs it."""
+    is_of_a_tool = module.startswith("toolbench.tools.") and module.endswith(".definition")
+    implementation = f"{module.removesuffix('definition')}impl"
+    return (is_of_a_tool and other == implementation) or (module, other) in LATE
+
+
+def circle_in(graph):
+    """Return the modules of a circle in *graph*, the first of them also last; empty without one."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_no_circle_when_functions_run(modules):
+    """No two modules need each other, at the top or in a function, but for those named here."""
+    graph = {
+        module: {
+            other
+            for other in imports(running(tree), modules)
+            if other in modules and other != module and not may_be_late(module, other)
+        }
+        for module, tree in modules.items()
+    }
+    assert sum(map(len, graph.values())) > 1000
+    assert circle_in(graph) == []
