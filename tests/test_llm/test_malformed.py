@@ -167,46 +167,47 @@ def with_arguments(arguments):
     return chat({"id": "c", "function": {"name": "grep", "arguments": arguments}})
 
 
-CASES = [
-    *(with_arguments(text) for text in BAD_TEXT),
-    *(with_arguments(json.dumps(value)) for value in BAD_VALUES),
-    *(chat({"function": {"name": name, "arguments": "{}"}}) for name in BAD_NAMES),
-    *map(chat, BAD_CALLS),
-    *BAD_MESSAGES,
-]
+BROKEN = {
+    "text": [with_arguments(text) for text in BAD_TEXT],
+    "values": [with_arguments(json.dumps(value)) for value in BAD_VALUES],
+    "names": [chat({"function": {"name": name, "arguments": "{}"}}) for name in BAD_NAMES],
+    "calls": [chat(call) for call in BAD_CALLS],
+    "messages": BAD_MESSAGES,
+}
+each_message = pytest.mark.parametrize("messages", BROKEN.values(), ids=BROKEN)
 
 
-def test_how_many():
-    """There are more than a hundred."""
-    assert len(CASES) > 100
-
-
-@pytest.mark.parametrize("message", CASES, ids=range(len(CASES)))
-def test_malformed(message):
-    """No call is made up, nothing else is raised, and the model can be answered."""
+def read(message):
+    """The calls of *message*; none if it is refused in a sentence."""
     try:
-        calls = parse_tool_calls(message, [GREP, WRITE])
+        return parse_tool_calls(message, [GREP, WRITE])
     except BodyError as error:
         assert str(error)
-        return
-    for call in calls:
-        assert call.action is None
-        assert isinstance(call.error, FunctionCallValidationError | FunctionCallNotExistsError)
-        assert len(str(call.error)) < 20_000
-        answer = respond(call)
-        assert "was not run" in str(answer) or "There is no tool" in str(answer)
-        assert isinstance(call.observation, Observation)
+        return []
 
 
-@pytest.mark.parametrize("message", CASES, ids=range(len(CASES)))
-def test_as_text(message):
+@each_message
+def test_malformed(messages, subtests):
+    """No call is made up, nothing else is raised, and the model can be answered."""
+    for message in messages:
+        with subtests.test(str(message)[:200]):
+            for call in read(message):
+                assert call.action is None
+                kinds = FunctionCallValidationError | FunctionCallNotExistsError
+                assert isinstance(call.error, kinds)
+                assert len(str(call.error)) < 20_000
+                answer = respond(call)
+                assert "was not run" in str(answer) or "There is no tool" in str(answer)
+                assert isinstance(call.observation, Observation)
+
+
+@each_message
+def test_as_text(messages, subtests):
     """The same, pasted."""
-    try:
-        text = json.dumps(message, default=lambda kind: None)
-        calls = parse_tool_calls(text, [GREP, WRITE])
-    except BodyError:
-        return
-    assert all(call.error and call.action is None for call in calls)
+    for message in messages:
+        with subtests.test(str(message)[:200]):
+            calls = read(json.dumps(message, default=lambda kind: None))
+            assert all(call.error and call.action is None for call in calls)
 
 
 def places(value, path=()):
