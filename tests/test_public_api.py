@@ -48,6 +48,10 @@ registry.register("t", tool)
 assert registry.resolve("t")[0]({}).text == "1"
 tool.to_openai_tool(), tool.to_mcp_tool(), tool({}).visualize
 """
+EXTENSION = """
+from IPython.core.interactiveshell import InteractiveShell
+InteractiveShell.instance().run_line_magic("load_ext", "toolbench")
+"""
 LATER = [
     ("from toolbench import tool\n@tool\ndef f():\n  'Do it.'", {"griffe"}),
     (
@@ -104,6 +108,13 @@ class TestImporting:
         loaded = modules_after(NATIVE)
         assert loaded.isdisjoint(HEAVY)
         assert {"pydantic", "rich"} <= loaded
+
+    @pytest.mark.slow
+    def test_the_extension_loads_no_servers_and_tables(self):
+        """A notebook that connects no server does not wait for what that takes."""
+        loaded = modules_after(EXTENSION)
+        assert loaded.isdisjoint({"fastmcp", "mcp", "jsonschema", "pandas", "numpy", "openai"})
+        assert {"IPython", "toolbench"} <= loaded
 
     @pytest.mark.parametrize(("code", "heavy"), LATER)
     def test_the_rest_comes_when_it_is_needed(self, code, heavy):

@@ -141,6 +141,7 @@ class TestReferences:
 
 
 class TestNodes:
+    @pytest.mark.slow
     @given(pair=SCHEMAS.flatmap(lambda s: st.tuples(st.just(s), fitting(s))))
     def test_what_fits_is_of_a_class_and_value_the_node_names(self, pair):
         """No value that the reference accepts is ruled out by what a node says of it."""
@@ -157,6 +158,7 @@ class TestNodes:
             if node.values and not node.nullable:
                 assert item in node.values
 
+    @pytest.mark.slow
     @given(schema=SCHEMAS)
     def test_a_walk_ends(self, schema):
         """A schema that holds itself has as many nodes as somebody asks for, and no more."""
