@@ -116,6 +116,7 @@ def checkouts(root: Path) -> int:
 
 
 class TestCheckout:
+    @pytest.mark.slow
     def test_is_removed_at_the_end(self, repository):
         """The commit is there while it is measured, and nothing of it after that."""
         with compare.checkout("HEAD") as base:
@@ -124,6 +125,7 @@ class TestCheckout:
         assert not base.exists()
         assert checkouts(repository) == 1
 
+    @pytest.mark.slow
     def test_of_a_killed_run_is_removed_by_the_next(self, repository, tmp_path):
         """Its process is gone; one whose process runs stays."""
         ended = subprocess.Popen([sys.executable, "-c", ""])

@@ -32,6 +32,7 @@ def dockerfile(repo2docker) -> list[str]:
 
 
 class TestDockerfile:
+    @pytest.mark.slow
     def test_installs_our_requirements_with_the_whole_repository_there(self, dockerfile):
         """The requirements name the repository itself, so its files come first."""
         install = 'pip install --no-cache-dir -r "binder/requirements.txt"'
@@ -63,6 +64,7 @@ class TestFiles:
         project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
         assert PYTHON in SpecifierSet(project["requires-python"])
 
+    @pytest.mark.slow
     def test_post_build_trusts_the_notebooks(self, tmp_path):
         """Their saved HTML shows before any cell has run."""
         notebook = nbformat.v4.new_notebook()

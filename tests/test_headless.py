@@ -45,6 +45,7 @@ def environment(home: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "runner",
     [
@@ -80,6 +81,7 @@ def test_a_notebook_runs_and_nothing_hangs(runner, tmp_path):
     assert "nobody was there" in answer
 
 
+@pytest.mark.long
 def test_a_page_made_of_it_shows_the_tool_and_the_result(tmp_path):
     """The HTML of nbconvert holds the static view, and asks nothing of the network for it."""
     write_notebook(tmp_path / "in.ipynb", *CELLS)

@@ -58,6 +58,7 @@ def tables(cell: Tag) -> list[list[list[str]]]:
     return [rows(table) for table in cell.select(".jp-OutputArea table")]
 
 
+@pytest.mark.slow
 def test_a_table_stays_a_table(outputs):
     """Of a result: its columns in their order, with their types, and its rows."""
     [head, *body] = next(t for t in tables(outputs[2]) if "Typee" in str(t))
@@ -65,6 +66,7 @@ def test_a_table_stays_a_table(outputs):
     assert [row[-2:] for row in body] == [["Typee", "1846"], ["Emma", "1815"]]
 
 
+@pytest.mark.slow
 def test_the_list_of_tools_is_a_table(outputs):
     """`%tools` keeps its columns."""
     [[head, *body]] = tables(outputs[3])
@@ -72,6 +74,7 @@ def test_the_list_of_tools_is_a_table(outputs):
     assert [row[0] for row in body] == ["find_books"]
 
 
+@pytest.mark.slow
 def test_a_tool_keeps_its_parameters_in_order_with_their_defaults(outputs):
     """Not in the order of the alphabet."""
     text = outputs[1].select_one(".jp-OutputArea").get_text(" ", strip=True)

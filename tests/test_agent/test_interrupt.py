@@ -75,12 +75,14 @@ def check(c):
     assert [m["content"] for m in messages if m["role"] == "user"] == ["Do it."]
 
 
+@pytest.mark.slow
 def test_an_interrupt_at_any_line_leaves_every_call_with_one_answer():
     """No call without an answer, none with two; nothing is locked, and no message sent twice."""
     for c in all_interrupted():
         check(c)
 
 
+@pytest.mark.slow
 def test_a_conversation_interrupted_at_any_line_is_loaded_and_forked(tmp_path):
     """The calls that waited still wait, in the file and in the fork."""
     for c in [*all_interrupted()][::5]:

@@ -2,7 +2,7 @@ import threading
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from patience import PATIENCE
 
@@ -212,6 +212,7 @@ _named_calls = st.lists(
 )
 
 
+@settings(max_examples=60)
 @given(
     st.sampled_from(PROVIDERS),
     st.lists(_named_calls, min_size=1, max_size=3),

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import get_args
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from test_agent.checks import check_answered, check_sent, of
@@ -133,6 +133,7 @@ _doings = st.tuples(
 )
 
 
+@settings(max_examples=60)
 @given(st.lists(_messages, max_size=6), st.lists(_doings, max_size=8))
 def test_every_call_is_answered_once(script, doings):
     """Good and bad messages; run, stepped, edited, answered by hand, refused, paused, stopped, left."""
@@ -154,6 +155,7 @@ def test_every_call_is_answered_once(script, doings):
         check_sent(messages)
 
 
+@settings(max_examples=60)
 @given(st.lists(_messages, max_size=5), st.lists(_doings, max_size=5), st.integers(1, 20))
 def test_every_call_of_a_fork_is_answered_once(script, doings, event):
     """Begun at any event, with the calls that waited there; the first conversation stays as it is."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import pydantic.dataclasses
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import (
     AliasChoices,
@@ -323,6 +323,8 @@ def misspelt(value, path="room"):
     return paths
 
 
+@pytest.mark.slow
+@settings(max_examples=60)
 @given(PARTS)
 def test_each_misspelt_name_is_told_wherever_it_is(value):
     """All of them at once, and nothing else."""

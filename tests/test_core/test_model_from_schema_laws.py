@@ -1,5 +1,6 @@
 from json import dumps
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -25,8 +26,9 @@ def cases(draw):
 
 
 class TestForeignModels:
+    @pytest.mark.slow
     @given(cases())
-    @settings(max_examples=250)
+    @settings(max_examples=80)
     def test_accept_exactly_what_the_schema_accepts(self, case):
         """A model takes an object if and only if the reference implementation does."""
         schema, values = case
@@ -35,7 +37,7 @@ class TestForeignModels:
             assert accepts(model, value) == reference.is_valid(value), value
 
     @given(cases())
-    @settings(max_examples=150)
+    @settings(max_examples=50)
     def test_keep_values_as_they_came(self, case):
         """What was given comes out again, name by name and type by type."""
         schema, values = case
@@ -63,7 +65,7 @@ class TestForeignModels:
 
 class TestProblems:
     @given(cases())
-    @settings(max_examples=200)
+    @settings(max_examples=60)
     def test_are_there_exactly_if_the_value_does_not_fit(self, case):
         """A validator that refuses says why, and one that does not says nothing."""
         schema, values = case
@@ -72,7 +74,7 @@ class TestProblems:
             assert validator.is_valid(value) == (not validator.problems(value))
 
     @given(cases())
-    @settings(max_examples=100)
+    @settings(max_examples=40)
     def test_point_into_the_value(self, case):
         """Every path leads somewhere; only its last step may be what is missing."""
         schema, values = case
@@ -86,8 +88,9 @@ class TestProblems:
 
 
 class TestInlining:
+    @pytest.mark.slow
     @given(cases())
-    @settings(max_examples=200)
+    @settings(max_examples=60)
     def test_changes_nothing_a_value_can_tell(self, case):
         """A schema with its definitions in place accepts the same values."""
         schema, values = case
@@ -98,7 +101,7 @@ class TestInlining:
             assert before.is_valid(value) == after.is_valid(value), value
 
     @given(cases())
-    @settings(max_examples=100)
+    @settings(max_examples=40)
     def test_of_optionals_only_narrows(self, case):
         """Whatever a schema without the nulls of unset optionals accepts, the first does."""
         schema, values = case

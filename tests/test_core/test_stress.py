@@ -93,6 +93,7 @@ def often():
     sys.setswitchinterval(usual)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("often")
 def test_eight_threads_register_resolve_call_and_redefine():
     """However they interleave, every call is right, and no thread sees half a change."""

@@ -73,7 +73,7 @@ class TestContrast:
         ]
         assert bad == []
 
-    @settings(max_examples=400)
+    @settings(max_examples=100)
     @given(ink=_RGB, paper=_RGB, effect=st.sampled_from(_EFFECTS))
     def test_any_two_colours(self, ink, paper, effect):
         """Any text on any background, and without one."""

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from test_display.inert import problems, text_of
@@ -20,6 +20,7 @@ _JSON = st.recursive(
 
 
 class TestParse:
+    @settings(max_examples=40)
     @given(st.dictionaries(st.text(), _JSON) | st.lists(_JSON))
     def test_objects_and_lists_are_read(self, value):
         """As they were written."""

@@ -124,7 +124,7 @@ class TestCaps:
 
     def test_few_characters_cannot_ask_for_millions(self):
         """A table of a thousand columns whose rows are empty is shown as text."""
-        bomb = "|a" * 200 + "|\n" + "|-" * 200 + "|\n" + "|\n" * 5_000
+        bomb = "|a" * 200 + "|\n" + "|-" * 200 + "|\n" + "|\n" * 100
         html = markdown_html(bomb)
         assert len(html) <= 200_000
         assert "<table" not in html

@@ -199,12 +199,12 @@ class TestCaps:
     def test_a_big_table_is_capped_at_both_ends(self):
         """The first and the last rows are there."""
         table = Table()
-        for number in range(5_000):
+        for number in range(1_000):
             table.add_row(f"<row {number}>")
         both = bundle(table, limit=5_000)
         for text in (text_of(both["text/html"]), both["text/plain"]):
             assert "<row 0>" in text
-            assert "<row 4999>" in text
+            assert "<row 999>" in text
             assert "characters left out" in text
         assert len(both["text/plain"]) <= 5_000
         assert len(both["text/html"]) <= 10_000

@@ -374,6 +374,7 @@ def test_wrong_use_is_one_sentence(make, words):
         make()
 
 
+@pytest.mark.slow
 def test_a_process_pool_makes_the_requests():
     """Any executor does: model and messages travel, the score is made here."""
     from concurrent.futures import ProcessPoolExecutor

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolbench.evals.cases.call_match import ExpectedCall, SentCall, misfits, paired
@@ -57,6 +57,7 @@ def test_equal_values_match_by_every_looser_rule(one, other):
         assert all(fits(kind, one, other) for kind in ("approx", "subset", "unordered", "any"))
 
 
+@settings(max_examples=50)
 @given(st.lists(JSON, max_size=6), st.randoms(use_true_random=False))
 def test_unordered_takes_every_order_and_no_other_list(items, random):
     """A shuffled list matches; one with an item more or less does not."""
@@ -66,6 +67,7 @@ def test_unordered_takes_every_order_and_no_other_list(items, random):
     assert not fits("unordered", [*items, "one more"], shuffled)
 
 
+@settings(max_examples=50)
 @given(
     st.dictionaries(st.text(max_size=4), JSON, max_size=5),
     st.dictionaries(st.text(max_size=4), JSON, max_size=5),

@@ -58,16 +58,23 @@ def cell():
     return namespace
 
 
+# Its processes share nothing with this one: they are forks of one that has imported what they need
+FORKS = get_context("forkserver")
+FORKS.set_forkserver_preload(["pytest", "tests.test_evals.test_process_pools"])
+
+
 @pytest.fixture
 def pool():
-    """A pool of two processes that share nothing with this one."""
-    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+    """A pool of two processes."""
+    with ProcessPoolExecutor(2, FORKS) as pool:
         yield pool
 
 
-def test_a_tool_of_a_cell(pool):
-    """Its calls are made in other processes, and the rows are in their order."""
-    report = sweep(cell()["where"], {"n": range(60)}, executor=pool)
+@pytest.mark.slow
+def test_a_tool_of_a_cell():
+    """Its calls are made in processes that begin with nothing, and the rows are in their order."""
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        report = sweep(cell()["where"], {"n": range(60)}, executor=pool)
     assert [row.fields["square"] for row in report] == [n * n for n in range(60)]
     assert os.getpid() not in {row.fields["process"] for row in report}
 
@@ -85,6 +92,7 @@ def test_a_tool_that_cannot_be_sent_is_one_sentence(pool):
         sweep(holds, {"n": range(3)}, executor=pool)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_costs_a_retry_not_the_sweep(pool, tmp_path):
     """The pool is broken; the sweep goes on in a new one, and every call has its row."""
     grid = {"n": range(40), "folder": str(tmp_path)}
@@ -195,7 +203,7 @@ class OneWorker(Executor):
     _max_workers = 2
 
     def __init__(self):
-        self._pool = ProcessPoolExecutor(1, get_context("spawn"))
+        self._pool = ProcessPoolExecutor(1, FORKS)
 
     def submit(self, function, /, *args, **kwargs):
         """Begin the work, in a new process if the last one died."""
@@ -203,7 +211,7 @@ class OneWorker(Executor):
         try:
             inner = self._pool.submit(called, work)
         except BrokenExecutor:
-            self._pool = ProcessPoolExecutor(1, get_context("spawn"))
+            self._pool = ProcessPoolExecutor(1, FORKS)
             inner = self._pool.submit(called, work)
         outer = Future()
 

@@ -172,6 +172,7 @@ print(len(log))
 """
 
 
+@pytest.mark.slow
 def test_another_session_goes_on_with_the_file(tmp_path):
     """The same code in another process is the same tool and the same model; a changed global is not."""
     script = tmp_path / "cell.py"

@@ -60,6 +60,7 @@ def shim(tmp_path_factory):
     return library
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "deed"), list(every_pair()))
 def test_a_fault_at_every_moment_costs_nothing(kind, deed, shim, tmp_path):
     """Whichever call fails, whatever runs out: see `child.py` for what is done and checked."""

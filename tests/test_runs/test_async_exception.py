@@ -14,7 +14,7 @@ class TestBreakable:
     def test_strikes_only_during_the_work(self):
         """However often it is struck, what follows the work is never disturbed."""
         work = Interruptible(self.Stop)
-        for _ in range(300):
+        for _ in range(80):
             over = threading.Event()
             striker = threading.Thread(target=_strike, args=(work, over))
             striker.start()

@@ -4,6 +4,7 @@ import shlex
 import sys
 
 import pytest
+from test_mcp.peers import LIGHT
 
 from test_runs.test_cell_progress import EMPTY, drawn
 
@@ -14,25 +15,12 @@ from toolbench.runs.progress import connecting_stages
 soon, connecting_stages.SOON = connecting_stages.SOON, 0
 """
 AFTERWARDS = "connecting_stages.SOON = soon"
-SLOW_SERVER = """
-import sys
-from pathlib import Path
-from time import sleep
-from fastmcp import FastMCP
-
-while not Path(sys.argv[1]).exists():
-    sleep(0.01)
-server = FastMCP("slow")
-server.tool(lambda: "pong", name="ping", description="Answer.")
-server.run()
-"""
 
 
 def connecting(kernel, folder, name, *, stdin):
     """Begin to connect a server that starts when the file `ready` is there."""
-    server = folder / f"{name}.py"
-    server.write_text(SLOW_SERVER)
-    command = shlex.join([sys.executable, str(server), str(folder / "ready")])
+    after = ["--after", str(folder / "begun"), str(folder / "ready")]
+    command = shlex.join([sys.executable, str(LIGHT), *after, name, "ping"])
     return kernel.start(f"%mcp connect {name} -- {command}", stdin=stdin)
 
 

@@ -216,6 +216,7 @@ class TestFailure:
         """The reason is Chromium's own."""
         assert "ERR_CONNECTION_REFUSED" in surfer.do("goto('http://127.0.0.1:2/')").error
 
+    @pytest.mark.slow
     def test_of_the_browser_itself_is_survived(self, site):
         """A browser that was killed is replaced by the next call."""
         with Surfer(arguments=ONLY_HERE) as surfer:
@@ -227,6 +228,7 @@ class TestFailure:
             go = f"goto('{site.url}/second')"
             assert eventually(lambda: surfer.do(go).title == "Second")
 
+    @pytest.mark.slow
     def test_to_start_is_told(self):
         """A program that is no browser gives a sentence."""
         with Surfer(executable="/bin/true") as surfer:
@@ -238,6 +240,7 @@ def descendants() -> set[int]:
 
 
 class TestLife:
+    @pytest.mark.slow
     def test_profiles_are_apart(self, site, surfer):
         """What one browser stores, another does not have; a picture is an option."""
         site.html(
@@ -262,6 +265,7 @@ class TestLife:
         assert "interrupted" in result.text
         assert not surfer.do("noop(0)").is_error
 
+    @pytest.mark.slow
     def test_nothing_is_left_after_close(self):
         """Neither Chromium nor what drives it."""
         surfer = Surfer(arguments=ONLY_HERE)
@@ -274,6 +278,7 @@ class TestLife:
         assert "closed" in surfer.do("noop(0)").text
         assert eventually(lambda: not any(map(alive, started)))
 
+    @pytest.mark.slow
     def test_a_new_loop_gets_a_new_browser_and_none_outlives_the_kernel(self):
         """The loop a browser lived in may be closed; who is killed takes all along."""
         code = (

@@ -98,6 +98,7 @@ class TestFailure:
         # It had all been written
         assert Path(rest).read_text() == "x\nkeep"
 
+    @pytest.mark.slow
     def test_killed_at_any_time(self, tmp_path):
         """Whenever the process dies, the file holds the old text or the new one, whole."""
         path = tmp_path / "file"

@@ -137,6 +137,7 @@ class TestOtherNamesAndProcesses:
             assert [one.text for one in observations if one.is_error] == []
             assert other.read_text() == before.upper()
 
+    @pytest.mark.slow
     def test_no_edit_of_two_processes_is_lost(self, path):
         """What both report as done is in the file."""
         path.write_text("".join(f"{who}{n}\n" for who in "AB" for n in range(40)))

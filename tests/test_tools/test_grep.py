@@ -7,7 +7,7 @@ from pathlib import Path
 from shutil import which
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -288,6 +288,7 @@ def narrow(root: Path, pattern: str) -> tuple[set[str], set[str]]:
 
 
 class TestRipgrep:
+    @settings(max_examples=40)
     @example(pattern="ab", include="*.txt")
     @example(pattern="i", include=None)
     @example(pattern="s", include=None)

@@ -9,7 +9,7 @@ from pathlib import Path
 from shutil import which
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from toolbench.tools.failure_sentence import RunError
@@ -266,6 +266,7 @@ class TestIgnore:
         (tmp_path / "b" / ".gitignore").write_bytes(b"\xef\xbb\xbfcaf\xe9\r\n")
         assert walked(tmp_path) == {"b/c", "c"}
 
+    @settings(max_examples=40)
     @example(top=["a*", "!aa", "/b"], below=[])
     @example(top=["**/a/**"], below=["!b"])
     @given(top=RULES, below=RULES)

@@ -52,6 +52,7 @@ def _terminal(tmp_path):
         yield executor
 
 
+@pytest.mark.slow
 def test_an_interrupt_at_any_step_of_a_call_costs_only_that_call():
     """Whichever bytecode KeyboardInterrupt comes at, the next command runs in the same shell."""
     done = subprocess.run(

@@ -75,6 +75,7 @@ class TestOutput:
         """What is no text is replaced, the rest stays."""
         assert terminal.run("printf 'a\\0b\\xffc\\xc3\\n'").text == "ab\ufffdc\ufffd"
 
+    @pytest.mark.slow
     def test_may_be_a_hundred_megabytes(self, tmp_path):
         """The memory it takes is bounded, and both ends are right."""
         with Terminal(tmp_path) as terminal:
@@ -202,6 +203,7 @@ class TestLifeAndDeath:
             os.kill(kernel.pid, end)
         assert eventually(lambda: not any(map(alive, pids)))
 
+    @pytest.mark.slow
     def test_a_fork_bomb_is_stopped_by_the_limit(self):
         """It runs dry, C-c ends it, the shell works on, and close leaves nothing of it.
 
@@ -238,6 +240,7 @@ class TestLifeAndDeath:
 
 
 class TestTwo:
+    @pytest.mark.slow
     def test_never_mix(self, tmp_path):
         """Each has its own directory, variables and output, whatever the other does."""
 

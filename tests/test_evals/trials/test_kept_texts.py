@@ -30,6 +30,7 @@ def test_as_many_failures_as_are_kept_need_no_note():
     assert "texts" not in report.to_text()
 
 
+@pytest.mark.slow
 def test_more_failures_than_are_kept_are_told(tmp_path):
     """The report names the number and the place; the file has the text of each, also on resume."""
     path = tmp_path / "trials.jsonl"
