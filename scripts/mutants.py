@@ -30,6 +30,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -81,6 +82,8 @@ OPPOSITES = {
     ast.NotIn: "in",
 }
 DROPPED = "dropped statement"
+Change = tuple[str, ast.expr | ast.stmt, str]
+"""The kind, what is replaced, and the text in its place."""
 
 
 @dataclass(frozen=True)
@@ -111,125 +114,101 @@ class Mutant:
         return f"{self.file}:{self.line}: {self.kind}: {before}  ->  {after or 'nothing'}"
 
 
-class Finder(ast.NodeVisitor):
-    """Collects every mutant of the functions of one file."""
+class Source:
+    """The text of a file, and the mutants of its functions."""
 
     def __init__(self, source: bytes, file: str) -> None:
-        """Read *source*."""
-        self.source = source
-        self.file = file
-        self.mutants: list[Mutant] = []
-        tree = ast.parse(source)
-        lines = source.splitlines(keepends=True)
-        self._starts = [0, *itertools.accumulate(map(len, lines))]
+        """Read *source*, the content of *file*."""
+        self._source, self._file = source, file
+        self._tree = ast.parse(source)
+        self._starts = [0, *itertools.accumulate(map(len, source.splitlines(keepends=True)))]
         self._limits = {
             target.id
-            for node in tree.body
+            for node in self._tree.body
             if isinstance(node, ast.Assign) and is_limit(node.value)
             for target in node.targets
             if isinstance(target, ast.Name)
         }
-        self._is_in_function = False
-        self.visit(tree)
+
+    def mutants(self) -> list[Mutant]:
+        """Return all mutants; some are inside others."""
+        nodes = list(nodes_of_functions(self._tree))
+        changes = itertools.chain.from_iterable(
+            (*self._of_expression(node), *self._of_statement(node), *self._of_limit(node))
+            for node in nodes
+        )
+        return [
+            Mutant(self._file, node.lineno, kind, *self._span(node), self._text(node), after)
+            for kind, node, after in changes
+        ]
 
     def _span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
         begin = self._starts[node.lineno - 1] + node.col_offset
-        end = self._starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
-        return begin, end
+        return begin, self._starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
 
     def _text(self, node: ast.expr | ast.stmt) -> str:
         begin, end = self._span(node)
-        return self.source[begin:end].decode()
+        return self._source[begin:end].decode()
 
-    def _add(self, kind: str, node: ast.expr | ast.stmt, after: str) -> None:
-        if self._is_in_function:
-            place = self._span(node)
-            before = self._text(node)
-            self.mutants.append(Mutant(self.file, node.lineno, kind, *place, before, after))
-
-    def visit(self, node: ast.AST) -> None:
-        """Leave out what is no expression of its own: patterns, defaults, and parts of f-strings."""
-        if not isinstance(node, ast.pattern | ast.arguments | ast.JoinedStr):
-            super().visit(node)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        """Enter a function, but not its decorators and annotations."""
-        outer, self._is_in_function = self._is_in_function, True
-        for statement in node.body:
-            self.visit(statement)
-        self._is_in_function = outer
-
-    visit_AsyncFunctionDef = visit_FunctionDef
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        """Leave out the annotation."""
-        if node.value:
-            self.visit(node.value)
-
-    def visit_Compare(self, node: ast.Compare) -> None:
-        """`a < b` becomes `a <= b`, and `a == b` becomes `a != b`."""
-        if len(node.ops) == 1:
-            left, right = self._text(node.left), self._text(node.comparators[0])
-            self._add("compare", node, f"(({left}) {OPPOSITES[type(node.ops[0])]} ({right}))")
-        self._visit_limits(node)
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> None:
-        """`a and b` becomes `a or b`."""
-        other = " or " if isinstance(node.op, ast.And) else " and "
-        after = other.join(f"({self._text(value)})" for value in node.values)
-        self._add("and/or", node, f"({after})")
-        self.generic_visit(node)
-
-    def visit_IfExp(self, node: ast.IfExp) -> None:
-        """`a if x else b` becomes `b if x else a`."""
-        test, body, other = map(self._text, (node.test, node.body, node.orelse))
-        self._add("swapped conditional expression", node, f"(({other}) if ({test}) else ({body}))")
-        self.generic_visit(node)
-
-    def visit_If(self, node: ast.If) -> None:
-        """`if a:` becomes `if not a:`; a comparison is changed by itself."""
-        if not isinstance(node.test, ast.Compare | ast.BoolOp):
-            self._add("negated if", node.test, f"(not ({self._text(node.test)}))")
-        self.generic_visit(node)
-
-    def _visit_limits(self, node: ast.AST) -> None:
-        """A number becomes the next one."""
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.Constant) and is_limit(child):
-                self._add("limit + 1", child, f"({child.value} + 1)")
-        self.generic_visit(node)
-
-    visit_BinOp = visit_Slice = visit_Call = _visit_limits
-
-    def visit_Name(self, node: ast.Name) -> None:
-        """A constant of the module that is a number becomes the next one."""
-        if isinstance(node.ctx, ast.Load) and node.id in self._limits:
-            self._add("limit + 1", node, f"({node.id} + 1)")
-
-    def visit_Return(self, node: ast.Return) -> None:
-        """`return a` becomes `return None`."""
-        if node.value and not isinstance(node.value, ast.Constant):
-            self._add("return None", node.value, "None")
-        self.generic_visit(node)
-
-    def _visit_statement(self, node: ast.Expr | ast.Assign | ast.AugAssign) -> None:
-        """A call, or a change of an attribute or an item, is left out."""
+    def _of_expression(self, node: ast.AST) -> Iterator[Change]:
+        text = self._text
         match node:
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call(func=super_)))):
-                is_call = not (isinstance(super_, ast.Name) and super_.id == "super")
-            case ast.Expr(value=ast.Call() | ast.Await()):
-                is_call = True
-            case _:
-                is_call = False
-        is_change = isinstance(node, ast.AugAssign) or (
-            isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Attribute | ast.Subscript)
-        )
-        if is_call or is_change:
-            self._add(DROPPED, node, "")
-        self.generic_visit(node)
+            case ast.Compare(left=left, ops=[operator], comparators=[right]):
+                after = f"(({text(left)}) {OPPOSITES[type(operator)]} ({text(right)}))"
+                yield "compare", node, after
+            case ast.BoolOp(op=operator, values=values):
+                other = " or " if isinstance(operator, ast.And) else " and "
+                yield "and/or", node, f"({other.join(f'({text(value)})' for value in values)})"
+            case ast.IfExp(test=test, body=body, orelse=other):
+                after = f"(({text(other)}) if ({text(test)}) else ({text(body)}))"
+                yield "swapped conditional expression", node, after
 
-    visit_Expr = visit_Assign = visit_AugAssign = _visit_statement
+    def _of_statement(self, node: ast.AST) -> Iterator[Change]:
+        match node:
+            case ast.If(test=ast.Compare() | ast.BoolOp()):
+                # The test is changed by itself
+                pass
+            case ast.If(test=test):
+                yield "negated if", test, f"(not ({self._text(test)}))"
+            case ast.Return(value=ast.Constant() | None):
+                pass
+            case ast.Return(value=ast.expr() as value):
+                yield "return None", value, "None"
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call(ast.Name("super"))))):
+                pass
+            case (
+                ast.Expr(value=ast.Call() | ast.Await())
+                | ast.AugAssign()
+                | ast.Assign(targets=[ast.Attribute() | ast.Subscript(), *_])
+            ):
+                yield DROPPED, node, ""
+
+    def _of_limit(self, node: ast.AST) -> Iterator[Change]:
+        if isinstance(node, ast.Name) and node.id in self._limits:
+            yield "limit + 1", node, f"({node.id} + 1)"
+        if isinstance(node, ast.Compare | ast.BinOp | ast.Slice | ast.Call):
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.Constant) and is_limit(child):
+                    yield "limit + 1", child, f"({child.value} + 1)"
+
+
+def nodes_of_functions(node: ast.AST, *, is_inside: bool = False) -> Iterator[ast.AST]:
+    """Yield what functions below *node* execute: no decorators, defaults, annotations, patterns.
+
+    Nor the parts of f-strings: their places in the file are not known before Python 3.12.
+    """
+    if is_inside:
+        yield node
+    match node:
+        case ast.FunctionDef(body=children) | ast.AsyncFunctionDef(body=children):
+            is_inside = True
+        case ast.AnnAssign(value=value):
+            children = [value] if value else []
+        case _:
+            children = list(ast.iter_child_nodes(node))
+    for child in children:
+        if not isinstance(child, ast.pattern | ast.arguments | ast.JoinedStr):
+            yield from nodes_of_functions(child, is_inside=is_inside)
 
 
 def is_limit(node: ast.AST) -> bool:
@@ -304,7 +283,7 @@ def main() -> int:
     sites = [
         mutant
         for path in files_of(options.room)
-        for mutant in Finder(path.read_bytes(), path.relative_to(ROOT).as_posix()).mutants
+        for mutant in Source(path.read_bytes(), path.relative_to(ROOT).as_posix()).mutants()
     ]
     mutants = draw(sites, options.count, options.seed)
     where = options.room or "all rooms"

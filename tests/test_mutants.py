@@ -68,7 +68,7 @@ def test_room():
 )
 def test_each_kind_is_a_small_change_of_a_function(line, after):
     """Nothing outside of functions is changed, nor what is only said of a function."""
-    sites = mutants.Finder(CODE.format(line).encode(), "f.py").mutants
+    sites = mutants.Source(CODE.format(line).encode(), "f.py").mutants()
     assert sorted(site.after for site in sites) == sorted(after)
     assert all(site.before in line and site.line == 5 for site in sites)
 
@@ -76,7 +76,7 @@ def test_each_kind_is_a_small_change_of_a_function(line, after):
 def test_a_seed_draws_the_same_mutants_of_each_kind():
     """No two change the same text."""
     source = "def f(a, b):\n" + "    f((a or b) < 1 or b if a < 2 else 3)\n" * 9
-    sites = mutants.Finder(source.encode(), "f.py").mutants
+    sites = mutants.Source(source.encode(), "f.py").mutants()
     drawn = mutants.draw(sites, 8, 7)
     assert drawn == mutants.draw(sites, 8, 7) != mutants.draw(sites, 8, 8)
     assert len(drawn) == 8
