@@ -8,7 +8,7 @@ import pytest
 from toolbench import Action, Tool, ToolDefinition, ToolRegistry, tool
 from toolbench.core.registry import ToolNotFoundError
 
-THREADS, ROUNDS = 8, 400
+THREADS, ROUNDS = 8, 100
 CELL = """
 class StressAction(Action):
     '''Version {version}.'''
@@ -93,7 +93,6 @@ def often():
     sys.setswitchinterval(usual)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("often")
 def test_eight_threads_register_resolve_call_and_redefine():
     """However they interleave, every call is right, and no thread sees half a change."""

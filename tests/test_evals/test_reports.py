@@ -69,6 +69,7 @@ def test_many_answers_take_the_normal_distribution():
     assert near == pytest.approx(0.33, abs=0.05)
 
 
+@pytest.mark.slow
 def test_planted_rates_are_found():
     """A model with known rates of errors: each rate is in the interval that the report gives."""
     planted = {"wrong_tool": 0.2, "wrong_value": 0.3, "failing": 0.1}

@@ -110,6 +110,7 @@ class TestDisplays:
         output.show(html("9999"), "id")
         assert output.text == "23456789999\n"
 
+    @pytest.mark.slow
     def test_have_a_limit_for_their_markup(self):
         """More of it is kept as text, and what makes room by an update is there again."""
         output = Output()

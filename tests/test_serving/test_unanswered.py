@@ -9,8 +9,7 @@ from patience import eventually
 
 from test_serving.clients import HEADERS
 from toolbench import current_run, tool
-from toolbench.serving import serve
-from toolbench.serving.handlers import MOST_QUESTIONS
+from toolbench.serving import handlers, serve
 
 META = {
     "io.modelcontextprotocol/protocolVersion": LATEST_MODERN_VERSION,
@@ -45,9 +44,10 @@ def ask(served):
     assert answer.json()["result"]["resultType"] == "input_required"
 
 
-def test_the_oldest_of_many_is_cancelled(served):
+def test_the_oldest_of_many_is_cancelled(served, monkeypatch):
     """Its tool goes on as if the person had closed the question."""
-    for _ in range(MOST_QUESTIONS + 3):
+    monkeypatch.setattr(handlers, "MOST_QUESTIONS", 5)
+    for _ in range(8):
         ask(served)
     eventually(lambda: [call.is_over for call in served.calls].count(True) == 3)
     assert [call.observation.text for call in served.calls[:3]] == ["cancel"] * 3
