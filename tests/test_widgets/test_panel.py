@@ -213,7 +213,15 @@ class TestNews:
         panel.staleness.check()
         panel.staleness.check()
         assert shown(panel).count("The tool changed") == 1
+        tools_then, forms_then = [], []
+        panel.staleness.notice.observe(lambda _: tools_then.append(panel.tool), "children")
+        panel.staleness.notice.observe(
+            lambda _: forms_then.append(panel.form.widget in walk(panel)), "children"
+        )
         click(buttons(panel)["Reload"])
+        # The notice goes last: what is typed then is typed into the new form
+        assert tools_then == [new]
+        assert forms_then == [True]
         assert "The tool changed" not in shown(panel)
         assert panel.tool is new
         assert panel.form.value == {"text": "typed"}

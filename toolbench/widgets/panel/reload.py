@@ -69,10 +69,11 @@ class Staleness:
             old, entered, new = panel.form, panel.form.value, panel.tool.latest()
             left_out = dropped(panel.tool, new, entered)
             remark = dropped_html(left_out, old.masked)
-            self._clear()
             values = {k: v for k, v in entered.items() if k not in left_out}
             panel.show(new, values, remark=remark)
             panel.runs.report.outdate()
+            # Last: who sees it go may type at once, into the new form
+            self._clear()
             old.close()
 
 
