@@ -3,22 +3,27 @@
 import re
 import subprocess
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from patience import PATIENCE
 from playwright.sync_api import Error, expect, sync_playwright
 
 from browser.chromium import Chromium
 from browser.lab import ClassicPage, Hands, NotebookPage, VoilaPage
 from browser.server import FrontEnd, JupyterServer
-from browser.tab import Tab
+from browser.tab import WINDOW, Tab
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 PICTURES = ROOT / "build" / "screenshots"
-ACTION_MILLISECONDS = 20_000
+# By this, fixtures know a failed test
+FAILED = pytest.StashKey[bool]()
+# A page keeps something of each notebook that it has shown
+TESTS_OF_A_PAGE = 20
 SHOWN_CHARACTERS = 4_000
 Opened = TypeVar("Opened", NotebookPage, VoilaPage, ClassicPage)
 
@@ -29,6 +34,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Have a failure say what page and server did: on another machine nobody can look."""
     report = yield
+    if report.failed:
+        item.stash[FAILED] = True
     if report.when == "call" and report.failed:
         for page in item.funcargs.values():
             if isinstance(page, Hands):
@@ -64,15 +71,37 @@ def chromium() -> Iterator[Chromium]:
         chromium.close()
 
 
+def _new_tab(chromium: Chromium) -> Tab:
+    """A tab in a context of its own: no cookies, no storage of another one."""
+    milliseconds = 1000 * PATIENCE
+    context = chromium.browser().new_context(viewport=WINDOW)
+    context.set_default_timeout(milliseconds)
+    expect.set_options(timeout=milliseconds)
+    context.add_init_script(path=HERE / "rig.js")
+    return Tab(context)
+
+
 @pytest.fixture
 def page(chromium: Chromium) -> Iterator[Tab]:
-    """A tab in a context of its own: no cookies, no storage of another test."""
-    context = chromium.browser().new_context(viewport={"width": 1280, "height": 960})
-    context.set_default_timeout(ACTION_MILLISECONDS)
-    expect.set_options(timeout=ACTION_MILLISECONDS)
-    context.add_init_script(path=HERE / "rig.js")
-    yield Tab(context)
-    context.close()
+    """A tab of this test alone."""
+    tab = _new_tab(chromium)
+    yield tab
+    tab.page.context.close()
+
+
+@pytest.fixture(scope="session")
+def shared_tabs() -> Iterator[list[Tab]]:
+    """The tab that tests share, while none of them has it."""
+    tabs: list[Tab] = []
+    yield tabs
+    for tab in tabs:
+        _close(tab)
+
+
+def _close(tab: Tab) -> None:
+    """Close the context of *tab*; its Chromium may be gone."""
+    with suppress(Error):
+        tab.page.context.close()
 
 
 @pytest.fixture(scope="session")
@@ -119,7 +148,43 @@ notebook7_server = _server_of("notebook")
 voila_server = _server_of("voila", "voila")
 nbclassic_server = _server_of("nbclassic", "nbclassic")
 
-lab = _page_of("lab_server", NotebookPage)
+
+@pytest.fixture
+def lab(
+    chromium: Chromium,
+    shared_tabs: list[Tab],
+    lab_server: JupyterServer,
+    request: pytest.FixtureRequest,
+    screenshots: Path,
+) -> Iterator[NotebookPage]:
+    """A page of JupyterLab that tests share; each opens notebooks of its own in it.
+
+    After a test its notebooks are closed and their kernels ended. A page serves a number of tests:
+    none after one that failed.
+    """
+    tab = shared_tabs.pop() if shared_tabs else _new_tab(chromium)
+    if not tab.is_alive:
+        tab = _new_tab(chromium)
+    tab.tests += 1
+    notebook = NotebookPage(tab, lab_server, screenshots)
+    yield notebook
+    if request.node.stash.get(FAILED, False) or tab.tests == TESTS_OF_A_PAGE:
+        notebook.shut_down()
+        _close(tab)
+    else:
+        notebook.clear()
+        tab.forget()
+        shared_tabs.append(tab)
+
+
+@pytest.fixture(params=["once", pytest.param("closely", marks=pytest.mark.long)])
+def looks(lab: NotebookPage, request: pytest.FixtureRequest) -> None:
+    """How a test looks at each state: with axe-core once; or in each theme and size, with pictures."""
+    lab.looks_closely = request.param == "closely"
+
+
+# Of the test alone: for scripts that come before the page, and for pages without our module
+new_lab = _page_of("lab_server", NotebookPage)
 # Opens in half of Lab's time
 notebook7 = _page_of("notebook7_server", NotebookPage)
 voila = _page_of("voila_server", VoilaPage)

@@ -20,7 +20,6 @@ class FormPage:
         write_notebook(path, *cells)
         notebook.open(path.name)
         notebook.run(FORM_AT)
-        assert notebook.errors() == []
         self.notebook = notebook
         self.page: Page = notebook.tab.page
         self.form: Locator = notebook.output(FORM_AT).locator(".tb-form").first
@@ -44,9 +43,14 @@ class FormPage:
             return answer == [value, blocked]
 
         try:
-            poll(ask, until="the kernel knows", seconds=20)
+            poll(ask, until="the kernel knows")
         except TimeoutError:
             assert answer == [value, blocked]
+            raise
+
+    def has_focus(self, name: str) -> None:
+        """Wait until `focused` says *name*."""
+        poll(lambda: self.focused() == name, until=f"the cursor is at {name}")
 
     def focused(self) -> str:
         """The label of what has the cursor; before it that of its group, if it has one."""

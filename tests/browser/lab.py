@@ -1,17 +1,17 @@
 """The page objects: one notebook in JupyterLab or Notebook 7, in Voila, in nbclassic."""
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from playwright.sync_api import Locator, expect
 
+from browser.axe import THEMES, use_theme
 from browser.polling import poll
 from browser.server import JupyterServer
-from browser.tab import Tab
-
-OPEN_SECONDS = 60
-RUN_SECONDS = 60
+from browser.tab import WINDOW, Tab
 
 
 class Hands:
@@ -21,9 +21,12 @@ class Hands:
         tab: The browser tab, with its console errors and foreign requests.
         server: The front end it looks at.
         everything: Where to look if a test names no place.
+        looks_closely: Whether a test looks at each state in every theme and size, and takes
+            pictures; see the fixture `looks`.
     """
 
     everything = "body"
+    looks_closely = False
 
     def __init__(self, tab: Tab, server: JupyterServer, screenshots: Path) -> None:
         self.tab = tab
@@ -60,6 +63,11 @@ class Hands:
         self.tab.page.screenshot(path=path, animations="disabled")
         return path
 
+    def picture(self, name: str) -> None:
+        """Leave a picture for people to look at, if the test looks closely."""
+        if self.looks_closely:
+            self.screenshot(name)
+
     def _place(self, within: Locator | None) -> Locator:
         return within or self.tab.page.locator(self.everything)
 
@@ -74,23 +82,53 @@ class NotebookPage(Hands):
     everything = ".jp-NotebookPanel"
 
     def open(self, notebook: str) -> None:
-        """Open a notebook by its path under the server's root, with a kernel ready."""
-        self.tab.page.goto(self.server.url(notebook))
-        self._poll("rig.soon(rig.ready())", "the kernel is ready", OPEN_SECONDS)
+        """Open a notebook by its path under the server's root, with a kernel ready.
+
+        A page of JupyterLab that is open already opens it beside what it shows.
+        """
+        if self._evaluate("rig.isLab()"):
+            self._evaluate(f"rig.open({json.dumps(notebook)})")
+            self.wait_until_done()
+        else:
+            self.tab.page.goto(self.server.url(notebook))
+        self._poll("rig.soon(rig.ready())", "the kernel is ready")
 
     def shut_down(self) -> None:
-        """End the notebook's kernel."""
+        """End the kernels of all notebooks in the page."""
         self._evaluate("rig.shutdown()")
 
-    def run_all(self, seconds: float = RUN_SECONDS) -> None:
-        """Run every cell and wait until the last one, or the first to fail, is done."""
-        self._evaluate("rig.runAll()")
-        self.wait_until_done(seconds)
+    def clear(self) -> None:
+        """End the kernels and close the notebooks; a page of JupyterLab is then as a new one."""
+        self.shut_down()
+        if self._evaluate("rig.isLab()"):
+            self._evaluate("rig.clear()")
+            outcome = poll(lambda: self._evaluate("rig.outcome"), until="the page is empty")
+            assert outcome == "done", outcome
+        else:
+            self.tab.page.goto("about:blank")
+        self.tab.page.set_viewport_size(WINDOW)
+        self.tab.page.context.clear_permissions()
 
-    def run(self, index: int, seconds: float = RUN_SECONDS) -> None:
-        """Run one cell and wait until it is done."""
+    def run_all(self, *, may_fail: bool = False) -> None:
+        """Run every cell and wait until the last one, or the first to fail, is done.
+
+        Raises:
+            AssertionError: One failed, and not *may_fail*.
+        """
+        self._evaluate("rig.runAll()")
+        self.wait_until_done()
+        assert may_fail or not (errors := self.errors()), errors
+
+    def run(self, index: int) -> None:
+        """Run one cell and wait until it is done.
+
+        Raises:
+            AssertionError: It failed.
+        """
         self.start(index)
-        self.wait_until_done(seconds)
+        self.wait_until_done()
+        errors = [error for error in self.errors() if error.startswith(f"{index}: ")]
+        assert not errors, errors
 
     def start(self, index: int) -> None:
         """Run one cell and do not wait."""
@@ -105,14 +143,14 @@ class NotebookPage(Hands):
         self._evaluate("rig.save()")
         self.wait_until_done()
 
-    def wait_until_done(self, seconds: float = RUN_SECONDS) -> None:
+    def wait_until_done(self) -> None:
         """Wait for what was started last.
 
         Raises:
             TimeoutError: It was still not done.
-            AssertionError: The front end refused to do it.
+            AssertionError: The front end refused to do it, or kernel or server ended.
         """
-        outcome = self._poll("rig.outcome", "the notebook is done", seconds)
+        outcome = self._poll("rig.outcome", "the notebook is done")
         assert outcome == "done", outcome
 
     def outputs(self, index: int) -> list[dict[str, Any]]:
@@ -154,7 +192,16 @@ class NotebookPage(Hands):
             counts.append(elements.count())
             return least <= counts[-1] == counts[-2]
 
-        poll(still, until=f"cell {index} has {least} elements", seconds=60)
+        poll(still, until=f"cell {index} has {least} elements")
+
+    def themes(self) -> Iterator[str]:
+        """Have the page in each theme, `light` at last; only in that, unless the test looks closely."""
+        if not self.looks_closely:
+            yield "light"
+            return
+        for theme in reversed(THEMES):
+            use_theme(self.tab.page, theme)
+            yield theme
 
     def show(self, index: int) -> None:
         """Scroll until a cell is the first in the window."""
@@ -163,8 +210,13 @@ class NotebookPage(Hands):
     def _evaluate(self, question: str) -> Any:
         return self.tab.page.evaluate(question)
 
-    def _poll(self, question: str, until: str, seconds: float) -> Any:
-        return poll(lambda: self._evaluate(question), until=until, seconds=seconds)
+    def _poll(self, question: str, until: str) -> Any:
+        return poll(lambda: self._evaluate(question), until=until, unless=self._failure)
+
+    def _failure(self) -> str | None:
+        """What has ended that a notebook needs."""
+        death: str | None = self._evaluate("rig.death()")
+        return death or self.server.end
 
 
 class VoilaPage(Hands):
@@ -216,7 +268,7 @@ class ClassicPage(Hands):
         def probe() -> Any:
             return self.tab.page.evaluate(f"Boolean({question})")
 
-        poll(probe, until=until, seconds=OPEN_SECONDS)
+        poll(probe, until=until, unless=lambda: self.server.end)
 
 
 def text_in(field: Locator) -> str:

@@ -3,10 +3,14 @@
 const rig = {
   outcome: null,
 
-  panel() {
+  panels() {
     const widgets = [...(window.jupyterapp?.shell.widgets("main") ?? [])];
-    return widgets.find((widget) => widget.sessionContext && widget.content?.widgets);
+    return widgets.filter((widget) => widget.sessionContext && widget.content?.widgets);
   },
+
+  panel: () => rig.panels()[0],
+
+  isLab: () => window.jupyterapp?.name === "JupyterLab",
 
   // The kernel indicator says "idle" before there is a kernel, so this asks the kernel.
   async ready() {
@@ -46,6 +50,27 @@ const rig = {
     );
   },
 
+  // What a kernel says that answers nothing more; one that the test itself ended is not meant.
+  death() {
+    const status = rig.panel()?.sessionContext.session?.kernel?.status;
+    return ["dead", "autorestarting"].includes(status) ? `The kernel is ${status}.` : null;
+  },
+
+  // In the page that is open already.
+  open: (path) => rig.begin(() => window.jupyterapp.commands.execute("docmanager:open", { path })),
+
+  clear: () => rig.begin(async () => {
+    const { commands, shell } = window.jupyterapp;
+    for (const panel of rig.panels()) {
+      await panel.sessionContext.shutdown();
+      panel.context.model.dirty = false; // else it asks whether to save
+      panel.dispose();
+    }
+    shell.expandLeft();
+    if (document.body.dataset.jpThemeLight !== "true")
+      await commands.execute("apputils:change-theme", { theme: "JupyterLab Light" });
+  }),
+
   command: (name) => () => window.jupyterapp.commands.execute(name),
 
   runCell(index) {
@@ -56,7 +81,7 @@ const rig = {
   runAll: () => rig.begin(rig.command("notebook:run-all-cells")),
   save: () => rig.begin(() => rig.panel().context.save()),
   interrupt: () => rig.soon(rig.panel().sessionContext.session.kernel.interrupt()),
-  shutdown: () => rig.soon(rig.panel()?.sessionContext.shutdown()),
+  shutdown: () => rig.soon(Promise.all(rig.panels().map((panel) => panel.sessionContext.shutdown()))),
   cells: () => rig.panel().content.model.toJSON().cells,
 };
 window.rig = rig;

@@ -60,7 +60,6 @@ OPTIONS = {
     "voila": ["--ServerApp.open_browser=False"],
     "nbclassic": ["--no-browser"],
 }
-START_SECONDS = 90
 STOP_SECONDS = 15
 
 
@@ -96,7 +95,7 @@ class JupyterServer:
                 preexec_fn=_die_with_parent if sys.platform == "linux" else None,
             )
         try:
-            self.address = poll(self._answering, until="Jupyter answers", seconds=START_SECONDS)
+            self.address = poll(self._answering, until="Jupyter answers")
         except BaseException as error:
             self._stop()
             error.add_note(self.log[-3000:])
@@ -111,6 +110,12 @@ class JupyterServer:
         # `reset` drops what an earlier page left in the workspace.
         query = urlencode({"token": self.token, "reset": ""})
         return f"{self.address}{PAGES[self.front_end]}{quote(notebook)}?{query}"
+
+    @property
+    def end(self) -> str | None:
+        """In words how it ended, if it has."""
+        code = self._process.poll()
+        return None if code is None else f"Jupyter has ended with exit code {code}."
 
     @property
     def log(self) -> str:

@@ -2,8 +2,9 @@
 
 from urllib.parse import urlsplit
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, WebError
+from playwright.sync_api import BrowserContext, ConsoleMessage, ViewportSize, WebError
 
+WINDOW: ViewportSize = {"width": 1280, "height": 960}
 LOCAL_SCHEMES = {"data", "blob", "about", "file"}
 
 
@@ -14,16 +15,29 @@ class Tab:
         page: Playwright's page.
         console_errors: What the page or an uncaught error wrote to its console.
         foreign_requests: The addresses it asked for beyond this machine.
+        tests: How many tests have used it.
     """
 
     def __init__(self, context: BrowserContext) -> None:
         self.console_errors: list[str] = []
         self.foreign_requests: list[str] = []
+        self.tests = 0
         context.on("console", self._on_console)
         context.on("weberror", self._on_error)
         context.on("request", lambda request: self._on_address(request.url))
         self.page = context.new_page()
         self.page.on("websocket", lambda socket: self._on_address(socket.url))
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether its Chromium still runs."""
+        browser = self.page.context.browser
+        return browser is not None and browser.is_connected() and not self.page.is_closed()
+
+    def forget(self) -> None:
+        """Begin anew: what went wrong so far was of an earlier test."""
+        self.console_errors.clear()
+        self.foreign_requests.clear()
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type == "error":

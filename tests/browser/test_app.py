@@ -12,6 +12,7 @@ APP = Path(__file__).parents[2] / "notebooks/app.ipynb"
 
 
 @pytest.mark.front_end("Voila", "load", "type", "run")
+@pytest.mark.long
 def test_somebody_uses_it(voila: VoilaPage, nbroot):
     """A person who sees no code types a message and reads the answer."""
     copy(APP, nbroot)
@@ -20,4 +21,4 @@ def test_somebody_uses_it(voila: VoilaPage, nbroot):
     voila.click("Run")
     voila.wait_for_text("The tower is open")
     expect(voila.tab.page.get_by_text("def decipher")).to_have_count(0)
-    voila.screenshot("app")
+    voila.picture("app")

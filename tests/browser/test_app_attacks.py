@@ -80,7 +80,6 @@ def test_an_app_cannot_leave_its_frame(page: Tab) -> None:
                     and [note["number"] for note in begun] == [*range(begun[0]["of"])]
                 ),
                 until="every attempt has begun",
-                seconds=20,
             )
             # They come after requests of the app
             for _ in range(3):
@@ -88,7 +87,6 @@ def test_an_app_cannot_leave_its_frame(page: Tab) -> None:
             poll(
                 lambda: trap.requests.count("GET /control") == 3,
                 until="the requests of the page have come",
-                seconds=20,
             )
             assert trap.caught <= {"nothing", "GET /control"}
             assert view.url == address
@@ -104,5 +102,4 @@ def test_the_attempts_reach_the_trap_where_nothing_holds_them(page: Tab) -> None
         poll(
             lambda: trap.caught >= REACHED,
             until="the requests of the attempts have come",
-            seconds=20,
         )

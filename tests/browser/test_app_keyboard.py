@@ -79,7 +79,6 @@ def test_an_app_is_clicked_and_typed_into(page: Tab) -> None:
         poll(
             lambda: view.evaluate("document.activeElement.tagName") == "IFRAME",
             until="Tab has reached the app",
-            seconds=20,
         )
 
 

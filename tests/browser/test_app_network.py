@@ -73,7 +73,6 @@ def test_an_app_reaches_what_is_allowed_and_no_more(page: Tab, *, is_online: boo
             poll(
                 lambda: target.caught - {"nothing"} >= requests,
                 until="the allowed requests have come",
-                seconds=20,
             )
             assert target.caught - {"nothing"} == requests
         assert other.caught <= {"nothing"}

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
-from browser.axe import THEMES, use_theme, violations
+import pytest
+from playwright.sync_api import expect
+
+from browser.axe import violations
 from browser.lab import NotebookPage, write_notebook
-from browser.polling import poll
 
 TOOLS = """
 %load_ext toolbench
@@ -60,13 +62,13 @@ def check(page: NotebookPage, part: str, state: str) -> list[str]:
     """What axe-core says of a *part* that is in some *state*, in both themes."""
     page.tab.page.locator(part).scroll_into_view_if_needed()
     violations_found = []
-    for theme in THEMES:
-        use_theme(page.tab.page, theme)
+    for theme in page.themes():
         violations_found += [f"{state}, {theme}: {v}" for v in violations(page.tab.page, part)]
     return violations_found
 
 
 class TestPanel:
+    @pytest.mark.usefixtures("looks")
     def test_has_no_violation_in_any_state(self, lab: NotebookPage, nbroot: Path):
         """At rest, with each tab, while it runs, when it asks, done, failed; light and dark."""
         write_notebook(nbroot / "axe.ipynb", TOOLS)
@@ -79,7 +81,7 @@ class TestPanel:
         lab.click("Run", within=page.locator(".axe-wait"))
         lab.wait_for_text("part 3", within=page.locator(".axe-wait"))
         violations_found += check(lab, ".axe-wait", "running")
-        lab.screenshot("running-long")
+        lab.picture("running-long")
         lab.click("Cancel", within=page.locator(".axe-wait"))
 
         lab.click("Run", within=index)
@@ -113,7 +115,7 @@ class TestPanel:
         bench.get_by_label("Search", exact=True).fill("index")
         tools = bench.get_by_role("listbox", name="Tools")
         options = tools.get_by_role("option")
-        poll(lambda: options.count() == 1, until="the list is short", seconds=10)
+        expect(options).to_have_count(1)
         options.click()
         lab.wait_for_text("Nothing is changed", within=bench)
         violations_found += check(lab, ".axe-bench", "bench, open")

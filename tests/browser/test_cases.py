@@ -1,8 +1,9 @@
 """Cases in the page: typed, changed and removed by a person, in JupyterLab."""
 
+import pytest
 from playwright.sync_api import Locator, expect
 
-from browser.axe import THEMES, use_theme, violations
+from browser.axe import violations
 from browser.lab import NotebookPage, write_notebook
 
 TOOLS = '''
@@ -38,16 +39,15 @@ def alive(lab: NotebookPage) -> Locator:
 def look(lab: NotebookPage, state: str) -> list[str]:
     """What axe-core says of the form in both themes; a picture of each is left behind."""
     faults = []
-    for theme in THEMES:
-        use_theme(lab.tab.page, theme)
+    for theme in lab.themes():
         lab.show(1)
-        lab.screenshot(f"cases-{state}-{theme}")
+        lab.picture(f"cases-{state}-{theme}")
         part = ".jp-OutputArea-output:has(.toolbench-panel)"
         faults += [f"{state}, {theme}: {v}" for v in violations(lab.tab.page, part)]
-    use_theme(lab.tab.page, "light")
     return faults
 
 
+@pytest.mark.usefixtures("looks")
 def test_cases_are_typed_changed_and_removed(lab: NotebookPage, nbroot):
     """The variable of the notebook has what the form shows; saved, the notebook reads without it."""
     write_notebook(nbroot / "cases.ipynb", TOOLS, "cases", "print(cases[:], cases[-1].to_dict())")

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Locator, expect
 
-from browser.axe import THEMES, use_theme, violations
+from browser.axe import violations
 from browser.lab import NotebookPage, write_notebook
 
 SETUP = '''
@@ -100,16 +101,15 @@ def press(within: Locator, name: str, nth: int = 0) -> None:
 def look(lab: NotebookPage, cell: int, state: str) -> list[str]:
     """What axe-core says of the panel in both themes; a picture of each is left behind."""
     faults = []
-    for theme in THEMES:
-        use_theme(lab.tab.page, theme)
+    for theme in lab.themes():
         alive(lab, cell).scroll_into_view_if_needed()
-        lab.screenshot(f"conversation-{state}-{theme}")
+        lab.picture(f"conversation-{state}-{theme}")
         part = ".jp-OutputArea-output:has(.toolbench-transcript)"
         faults += [f"{state}, {theme}: {v}" for v in violations(lab.tab.page, part)]
-    use_theme(lab.tab.page, "light")
     return faults
 
 
+@pytest.mark.usefixtures("looks")
 def test_each_call_is_edited_refused_or_answered(lab: NotebookPage, nbroot):
     """One by one; when none waits, the model is asked again and reads all three answers."""
     write_notebook(nbroot / "stepping.ipynb", SETUP, STEP, STATE, SAVE_RESULT)
@@ -221,7 +221,7 @@ def begin_chat(lab: NotebookPage, notebook: Path) -> None:
     lab.start(1)
     lab.wait_for_text("running", within=lab.output(1))
     lab.show(1)
-    lab.screenshot(f"conversation-running-{notebook.stem}-light")
+    lab.picture(f"conversation-running-{notebook.stem}-light")
 
 
 def test_an_interrupt_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
@@ -231,7 +231,7 @@ def test_an_interrupt_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
     lab.wait_until_done()
     assert [error.partition(":")[2].strip() for error in lab.errors()] == ["KeyboardInterrupt:"]
     lab.wait_for_text("Interrupted. The conversation is kept in digging", within=lab.output(1))
-    lab.screenshot("conversation-interrupted-light")
+    lab.picture("conversation-interrupted-light")
     lab.run(2)
     assert "interrupted" in lab.text(2) and lab.text(2).strip().endswith("'answered'")
     assert lab.tab.console_errors == []
@@ -244,7 +244,7 @@ def test_stop_ends_a_cell_of_chat(lab: NotebookPage, nbroot):
     lab.wait_until_done()
     lab.wait_for_text("The conversation is kept in digging", within=lab.output(1))
     expect(lab.output(1).get_by_role("button", name="Stop", exact=True)).to_have_count(0)
-    lab.screenshot("conversation-stopped-light")
+    lab.picture("conversation-stopped-light")
     lab.run(2)
     assert "interrupted" in lab.text(2) and lab.text(2).strip().endswith("'answered'")
     lab.save()
@@ -281,10 +281,10 @@ def test_stop_withdraws_the_question_of_a_tool(lab: NotebookPage, nbroot):
     """The row says for whom the tool waits; Stop ends the question, the tool and the cell."""
     field = begin_sowing(lab, nbroot / "asking.ipynb")
     lab.wait_for_text("waits for your answer", within=lab.output(1))
-    lab.screenshot("conversation-asking-light")
+    lab.picture("conversation-asking-light")
     press(lab.output(1), "Stop")
     check_the_stop(lab, field)
-    lab.screenshot("conversation-withdrawn-light")
+    lab.picture("conversation-withdrawn-light")
     assert lab.tab.console_errors == []
 
 
@@ -296,6 +296,7 @@ def test_an_interrupt_withdraws_the_question_of_a_tool(lab: NotebookPage, nbroot
     assert lab.tab.console_errors == []
 
 
+@pytest.mark.usefixtures("looks")
 def test_a_person_answers_for_the_model(lab: NotebookPage, nbroot):
     """They see what a model is sent, call a tool by its form, and say the last word."""
     write_notebook(nbroot / "played.ipynb", SETUP, YOU, "print(played.loop.final_text)")

@@ -1,8 +1,9 @@
 """Reports of evaluations and sweeps in the page: failures open into panels, rows are filtered."""
 
+import pytest
 from playwright.sync_api import Locator, expect
 
-from browser.axe import THEMES, use_theme, violations
+from browser.axe import violations
 from browser.lab import NotebookPage, write_notebook
 
 SETUP = '''
@@ -43,15 +44,14 @@ def alive(lab: NotebookPage, cell: int) -> Locator:
 def look(lab: NotebookPage, cell: int, state: str, part: str) -> list[str]:
     """What axe-core says of a part in both themes; a picture of each is left behind."""
     faults = []
-    for theme in THEMES:
-        use_theme(lab.tab.page, theme)
+    for theme in lab.themes():
         lab.show(cell)
-        lab.screenshot(f"evaluation-{state}-{theme}")
+        lab.picture(f"evaluation-{state}-{theme}")
         faults += [f"{state}, {theme}: {v}" for v in violations(lab.tab.page, part)]
-    use_theme(lab.tab.page, "light")
     return faults
 
 
+@pytest.mark.usefixtures("looks")
 def test_a_failure_opens_into_the_panel_of_its_call(lab: NotebookPage, nbroot):
     """It is changed and run there; saved, the notebook has every failure without a kernel."""
     write_notebook(nbroot / "failures.ipynb", SETUP, "report", PRINT_RUNS)
@@ -100,6 +100,7 @@ def rows_of(table: Locator) -> list[list[str]]:
     return rows
 
 
+@pytest.mark.usefixtures("looks")
 def test_rows_of_a_sweep_are_filtered_and_sorted(lab: NotebookPage, nbroot):
     """All 10,000 are there, and only those in sight are elements; keys stay in the filter."""
     write_notebook(nbroot / "rows.ipynb", SETUP, ROWS)
@@ -146,6 +147,7 @@ def test_rows_of_a_sweep_are_filtered_and_sorted(lab: NotebookPage, nbroot):
     assert lab.errors() == [] and lab.tab.console_errors == []
 
 
+@pytest.mark.long
 def test_answers_of_an_evaluation_are_filtered(lab: NotebookPage, nbroot):
     """They unfold below the summary, also while the list of failures is beside them."""
     write_notebook(nbroot / "answers.ipynb", SETUP, MANY)

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, expect
 
-from browser.axe import THEMES, use_theme
 from browser.explored import SHOP, Explored, connect, opened
 from browser.lab import NotebookPage, write_notebook
 from browser.polling import poll
@@ -42,6 +42,8 @@ WIDTHS_OF_ICONS = (
 
 
 class TestIcons:
+    @pytest.mark.usefixtures("looks")
+    @pytest.mark.long
     def test_are_drawn_in_lists_and_beside_names(self, lab: NotebookPage, nbroot: Path) -> None:
         """Where the server sent the picture itself; one on the web is not fetched."""
         with (
@@ -74,11 +76,11 @@ class TestIcons:
         poll(
             lambda: place.locator("img").evaluate_all(WIDTHS_OF_ICONS) == [[20, 24]],
             until="the icon is drawn",
-            seconds=10,
         )
 
 
 class TestOnTheWay:
+    @pytest.mark.usefixtures("looks")
     def test_reads_and_writes_after_a_question(self, lab: NotebookPage, nbroot: Path) -> None:
         """What a server asks before it answers stands in the tab that waits for it."""
         cells = (connect("shop", str(SHOP)), "%mcp explore shop")
@@ -116,18 +118,16 @@ class TestAsAValue:
         with opened(lab, path, *cells) as explorer:
             self.by_keyboard(explorer)
             lab.save()
-            lab.shut_down()
-            lab.tab.page.goto("about:blank")
+            lab.clear()
             lab.open(path.name)
             explorer.see("Order something; you are asked")
             expect(explorer.box.get_by_role("tab")).to_have_count(0)
             assert "model not found" not in explorer.box.inner_text()
             explorer.look("explorer-reopened")
+        lab.clear()
         write_notebook(path, "%load_ext toolbench", cells[1], "%unload_ext toolbench", "client")
-        lab.tab.page.goto("about:blank")
         lab.open(path.name)
         lab.run_all()
-        assert lab.errors() == []
         assert "MCPClient(" in lab.text(3)
         expect(lab.output(3).get_by_label("Servers")).to_have_count(0)
 
@@ -211,6 +211,7 @@ CUT = "parts => parts.filter(it => it.scrollWidth > it.clientWidth).map(it => it
 
 
 class TestLayout:
+    @pytest.mark.usefixtures("looks")
     def test_in_a_window_of_1280_pixels(self, lab: NotebookPage, nbroot: Path) -> None:
         """The tabs of a list stand on one line, a call is not cut, and no item touches its pane."""
         with opened(lab, nbroot / "wide.ipynb", WIDE) as explorer:
@@ -226,8 +227,7 @@ class TestLayout:
             assert field["x"] - lists_pane["x"] >= 6
             explorer.tab("Traffic")
             explorer.see("get_structured_content")
-            for theme in THEMES:
-                use_theme(lab.tab.page, theme)
+            for theme in lab.themes():
                 fields = explorer.box.get_by_role("textbox").locator("visible=true")
                 assert len(fields.evaluate_all(GROUNDS)) == 1, theme
             messages = explorer.box.get_by_role("listbox", name="Messages")
@@ -249,6 +249,7 @@ class TestLayout:
                     assert pane is not None and box is not None
                     assert box["x"] - pane["x"] >= 12, (tab, button)
 
+    @pytest.mark.long
     def test_in_a_narrow_window(self, lab: NotebookPage, nbroot: Path) -> None:
         """The two buttons beside Run share a line below it, when the run has ended and while it runs."""
         with opened(lab, nbroot / "narrow.ipynb", WIDE) as explorer:
@@ -300,6 +301,7 @@ LINES_DRAWN = 200
 
 
 class TestTraffic:
+    @pytest.mark.long
     def test_almost_ten_thousand_messages_scroll(self, lab: NotebookPage, nbroot: Path) -> None:
         """Only lines in sight are elements; the oldest is reached, and one is found by its text."""
         path = nbroot / "messages.ipynb"

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.mark.usefixtures("looks")
 def test_the_apps_of_the_specification_work(lab: NotebookPage, nbroot: Path) -> None:
     """It connects, gets the call and its result, calls a tool, reads, sends a message, asks for a link."""
     cells = (connect("ext", str(SERVER), str(CODE)), "%mcp explore ext")

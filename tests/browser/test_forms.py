@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 
 import nbformat
+import pytest
 from playwright.sync_api import Locator, expect
 
 from browser.form_page import ASK, ASK_AT, FORM_AT, FormPage
 from browser.lab import NotebookPage, text_in
-from browser.polling import poll
 
 BIG = 2**53 + 1
 SECRET = "sk-very-secret"
@@ -113,7 +113,7 @@ def work_on_rows(at: FormPage) -> None:
     """A new row has the cursor; rows move, and go, with what was typed into them."""
     for what in ("one", "two", "three"):
         at.form.get_by_role("button", name="Add to lines").click()
-        poll(lambda: at.focused() == "what", until="the cursor is there", seconds=10)
+        at.has_focus("what")
         at.keys.type(what)
     boxes = at.field("what")
     expect(boxes).to_have_count(3)
@@ -193,10 +193,11 @@ class TestFillingIn:
         """Keyboard, rows, unions, mistakes, JSON; no secret is in the saved notebook."""
         at = FormPage(lab, nbroot / "forms.ipynb", FORM, ASK)
         everything(at)
-        lab.screenshot("form-filled")
+        lab.picture("form-filled")
         assert lab.tab.console_errors == []
         self.saves_no_secret(nbroot / "forms.ipynb")
 
+    @pytest.mark.long
     def test_in_notebook7(self, notebook7: NotebookPage, nbroot: Path):
         """The same in Notebook 7."""
         at = FormPage(notebook7, nbroot / "forms7.ipynb", FORM, ASK)
@@ -237,7 +238,7 @@ class TestManyFields:
         at.field("Add a field").click()
         at.keys.type("sort_order")
         at.keys.press("Enter")
-        poll(lambda: at.focused() == "sort_order", until="it is there", seconds=10)
+        at.has_focus("sort_order")
         at.keys.type("down")
         at.holds({"sort_order": "down"})
         expect(inputs).to_have_count(14)

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Locator
 
-from browser.axe import THEMES, use_theme, violations
+from browser.axe import violations
 from browser.form_page import FORM_AT, FormPage
 from browser.lab import NotebookPage
 from browser.polling import poll
@@ -115,22 +116,21 @@ class TestAccessibility:
         assert len(descriptions) == 2
         assert all(descriptions)
 
+    @pytest.mark.usefixtures("looks")
     def test_every_kind_of_field(self, lab: NotebookPage, nbroot: Path):
         """Axe-core finds nothing; help and errors are heard as the description of an input."""
         at = FormPage(lab, nbroot / "kinds.ipynb", KINDS)
         lab.tab.page.set_viewport_size({"width": 1280, "height": 2400})
         at.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
         lab.show(FORM_AT)
-        # The last one stays for other tests
-        for theme in reversed(THEMES):
-            use_theme(at.page, theme)
+        for theme in lab.themes():
             assert violations(at.page, ".jp-OutputArea-output .tb-form") == []
             assert unlabelled(at) == []
             # 640 is what 200 % leaves of 1280
             for width in (1280, 700, 640):
                 at.page.set_viewport_size({"width": width, "height": 2400})
-                poll(lambda: not cut_off(at), until="all of it fits", seconds=10)
-                lab.screenshot(f"form-{theme}-{width}")
+                poll(lambda: not cut_off(at), until="all of it fits")
+                lab.picture(f"form-{theme}-{width}")
         controls = controls_of(at.form)
         assert "" not in dict(controls)
         for name in ("area", "search", "api_key", "day", "tags", "mixed", "boolean"):
@@ -139,12 +139,12 @@ class TestAccessibility:
         assert any("Should be at least 1." in d for d in descriptions), descriptions
         assert lab.tab.console_errors == []
 
-    def test_a_lost_name_is_noticed(self, notebook7: NotebookPage, nbroot: Path):
+    def test_a_lost_name_is_noticed(self, lab: NotebookPage, nbroot: Path):
         """What the other test looks with sees: take away a name, and it says whose.
 
         Axe-core counts a placeholder as a name, so it is not asked alone.
         """
-        at = FormPage(notebook7, nbroot / "nameless.ipynb", TWO)
+        at = FormPage(lab, nbroot / "nameless.ipynb", TWO)
         assert violations(at.page, ".tb-form") == []
         assert unlabelled(at) == []
         at.form.evaluate("form => form.querySelectorAll('label').forEach(l => l.remove())")

@@ -76,23 +76,23 @@ CONTROL = "from ipywidgets import HTML\nHTML('<img src=x onerror=tripwire(1)>')"
 
 class TestHostileSchemas:
     @pytest.mark.long
-    def test_no_payload_fires(self, lab: NotebookPage, nbroot: Path):
+    def test_no_payload_fires(self, new_lab: NotebookPage, nbroot: Path):
         """As name, title, help, default, choice, constant, branch, key, pattern, type, error."""
         assert len(PAYLOADS) >= 90
-        page = lab.tab.page
+        page = new_lab.tab.page
         page.add_init_script(TRIPWIRE)
         starts = range(0, len(PAYLOADS), AT_ONCE)
         forms = [f"show(form_of(PAYLOADS[{n}:{n + AT_ONCE}]))" for n in starts]
         hostile = [*((form, 600) for form in forms), (ODD, 80)]
         cells = [HOSTILE, *(cell for cell, _ in hostile), CONTROL]
         write_notebook(nbroot / "hostile-forms.ipynb", *cells)
-        lab.open("hostile-forms.ipynb")
-        lab.run(0)
+        new_lab.open("hostile-forms.ipynb")
+        new_lab.run(0)
         for index, (_, elements) in enumerate(hostile, 1):
-            show_safely(lab, index, elements, poke=POKE, dangers=DANGERS)
+            show_safely(new_lab, index, elements, poke=POKE, dangers=DANGERS)
             # Fields and JSON
-            expect(lab.output(index).locator(".tb-form")).to_have_count(2)
-        lab.screenshot("form-hostile")
-        lab.run(len(cells) - 1)
-        poll(lambda: page.evaluate("window.fired"), until="it fires", seconds=20)
+            expect(new_lab.output(index).locator(".tb-form")).to_have_count(2)
+        new_lab.picture("form-hostile")
+        new_lab.run(len(cells) - 1)
+        poll(lambda: page.evaluate("window.fired"), until="it fires")
         assert page.evaluate("window.fired") == ["1"]

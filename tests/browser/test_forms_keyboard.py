@@ -63,10 +63,10 @@ def called(at: FormPage) -> str:
 
 def arrives(at: FormPage, name: str) -> None:
     """Wait until the cursor is at *name*: it comes with an answer of the kernel."""
-    poll(lambda: called(at) == name, until=f"the cursor is at {name}", seconds=10)
+    poll(lambda: called(at) == name, until=f"the cursor is at {name}")
 
 
-@pytest.fixture(params=["lab", "notebook7"])
+@pytest.fixture(params=["lab", pytest.param("notebook7", marks=pytest.mark.long)])
 def notebook(request: pytest.FixtureRequest) -> NotebookPage:
     """A notebook page, of each front end that has such."""
     page: NotebookPage = request.getfixturevalue(request.param)
@@ -122,18 +122,18 @@ def test_switches_by_keyboard(lab: NotebookPage, nbroot: Path):
     at = FormPage(lab, nbroot / "switches.ipynb", SWITCHES, ASK)
     at.field("before").focus()
     at.keys.press("Tab")
-    assert at.focused() == "deep: yes"
+    at.has_focus("deep: yes")
     # To be there chooses nothing
     at.holds({})
     at.field("before").focus()
     at.keys.press("Tab")
     for key, option in [("Space", "yes"), ("ArrowRight", "no")]:
         at.keys.press(key)
-        assert at.focused() == f"deep: {option}"
+        at.has_focus(f"deep: {option}")
     at.holds({"deep": False})
     at.switch("deep", "no")
     at.keys.press("Tab")
-    assert at.focused() == "kind: cat"
+    at.has_focus("kind: cat")
     at.keys.press("Space")
     at.form.get_by_label("lives", exact=True).wait_for()
     at.keys.press("Tab")

@@ -7,7 +7,6 @@ from playwright.sync_api import Locator, expect
 
 from browser.form_page import ASK, FormPage
 from browser.lab import NotebookPage
-from browser.polling import poll
 
 FORM = """
 import json
@@ -82,11 +81,11 @@ def test_tab_leads_past_an_offer(at: FormPage):
     at.keys.type("1; 4")
     expect(split_button(at)).to_be_visible()
     at.keys.press("Tab")
-    assert at.focused() == "mode"
+    at.has_focus("mode")
     at.keys.press("Shift+Tab")
     at.keys.press("Shift+Tab")
     expect(split_button(at)).to_be_focused()
     at.keys.press("Enter")
     expect(split_button(at)).to_be_hidden()
-    poll(lambda: at.focused() == "ids", until="the list has the cursor", seconds=10)
+    at.has_focus("ids")
     assert at.field("ids").input_value() == "1\n4"

@@ -188,11 +188,11 @@ w.HTML("<img src=x onerror=tripwire('control')><img src=https://tripwire.invalid
 
 
 @pytest.fixture
-def armed(lab: NotebookPage) -> NotebookPage:
+def armed(new_lab: NotebookPage) -> NotebookPage:
     """A JupyterLab whose page remembers what ran in it."""
-    lab.tab.page.add_init_script(TRIPWIRE)
-    lab.tab.page.on("dialog", lambda dialog: dialog.accept("a dialog opened"))
-    return lab
+    new_lab.tab.page.add_init_script(TRIPWIRE)
+    new_lab.tab.page.on("dialog", lambda dialog: dialog.accept("a dialog opened"))
+    return new_lab
 
 
 def slices(cell: str, count: int) -> list[str]:
@@ -218,7 +218,7 @@ class TestInjection:
         page = armed.tab.page
         armed.open("hostile.ipynb")
         for index in range(len(unseen)):
-            armed.run(index, 180)
+            armed.run(index)
             assert armed.errors() == []
         for index, (_, elements) in enumerate(hostile, len(unseen)):
             show_safely(armed, index, elements, poke=POKE, dangers=DANGERS)
@@ -226,6 +226,6 @@ class TestInjection:
 
         # The wire would have been tripped
         armed.run(len(cells) - 1)
-        poll(lambda: page.evaluate("window.fired"), until="it fires", seconds=20)
+        poll(lambda: page.evaluate("window.fired"), until="it fires")
         assert page.evaluate("window.fired") == ["control"]
         assert armed.tab.foreign_requests == ["https://tripwire.invalid/control.png"]

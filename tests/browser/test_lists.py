@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Locator, expect
 
-from browser.axe import THEMES, use_theme, violations
+from browser.axe import violations
 from browser.lab import NotebookPage, write_notebook
 from browser.polling import poll
 
@@ -37,7 +38,6 @@ def opened(lab: NotebookPage, path: Path) -> Locator:
     lab.open(path.name)
     lab.tab.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
     lab.run_all()
-    assert lab.errors() == []
     return lab.output(0)
 
 
@@ -46,21 +46,21 @@ def main_of(output: Locator) -> Locator:
     return output.locator(".toolbench-pane-main")
 
 
+@pytest.mark.usefixtures("looks")
 def test_a_thousand_tools_scroll(lab: NotebookPage, nbroot: Path):
     """Only what is seen is in the page; the last one is reached and picked; axe finds nothing."""
     output = opened(lab, nbroot / "thousand.ipynb")
     tools = output.get_by_role("listbox", name="Tools")
     expect(tools.get_by_role("option")).not_to_have_count(0)
-    assert tools.evaluate(DRAWN) <= MOST_OPTIONS
+    poll(lambda: tools.evaluate(DRAWN) <= MOST_OPTIONS, until="few options are drawn")
     tools.evaluate("list => list.scrollTop = list.scrollHeight")
     last = tools.get_by_role("option", name="tool_999")
     expect(last).to_have_attribute("aria-posinset", "1002")
-    assert tools.evaluate(DRAWN) <= MOST_OPTIONS
+    poll(lambda: tools.evaluate(DRAWN) <= MOST_OPTIONS, until="few options are drawn")
     last.click()
     expect(last).to_have_attribute("aria-selected", "true")
     lab.wait_for_text("Does thing 999.", within=main_of(output))
-    for theme in THEMES:
-        use_theme(lab.tab.page, theme)
+    for _ in lab.themes():
         assert violations(lab.tab.page, ".toolbench-workbench") == []
 
 
@@ -102,10 +102,14 @@ def test_the_picked_tool_stays_in_sight(lab: NotebookPage, nbroot: Path):
         # Which finds another tool
         if words != "find":
             until = f"the picked tool is in sight at {words!r}"
-            poll(lambda: tools.evaluate(IN_SIGHT), until=until, seconds=10)
+            poll(lambda: tools.evaluate(IN_SIGHT), until=until)
     tools.evaluate("list => list.scrollTop = 0")
     filter_by("tool", 1000)
-    assert tools.evaluate("list => list.scrollTop") < 100
+    poll(lambda: tools.evaluate("list => list.scrollTop") < 100, until="the list is at its top")
+
+
+ACTIVE = """list => document
+  .getElementById(list.getAttribute("aria-activedescendant"))?.textContent ?? ''"""
 
 
 def test_arrows_and_enter_pick(lab: NotebookPage, nbroot: Path):
@@ -117,8 +121,7 @@ def test_arrows_and_enter_pick(lab: NotebookPage, nbroot: Path):
     keys.press("Enter")
     lab.wait_for_text("Erase a file.", within=main_of(output))
     keys.press("End")
-    active = tools.get_attribute("aria-activedescendant") or ""
-    expect(output.locator(f"[id='{active}']")).to_contain_text("tool_999")
+    poll(lambda: "tool_999" in tools.evaluate(ACTIVE), until="the last line is active")
     keys.press("Home")
     keys.press("Enter")
     lab.wait_for_text("Search the library.", within=main_of(output))
@@ -126,6 +129,7 @@ def test_arrows_and_enter_pick(lab: NotebookPage, nbroot: Path):
     expect(tools.get_by_role("option")).to_have_count(1)
 
 
+@pytest.mark.usefixtures("looks")
 def test_a_tool_that_waits_says_so_in_the_list(lab: NotebookPage, nbroot: Path):
     """Also while another one is open; once it is answered, its line is as before."""
     output = opened(lab, nbroot / "waits.ipynb")
@@ -139,9 +143,8 @@ def test_a_tool_that_waits_says_so_in_the_list(lab: NotebookPage, nbroot: Path):
     tools.get_by_role("option", name="Find a book").click()
     lab.wait_for_text("Search the library.", within=main_of(output))
     expect(erase).to_have_text("erasewaiting for an answer")
-    for theme in THEMES:
-        use_theme(lab.tab.page, theme)
-        lab.screenshot(f"list-waits-{theme}")
+    for theme in lab.themes():
+        lab.picture(f"list-waits-{theme}")
         assert violations(lab.tab.page, ".toolbench-workbench") == []
     erase.click()
     main_of(output).locator(".toolbench-question button").first.click()
@@ -160,20 +163,21 @@ def test_panes_stand_beside_each_other_where_there_is_room(lab: NotebookPage, nb
         return right["x"] >= left["x"] + left["width"]
 
     lab.tab.page.set_viewport_size({"width": 1280, "height": 900})
-    poll(beside, until="the panes stand beside each other", seconds=10)
+    poll(beside, until="the panes stand beside each other")
     for width in (700, 400):
         lab.tab.page.set_viewport_size({"width": width, "height": 900})
-        poll(lambda: not beside(), until="they stand below each other", seconds=10)
+        poll(lambda: not beside(), until="they stand below each other")
 
 
-def test_plain_lists_remain_without_the_module(lab: NotebookPage, nbroot: Path):
+@pytest.mark.long
+def test_plain_lists_remain_without_the_module(new_lab: NotebookPage, nbroot: Path):
     """Where the page cannot load it, a list of ipywidgets picks a tool, and it runs."""
-    lab.tab.page.route("**/*anywidget*/**", lambda route: route.abort())
-    output = opened(lab, nbroot / "plain-list.ipynb")
+    new_lab.tab.page.route("**/*anywidget*/**", lambda route: route.abort())
+    output = opened(new_lab, nbroot / "plain-list.ipynb")
     expect(output.get_by_text("more: type to narrow the list")).to_be_visible()
     output.get_by_label("Search", exact=True).fill("erase")
     options = output.locator(".toolbench-list select:visible option")
     expect(options).to_have_text(["erase — Erase a file."])
     options.click()
-    lab.wait_for_text("Erase a file.", within=main_of(output))
+    new_lab.wait_for_text("Erase a file.", within=main_of(output))
     expect(output.locator(".toolbench-items")).to_have_count(0)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Locator
 
 from browser.explored import connect, opened
@@ -25,6 +26,7 @@ IS_OVER = """box => {
 }"""
 
 
+@pytest.mark.usefixtures("looks")
 def test_lines_stay_in_their_box(lab: NotebookPage, nbroot: Path) -> None:
     """The newest is seen first, beside nothing else; the wheel reaches the oldest."""
     server = nbroot / "chatty.py"
@@ -57,4 +59,4 @@ def reach(box: Locator, text: str) -> None:
         assert inner is not None
         return outer["y"] <= inner["y"] + 1 <= outer["y"] + outer["height"]
 
-    poll(is_in_sight, until=f"{text} is in sight", seconds=20)
+    poll(is_in_sight, until=f"{text} is in sight")

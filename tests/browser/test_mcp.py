@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import FrameLocator, expect
 from test_mcp.peers import misbehaving
 
@@ -23,6 +24,7 @@ CONTROL = """
 
 
 class TestExplorer:
+    @pytest.mark.usefixtures("looks")
     def test_shows_all_a_server_offers(self, lab: NotebookPage, nbroot: Path) -> None:
         """Servers, tools, resources, prompts, log, traffic; a dead one beside a good one."""
         dead = misbehaving("exit-at-start")["args"]
@@ -138,6 +140,7 @@ class TestExplorer:
 
 
 class TestRuns:
+    @pytest.mark.usefixtures("looks")
     def test_ask_report_and_stop(self, lab: NotebookPage, nbroot: Path) -> None:
         """Accepted, declined, in rounds; a message written; stopped; in the other era as well."""
         cells = (connect("shop", str(SHOP)), "%mcp explore shop")
@@ -214,6 +217,8 @@ class TestRuns:
 
 
 class TestApp:
+    @pytest.mark.usefixtures("looks")
+    @pytest.mark.long
     def test_is_previewed(self, lab: NotebookPage, nbroot: Path) -> None:
         """It gets the call and its result; what it calls is a run that the person sees."""
         cells = (connect("shop", str(SHOP)), "%mcp explore shop")
@@ -235,26 +240,27 @@ class TestApp:
             explorer.click("Read")
             app_host(lab).get_by_text("Refused: tools/call").wait_for()
 
-    def test_cannot_get_out(self, lab: NotebookPage, nbroot: Path) -> None:
+    @pytest.mark.long
+    def test_cannot_get_out(self, new_lab: NotebookPage, nbroot: Path) -> None:
         """Whatever it tries, nothing is asked of the network, the page, or the notebook."""
-        page = lab.tab.page
+        page = new_lab.tab.page
         page.context.add_init_script(TRIPWIRE)
         with Trap() as trap:
             cells = (connect("shop", str(SHOP), trap.address), "%mcp explore shop")
-            with opened(lab, nbroot / "escape.ipynb", *cells) as explorer:
+            with opened(new_lab, nbroot / "escape.ipynb", *cells) as explorer:
                 url = page.url
                 explorer.tab("Resources")
                 explorer.pick("Resources", "ui://shop/escape")
                 explorer.click("Read")
-                app_in(lab).get_by_text("tried everything").wait_for()
+                app_in(new_lab).get_by_text("tried everything").wait_for()
                 explorer.pick("Resources", "ui://shop/leave")
                 explorer.click("Read")
-                poll(lambda: is_refused(lab), until="it may not leave", seconds=20)
+                poll(lambda: is_refused(new_lab), until="it may not leave")
                 assert trap.caught <= {"nothing"}
                 # the page itself, under no such policy, falls into the trap
                 page.evaluate(CONTROL, trap.port)
                 traces = {"GET /control", "udp"}
-                poll(lambda: traces <= trap.caught, until="it works", seconds=20)
+                poll(lambda: traces <= trap.caught, until="it works")
                 assert trap.caught - {"nothing"} == traces
                 assert page.evaluate("window.fired") == []
                 assert page.url == url

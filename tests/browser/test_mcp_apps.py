@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from browser.axe import use_theme
@@ -23,6 +24,7 @@ def show(explorer: Explored, tool: str) -> None:
 
 
 class TestCounter:
+    @pytest.mark.usefixtures("looks")
     def test_does_what_an_app_may(self, lab: NotebookPage, nbroot: Path) -> None:
         """It calls tools, reads, sends a message, grows, and asks to open a link."""
         cells = (connect("counter", str(SERVER)), "%mcp explore counter")
@@ -73,17 +75,17 @@ class TestCounter:
 
 
 class TestAttack:
-    def test_reaches_nothing(self, lab: NotebookPage, nbroot: Path) -> None:
+    def test_reaches_nothing(self, new_lab: NotebookPage, nbroot: Path) -> None:
         """No request leaves, no call but its own runs, storage and the notebook are closed to it."""
-        page = lab.tab.page
+        page = new_lab.tab.page
         page.context.add_init_script(TRIPWIRE)
         with Trap() as trap:
             attack = connect("counter", str(SERVER), trap.address)
             cells = (attack, "%mcp explore counter")
-            with opened(lab, nbroot / "attack.ipynb", *cells) as explorer:
+            with opened(new_lab, nbroot / "attack.ipynb", *cells) as explorer:
                 url = page.url
                 show(explorer, "attack")
-                app = app_in(lab)
+                app = app_in(new_lab)
                 app.get_by_text("attacked", exact=True).wait_for()
                 result = app.locator("#given").inner_text()
                 assert result == (
@@ -92,21 +94,22 @@ class TestAttack:
                 refused = app.locator("body").get_attribute("data-refused") or ""
                 assert set(REFUSED.split()) <= set(refused.split()), refused
                 expect(explorer.box.get_by_text("can delete or overwrite data")).to_have_count(0)
-                expect(app_host(lab).locator("iframe")).to_have_count(1)
-                poll(lambda: trap.caught <= {"nothing"}, until="all is quiet", seconds=20)
+                expect(app_host(new_lab).locator("iframe")).to_have_count(1)
+                poll(lambda: trap.caught <= {"nothing"}, until="all is quiet")
                 assert page.evaluate("window.fired") == []
                 assert page.url == url
                 assert len(page.context.pages) == 1
 
-    def test_with_odd_messages_changes_nothing(self, lab: NotebookPage, nbroot: Path) -> None:
+    @pytest.mark.long
+    def test_with_odd_messages_changes_nothing(self, new_lab: NotebookPage, nbroot: Path) -> None:
         """Sizes beyond reason, forged ids, names of JavaScript, 50 MB, circles, odd links."""
-        page = lab.tab.page
+        page = new_lab.tab.page
         page.context.add_init_script(TRIPWIRE)
         cells = (connect("counter", str(SERVER)), "%mcp explore counter")
-        with opened(lab, nbroot / "odd.ipynb", *cells) as explorer:
+        with opened(new_lab, nbroot / "odd.ipynb", *cells) as explorer:
             show(explorer, "odd")
-            app = app_in(lab)
-            app.get_by_text("tried", exact=True).wait_for(timeout=60_000)
+            app = app_in(new_lab)
+            app.get_by_text("tried", exact=True).wait_for()
             large, circle, buffer, links = app.locator("#given").inner_text().split(" | ")
             assert large == circle == "The message is too large."
             assert "count" not in buffer or buffer.startswith("count")

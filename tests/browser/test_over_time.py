@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from browser.axe import violations
 from browser.explored import Explored, opened
 from browser.lab import NotebookPage
@@ -31,6 +33,7 @@ CELLS = (
 )
 
 
+@pytest.mark.usefixtures("looks")
 def test_is_recorded_compared_and_saved(lab: NotebookPage, nbroot: Path) -> None:
     """By mouse and keys alone; what is written is a recording, and a page that reads by itself."""
     with opened(lab, nbroot / "overtime.ipynb", *CELLS) as explored:
@@ -82,7 +85,7 @@ def read(explored: Explored, path: Path) -> list[str]:
     faults = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        explored.lab.screenshot(f"changes-page-{scheme}")
+        explored.lab.picture(f"changes-page-{scheme}")
         assert page.locator("ins", has_text="some").is_visible()
         faults += [f"page, {scheme}: {each}" for each in violations(page, "body")]
     return faults

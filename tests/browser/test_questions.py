@@ -70,18 +70,16 @@ def test_the_end_of_a_cell_leaves_the_question_of_another_notebook(
     poll(
         lambda: not page.evaluate(f"({WAITS})(rig.panel())"),
         until="the own mark is gone",
-        seconds=10,
     )
     assert page.evaluate(f"({WAITS})(other)")
-    lab.screenshot("question-over")
+    lab.picture("question-over")
     page.evaluate("jupyterapp.shell.activateById(other.id)")
-    lab.screenshot("question-of-another-notebook")
+    lab.picture("question-of-another-notebook")
     other.locator("input.jp-Stdin-input").fill("Peas")
     other.locator("input.jp-Stdin-input").press("Enter")
     poll(
         lambda: not page.evaluate(f"({WAITS})(other)"),
         until="the question is answered",
-        seconds=10,
     )
     page.evaluate("other.sessionContext.shutdown()")
     assert lab.tab.console_errors == []

@@ -55,11 +55,10 @@ def in_the_notebook(page: NotebookPage, name: str) -> None:
     page.run_all()
     runs(page, page.output(RUN))
     page.save()
-    page.shut_down()
-    page.tab.page.goto("about:blank")
+    page.clear()
     page.open(name)
     is_read(page.output(DISPLAY), page.output(CALLED), page.output(RUN))
-    page.screenshot(name.removesuffix(".ipynb"))
+    page.picture(name.removesuffix(".ipynb"))
 
 
 @pytest.mark.front_end("JupyterLab", "reopen")
@@ -70,6 +69,7 @@ def test_in_jupyterlab(lab: NotebookPage, nbroot):
 
 
 @pytest.mark.front_end("Notebook 7", "reopen")
+@pytest.mark.long
 def test_in_notebook_7(notebook7: NotebookPage, nbroot):
     """The tool, its parameters and the result can be read without a kernel's help."""
     write_notebook(nbroot / "reopen-notebook7.ipynb", *CELLS)
@@ -77,6 +77,7 @@ def test_in_notebook_7(notebook7: NotebookPage, nbroot):
 
 
 @pytest.mark.front_end("nbclassic", "reopen")
+@pytest.mark.long
 def test_in_nbclassic(nbclassic: ClassicPage, nbroot):
     """The classic front end shows the same static view."""
     write_notebook(nbroot / "reopen-classic.ipynb", *CELLS)
@@ -89,7 +90,7 @@ def test_in_nbclassic(nbclassic: ClassicPage, nbroot):
     nbclassic.tab.page.goto("about:blank")
     nbclassic.open("reopen-classic.ipynb")
     is_read(outputs.nth(DISPLAY), outputs.nth(CALLED), outputs.nth(RUN))
-    nbclassic.screenshot("reopen-classic")
+    nbclassic.picture("reopen-classic")
 
 
 FORM = """from toolbench.widgets.form import SchemaForm
@@ -119,7 +120,6 @@ def test_a_panel_says_that_its_kernel_was_restarted(lab: NotebookPage, nbroot: P
         poll(
             lambda place=place: place.evaluate(BEFORE) == [SENTENCE],
             until="the panel says so",
-            seconds=20,
         )
     lab.run_all()
     for place in places:

@@ -4,9 +4,10 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Locator, expect
 
-from browser.axe import THEMES, use_theme, violations
+from browser.axe import violations
 from browser.lab import NotebookPage, write_notebook
 from browser.polling import poll
 
@@ -71,6 +72,7 @@ def copied(lab: NotebookPage, card: Locator) -> str:
     return text
 
 
+@pytest.mark.usefixtures("looks")
 def test_a_result_has_an_end_and_can_be_taken_away(lab: NotebookPage, nbroot: Path):
     """It is limited until all is asked for; copied and saved it is complete and exact."""
     page = opened(lab, nbroot / "results.ipynb")
@@ -83,9 +85,8 @@ def test_a_result_has_an_end_and_can_be_taken_away(lab: NotebookPage, nbroot: Pa
     more = card.get_by_role("button", name="Show all 400 lines")
     expect(more).to_have_attribute("aria-expanded", "false")
     lab.show(0)
-    for theme in THEMES:
-        use_theme(lab.tab.page, theme)
-        lab.screenshot(f"results-{theme}")
+    for theme in lab.themes():
+        lab.picture(f"results-{theme}")
         assert violations(lab.tab.page, ".result-lines") == []
     more.click()
     whole = body.bounding_box()
@@ -133,7 +134,6 @@ run_tool(numbers)"""
     write_notebook(nbroot / "level.ipynb", "%load_ext toolbench", table, "numbers")
     lab.open("level.ipynb")
     lab.run_all()
-    assert lab.errors() == []
     buttons = lab.output(1).get_by_role("button", name="Show all")
     expect(buttons).to_have_count(2)
     person, model = lab.output(1).locator("[data-toolbench-card]").all()
@@ -144,13 +144,20 @@ run_tool(numbers)"""
         poll(
             lambda: person.evaluate(PARTS) == model.evaluate(PARTS),
             until=f"the cards are level at {width} pixels",
-            seconds=10,
         )
 
 
-def test_a_full_view_shows_it_and_gives_it_back(lab: NotebookPage, nbroot: Path):
+def test_each_kind_of_result_can_be_used(lab: NotebookPage, nbroot: Path):
+    """A text, JSON and an image of one notebook, and cards that come and go."""
+    page = opened(lab, nbroot / "kinds.ipynb")
+    a_full_view_shows_it_and_gives_it_back(lab, page)
+    json_is_one_card_that_is_copied_as_json(lab, page)
+    an_image_can_be_enlarged(lab, page)
+    a_result_is_completed_with_the_change_that_shows_it(page)
+
+
+def a_full_view_shows_it_and_gives_it_back(lab: NotebookPage, page: Locator) -> None:
     """The dialog holds the keys; Escape closes it, and the focus is on its button again."""
-    page = opened(lab, nbroot / "full.ipynb")
     panel = page.locator(".result-lines")
     button = panel.get_by_role("button", name="Full view").last
     button.focus()
@@ -159,7 +166,7 @@ def test_a_full_view_shows_it_and_gives_it_back(lab: NotebookPage, nbroot: Path)
     expect(dialog.get_by_text("line 399")).to_be_attached()
     before = lab.tab.page.evaluate("rig.cells().length")
     lab.tab.page.keyboard.press("x")
-    lab.screenshot("result-full")
+    lab.picture("result-full")
     assert violations(lab.tab.page, "dialog") == []
     lab.tab.page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
@@ -168,9 +175,8 @@ def test_a_full_view_shows_it_and_gives_it_back(lab: NotebookPage, nbroot: Path)
     assert lab.tab.page.evaluate("rig.cells().length") == before
 
 
-def test_json_is_one_card_that_is_copied_as_json(lab: NotebookPage, nbroot: Path):
+def json_is_one_card_that_is_copied_as_json(lab: NotebookPage, page: Locator) -> None:
     """What both readers read is shown once; the tree opens as a whole and is copied as JSON."""
-    page = opened(lab, nbroot / "json.ipynb")
     panel = page.locator(".result-weather")
     expect(panel.get_by_role("group", name=SAME)).to_be_visible()
     card = panel.locator("[data-toolbench-card]")
@@ -184,12 +190,11 @@ def test_json_is_one_card_that_is_copied_as_json(lab: NotebookPage, nbroot: Path
     }
     lab.tab.page.locator(".result-weather").scroll_into_view_if_needed()
     assert violations(lab.tab.page, ".result-weather") == []
-    lab.screenshot("result-json")
+    lab.picture("result-json")
 
 
-def test_an_image_can_be_enlarged(lab: NotebookPage, nbroot: Path):
+def an_image_can_be_enlarged(lab: NotebookPage, page: Locator) -> None:
     """Enter on an image shows it large; saving it gives the image itself."""
-    page = opened(lab, nbroot / "image.ipynb")
     panel = page.locator(".result-image")
     image = panel.get_by_role("button", name="Enlarge image/png")
     image.focus()
@@ -204,13 +209,14 @@ def test_an_image_can_be_enlarged(lab: NotebookPage, nbroot: Path):
     assert download.value.path().read_bytes().startswith(b"\x89PNG")
 
 
-def test_without_the_module_a_result_scrolls(lab: NotebookPage, nbroot: Path):
+@pytest.mark.long
+def test_without_the_module_a_result_scrolls(new_lab: NotebookPage, nbroot: Path):
     """Where the page cannot load anywidget, a card is complete static HTML of the same height."""
-    lab.tab.page.route("**/*anywidget*/**", lambda route: route.abort())
+    new_lab.tab.page.route("**/*anywidget*/**", lambda route: route.abort())
     write_notebook(nbroot / "plain.ipynb", TOOLS)
-    lab.open("plain.ipynb")
-    lab.run_all()
-    panel = lab.tab.page.locator(".result-lines")
+    new_lab.open("plain.ipynb")
+    new_lab.run_all()
+    panel = new_lab.tab.page.locator(".result-lines")
     body = panel.get_by_role("group", name="What the model reads")
     expect(body).to_have_css("overflow-y", "auto")
     expect(body.get_by_text("line 399")).to_be_attached()
@@ -218,10 +224,10 @@ def test_without_the_module_a_result_scrolls(lab: NotebookPage, nbroot: Path):
     assert box
     assert box["height"] < 24 * 16
     body.focus()
-    lab.tab.page.keyboard.press("End")
-    lab.tab.page.wait_for_function("body => body.scrollTop > 1000", arg=body.element_handle())
+    new_lab.tab.page.keyboard.press("End")
+    new_lab.tab.page.wait_for_function("body => body.scrollTop > 1000", arg=body.element_handle())
     expect(panel.get_by_role("button", name="Copy")).to_have_count(0)
-    assert violations(lab.tab.page, ".result-lines") == []
+    assert violations(new_lab.tab.page, ".result-lines") == []
 
 
 CODE = """
@@ -237,6 +243,7 @@ note
 """
 
 
+@pytest.mark.usefixtures("looks")
 def test_json_is_edited_in_an_editor(lab: NotebookPage, nbroot: Path):
     """What is typed there is in the form, what the form holds is there; Ctrl+Z undoes the text."""
     write_notebook(nbroot / "editor.ipynb", CODE)
@@ -260,9 +267,8 @@ def test_json_is_edited_in_an_editor(lab: NotebookPage, nbroot: Path):
     lab.wait_for_text("Not JSON yet", within=page)
     keys.press("Control+z")
     expect(page.get_by_text("Not JSON yet")).to_have_count(0)
-    for theme in THEMES:
-        use_theme(lab.tab.page, theme)
-        lab.screenshot(f"editor-{theme}")
+    for theme in lab.themes():
+        lab.picture(f"editor-{theme}")
         assert violations(lab.tab.page, ".toolbench-panel") == []
     keys.press("Control+Enter")
     lab.wait_for_text(SAME, within=page)
@@ -272,7 +278,7 @@ def test_json_is_edited_in_an_editor(lab: NotebookPage, nbroot: Path):
     code.get_by_role("button", name="Copy").click()
     expect(code.get_by_role("status")).to_have_text("Copied")
     assert "run_tool(note" in lab.tab.page.evaluate(CLIPBOARD)
-    lab.screenshot("editor-code")
+    lab.picture("editor-code")
     assert lab.tab.console_errors == []
 
 
@@ -290,6 +296,7 @@ books
 """
 
 
+@pytest.mark.usefixtures("looks")
 def test_a_large_table_is_virtual_and_sorted_by_its_heads(lab: NotebookPage, nbroot: Path):
     """Of 5,000 rows only those near the window are in the page; all are sorted and copied."""
     lab.tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -314,16 +321,14 @@ def test_a_large_table_is_virtual_and_sorted_by_its_heads(lab: NotebookPage, nbr
     lines = copied(lab, card).split("\n")
     assert len(lines) == 5001
     assert lines[1].split("\t")[1:] == ["<i>1</i>", "1"]
-    for theme in THEMES:
-        use_theme(lab.tab.page, theme)
-        lab.screenshot(f"table-{theme}")
+    for theme in lab.themes():
+        lab.picture(f"table-{theme}")
         assert violations(lab.tab.page, ".toolbench-panel") == []
     assert lab.tab.console_errors == []
 
 
-def test_a_result_is_completed_with_the_change_that_shows_it(lab: NotebookPage, nbroot: Path):
+def a_result_is_completed_with_the_change_that_shows_it(page: Locator) -> None:
     """Its buttons do not wait for a frame; a result that is gone again gets none."""
-    page = opened(lab, nbroot / "results.ipynb")
     panel = page.locator(".result-weather")
     has_buttons: list[bool] = panel.evaluate(
         """async panel => {

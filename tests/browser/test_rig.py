@@ -62,7 +62,7 @@ class TestJupyterLab:
         """Running all stops at the first error."""
         write_notebook(nbroot / "fails.ipynb", "1 / 0", "print('not reached')")
         lab.open("fails.ipynb")
-        lab.run_all()
+        lab.run_all(may_fail=True)
         assert lab.errors() == ["0: ZeroDivisionError: division by zero"]
         assert lab.text(1) == ""
 
@@ -79,6 +79,7 @@ class TestJupyterLab:
 
 
 class TestNotebook7:
+    @pytest.mark.long
     def test_is_driven_like_jupyterlab(self, notebook7: NotebookPage, greeting):
         """One page object serves both front ends."""
         notebook7.open(greeting)

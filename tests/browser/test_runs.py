@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from kernels import KERNELS, OURS, TOOLS, python_of
+from kernels import OLDEST, OURS, TOOLS, python_of
 
 from browser.lab import Hands, NotebookPage, write_notebook
 from browser.server import JupyterServer
@@ -63,7 +63,7 @@ def watch_stop_answer_refuse(page: Hands) -> None:
     assert "Erased" not in erasing.inner_text()
 
 
-@pytest.fixture(params=KERNELS)
+@pytest.fixture(params=[OURS, pytest.param(OLDEST, marks=pytest.mark.long)])
 def kernel(request, lab_server: JupyterServer) -> str:
     """The name of a kernel that JupyterLab knows."""
     if request.param == OURS:
@@ -128,7 +128,7 @@ class TestVoila:
         write_notebook(nbroot / "voila.ipynb", PANELS)
         voila.open("voila.ipynb")
         watch_stop_answer_refuse(voila)
-        voila.screenshot("panel-voila")
+        voila.picture("panel-voila")
 
 
 @pytest.mark.front_end("nbclassic", "load", "type", "run", "cancel")
@@ -139,4 +139,4 @@ class TestClassic:
         nbclassic.open("classic.ipynb")
         nbclassic.run_all()
         watch_stop_answer_refuse(nbclassic)
-        nbclassic.screenshot("panel-classic")
+        nbclassic.picture("panel-classic")

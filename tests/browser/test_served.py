@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from fastmcp import Client
+from patience import PATIENCE
 from playwright.sync_api import Locator, expect
 from test_serving.clients import talk_at
 
-from browser.axe import THEMES, use_theme, violations
+from browser.axe import violations
 from browser.lab import NotebookPage, write_notebook
 
 SETUP = '''
@@ -96,36 +97,35 @@ def press(within: Locator, name: str) -> None:
 def look(lab: NotebookPage, state: str) -> list[str]:
     """What axe-core says of the panel in both themes and widths; a picture of each is left behind."""
     faults = []
-    for theme in THEMES:
-        use_theme(lab.tab.page, theme)
-        for width in WIDTHS:
+    for theme in lab.themes():
+        for width in WIDTHS if lab.looks_closely else WIDTHS[:1]:
             lab.tab.page.set_viewport_size({"width": width, "height": 960})
             lab.show(1)
-            lab.screenshot(f"served-{state}-{width}-{theme}")
+            lab.picture(f"served-{state}-{width}-{theme}")
             part = ".jp-OutputArea-output:has(.toolbench-served)"
             faults += [f"{state}, {theme}: {v}" for v in violations(lab.tab.page, part)]
-    use_theme(lab.tab.page, "light")
     lab.tab.page.set_viewport_size({"width": 1280, "height": 960})
     return faults
 
 
+@pytest.mark.usefixtures("looks")
 def test_calls_are_let_refused_answered(lab: NotebookPage, agent: Agent, nbroot: Path):
     """Each while its agent waits; what became of it stays in the list, and in the saved notebook."""
     panel = alive(lab)
-    assert "Moby-Dick" in agent.call("find_books", words="sea").result(60)
+    assert "Moby-Dick" in agent.call("find_books", words="sea").result(PATIENCE)
     lab.wait_for_text("Moby-Dick", within=panel)
 
     first, second = (agent.call("delete_volume", volume=n) for n in (3, 4))
     expect(panel.get_by_role("button", name="Answer by hand")).to_have_count(2)
     faults = look(lab, "consent")
     press(panel, "Delete volume 3")
-    assert first.result(60) == "volume 3 is gone"
+    assert first.result(PATIENCE) == "volume 3 is gone"
     # its agent has the result before the page has taken its buttons away
     expect(panel.get_by_role("button", name="Refuse", exact=True)).to_have_count(1)
     press(panel, "Refuse")
     lab.type_into("Why not", "It is still read.", within=panel)
     press(panel, "Refuse it")
-    assert "declined: It is still read." in second.result(60)
+    assert "declined: It is still read." in second.result(PATIENCE)
 
     press(panel, "Pause")
     lab.wait_for_text("paused", within=panel)
@@ -136,13 +136,13 @@ def test_calls_are_let_refused_answered(lab: NotebookPage, agent: Agent, nbroot:
     faults += look(lab, "by-hand")
     press(panel, "Give this answer")
     press(panel, "Resume")
-    texts = {third.result(60), fourth.result(60)}
+    texts = {third.result(PATIENCE), fourth.result(PATIENCE)}
     assert "None is left." in texts and len(texts) == 2
 
     lent = agent.call("lend", title="Typee")
     lab.type_into("days", "14", within=panel)
     press(panel, "Accept")
-    assert lent.result(60) == "for 14 days"
+    assert lent.result(PATIENCE) == "for 14 days"
     lab.wait_for_text("for 14 days", within=panel)
 
     calls = panel.get_by_role("listbox", name="Calls")

@@ -3,11 +3,12 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import expect
+import pytest
+from playwright.sync_api import Locator, expect
 
-from browser.axe import THEMES, use_theme
 from browser.explored import SHOP, connect
 from browser.lab import NotebookPage, write_notebook
+from browser.polling import poll
 
 CELLS = (
     "%load_ext toolbench",
@@ -38,13 +39,13 @@ output => [...output.querySelectorAll('table')].flatMap(table => {
 """
 
 
+@pytest.mark.usefixtures("looks")
 def test_keep_their_shape(lab: NotebookPage, nbroot: Path) -> None:
     """At 1280 and 700 pixels: inside the output, and the first column on two lines at most."""
     write_notebook(nbroot / "tables.ipynb", *CELLS)
     lab.open("tables.ipynb")
     lab.tab.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
     lab.run_all()
-    assert lab.errors() == []
     for width in (1280, 700):
         lab.tab.page.set_viewport_size({"width": width, "height": 1000})
         for index in TABLES:
@@ -52,13 +53,17 @@ def test_keep_their_shape(lab: NotebookPage, nbroot: Path) -> None:
             output.evaluate("o => o.scrollIntoView({block: 'start'})")
             expect(output.locator("table").first).to_be_visible()
             assert output.evaluate(OUT_OF_SHAPE) == []
-            for theme in THEMES:
-                use_theme(lab.tab.page, theme)
-                lab.screenshot(f"table-{index}-{theme}-{width}")
+            for theme in lab.themes():
+                lab.picture(f"table-{index}-{theme}-{width}")
 
 
-def test_fade_where_there_is_more(lab: NotebookPage, nbroot: Path) -> None:
-    """The edge of a table that is wider than its frame fades, until it was scrolled to its end."""
+def test_fade_where_there_is_more_and_go_below_names_where_there_is_no_room(
+    lab: NotebookPage, nbroot: Path
+) -> None:
+    """The edge of a table that is wider than its frame fades, until it was scrolled to its end.
+
+    Sentences go below names in a narrow window; the table is then as wide as its frame.
+    """
     # It brings the front-end module
     a_panel = "%tool remove_volumes_of_project"
     write_notebook(nbroot / "edges.ipynb", *CELLS, a_panel)
@@ -74,20 +79,18 @@ def test_fade_where_there_is_more(lab: NotebookPage, nbroot: Path) -> None:
     frame.evaluate("f => f.scrollTo(0, 0)")
     expect(frame).to_have_class(FADES)
 
-
-def test_sentences_go_below_names(lab: NotebookPage, nbroot: Path) -> None:
-    """Where there is no room beside them; the table is then as wide as its frame and does not fade."""
-    # It brings the front-end module
-    a_panel = "%tool remove_volumes_of_project"
-    write_notebook(nbroot / "narrow.ipynb", *CELLS, a_panel)
-    lab.open("narrow.ipynb")
     lab.tab.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
-    lab.run_all()
     frame = lab.output(TABLES[0]).locator("[data-toolbench-listing]").first
     for width, is_below in ((1280, False), (460, True)):
         lab.tab.page.set_viewport_size({"width": width, "height": 1000})
-        cells = frame.locator("tbody tr").first.locator("td")
-        name, sentence = cells.first.bounding_box(), cells.last.bounding_box()
-        assert name is not None and sentence is not None
-        assert (sentence["y"] >= name["y"] + name["height"]) is is_below, width
+        until = f"the sentence is at its place at {width} pixels"
+        poll(lambda: is_below_its_name(frame) is is_below, until=until)  # noqa: B023
         expect(frame).not_to_have_class(FADES)
+
+
+def is_below_its_name(frame: Locator) -> bool:
+    """Whether the sentence of the first line stands below the name."""
+    cells = frame.locator("tbody tr").first.locator("td")
+    name, sentence = cells.first.bounding_box(), cells.last.bounding_box()
+    assert name is not None and sentence is not None
+    return sentence["y"] >= name["y"] + name["height"]

@@ -2,9 +2,10 @@
 
 import json
 
+import pytest
 from playwright.sync_api import Locator
 
-from browser.axe import THEMES, use_theme, violations
+from browser.axe import violations
 from browser.lab import NotebookPage, write_notebook
 
 TOOLS = '''
@@ -52,24 +53,23 @@ def alive(page: NotebookPage) -> Locator:
 def look(page: NotebookPage, state: str) -> list[str]:
     """What axe-core says of the calls in both themes; a picture of each is left behind."""
     faults = []
-    for theme in THEMES:
-        use_theme(page.tab.page, theme)
+    for theme in page.themes():
         answers = alive(page).get_by_text("What goes back to the model")
         for number in range(2):
             answers.nth(number).scroll_into_view_if_needed()
-            page.screenshot(f"tool-call-{state}-{number + 1}-{theme}")
+            page.picture(f"tool-call-{state}-{number + 1}-{theme}")
         part = ".jp-OutputArea-output:has(.toolbench-box)"
         faults += [f"{state}, {theme}: {v}" for v in violations(page.tab.page, part)]
     return faults
 
 
+@pytest.mark.usefixtures("looks")
 def test_a_pasted_message(lab: NotebookPage, nbroot):
     """Each call is its filled panel; what goes back to the model follows what was run."""
     pasted = f"%%tool_call\n{json.dumps(MESSAGE, indent=1)}"
     write_notebook(nbroot / "tool-call.ipynb", TOOLS, pasted)
     lab.open("tool-call.ipynb")
     lab.run_all()
-    assert lab.errors() == []
     view = alive(lab)
     for text in (
         "Call 1 of 2: add (openai, id call_sum)",

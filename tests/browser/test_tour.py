@@ -127,8 +127,8 @@ class TestTerminal:
         browser.chmod(0o755)
         with checkout.start(DISPLAY=":0", BROWSER=f"{browser} %s") as process:
             try:
-                poll(opened.exists, until="the browser opens", seconds=60)
-                poll(opened.read_text, until="it has its page", seconds=10)
+                poll(opened.exists, until="the browser opens")
+                poll(opened.read_text, until="it has its page")
             finally:
                 os.killpg(process.pid, signal.SIGTERM)
                 process.communicate(timeout=30)

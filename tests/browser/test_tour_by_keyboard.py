@@ -73,7 +73,7 @@ class Keyboard:
             self.keys.press("ArrowDown" if at < index else "ArrowUp")
         assert self.page.evaluate(ACTIVE) == index, "the arrows do not lead to the cell"
         self.keys.press("Control+Enter")
-        self.page.wait_for_function(IDLE, arg=index, timeout=60_000)
+        self.page.wait_for_function(IDLE, arg=index)
         return self.lab.output(index)
 
     def tab_to(self, place: Locator, *, key: str = "Tab") -> None:
@@ -117,7 +117,7 @@ def cells_of_tour() -> list[str]:
     return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def test_the_tour_to_its_end(lab: NotebookPage, nbroot: Path):
+def test_the_tour_to_its_end(new_lab: NotebookPage, nbroot: Path):
     """Every cell is run and every panel used by keys alone; no pointer is ever pressed."""
     cells = cells_of_tour()
     *all_but_last, last = cells
@@ -125,9 +125,9 @@ def test_the_tour_to_its_end(lab: NotebookPage, nbroot: Path):
     write_notebook(nbroot / "by-keyboard.ipynb", *sources)
     readme = "# A file for the tour to read\n" * 9
     (nbroot.parent / "README.md").write_text(readme, encoding="utf-8")
-    lab.tab.page.add_init_script(POINTERS)
-    lab.open("by-keyboard.ipynb")
-    at = Keyboard(lab)
+    new_lab.tab.page.add_init_script(POINTERS)
+    new_lab.open("by-keyboard.ipynb")
+    at = Keyboard(new_lab)
     for index, source in enumerate(sources):
         output = at.run(index)
         if source.endswith("\nsplit_bill"):
@@ -143,8 +143,8 @@ def test_the_tour_to_its_end(lab: NotebookPage, nbroot: Path):
             use_explorer(at, output.locator(BENCH).first)
             at.leave()
     shows_an_error = next(n for n, s in enumerate(sources) if "total=plenty" in s)
-    assert [error.partition(":")[0] for error in lab.errors()] == [str(shows_an_error)]
-    assert lab.tab.page.evaluate("window.pointers") == 0
+    assert [error.partition(":")[0] for error in new_lab.errors()] == [str(shows_an_error)]
+    assert new_lab.tab.page.evaluate("window.pointers") == 0
 
 
 def fill_and_run(at: Keyboard, output: Locator) -> None:

@@ -50,6 +50,7 @@ def manager_page(page, lab_server, screenshots):
     ],
 )
 class TestManager:
+    @pytest.mark.long
     def test_form_is_filled_and_run(self, manager_page, manager):
         """The form takes values, Run reaches the kernel, and the result comes back, with the module's buttons."""
         manager_page.open(manager)
@@ -59,7 +60,7 @@ class TestManager:
         manager_page.wait_for_text("Everybody pays 42.00 euros.")
         manager_page.tab.page.get_by_role("button", name="Copy", exact=True).wait_for()
         assert manager_page.run(ASK) == "{'total': 84} button\n"
-        manager_page.screenshot(f"manager-{manager}")
+        manager_page.picture(f"manager-{manager}")
         assert manager_page.tab.foreign_requests == []
         assert manager_page.tab.console_errors == []
 

@@ -23,7 +23,7 @@ def show_safely(lab: NotebookPage, index: int, least: int, *, poke: str, dangers
     """
     page = lab.tab.page
     lab.show(index)
-    lab.run(index, 180)
+    lab.run(index)
     assert not (errors := lab.errors()), errors
     lab.show(index)
     lab.wait_until_drawn(index, least)
