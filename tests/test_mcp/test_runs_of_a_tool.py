@@ -10,14 +10,7 @@ from toolbench.runs.history.history import RunHistory, tool_names
 from toolbench.runs.policy import policy
 from toolbench.testing import FakeMCPServer
 
-
-@pytest.fixture(autouse=True)
-def _clean():
-    history().clear()
-    policy.reset()
-    yield
-    history().clear()
-    policy.reset()
+pytestmark = pytest.mark.usefixtures("no_records")
 
 
 def server(name):

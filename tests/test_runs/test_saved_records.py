@@ -12,13 +12,6 @@ pandas = pytest.importorskip("pandas")
 SECRET = "sk-very-secret-1"
 
 
-@pytest.fixture(autouse=True)
-def _clean():
-    history().clear()
-    yield
-    history().clear()
-
-
 @tool
 def books(first: int = 1, second: str = "x", token: str = "", last: int | None = None):
     """Return a table."""

@@ -7,7 +7,7 @@ from patience import PATIENCE, eventually
 from test_agent.checks import check_answered
 from test_agent.scripts import call, calls, talk
 
-from toolbench import ToolDefinition, history
+from toolbench import ToolDefinition
 from toolbench.core.schema import Observation
 from toolbench.llm.models import Answer, ScriptedModel
 from toolbench.llm.models.protocol import Chunk
@@ -15,12 +15,7 @@ from toolbench.widgets.kit.notebook_variables import Variables
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.conversation_panel import ConversationPanel
 
-
-@pytest.fixture(autouse=True)
-def _clean():
-    history().clear()
-    yield
-    history().clear()
+pytestmark = pytest.mark.usefixtures("no_records")
 
 
 @pytest.fixture

@@ -23,12 +23,7 @@ from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.transcript.conversation_panel import ConversationPanel
 from toolbench.wording import time_taken
 
-
-@pytest.fixture(autouse=True)
-def _clean():
-    history().clear()
-    yield
-    history().clear()
+pytestmark = pytest.mark.usefixtures("no_records")
 
 
 @pytest.fixture

@@ -5,18 +5,13 @@ from patience import eventually
 
 from test_widgets.front import named, receive
 from test_widgets.tooling import shown, tabs
-from toolbench import history, run_tool
+from toolbench import run_tool
 from toolbench.mcp import create_mcp_tools
 from toolbench.testing import FakeMCPServer
 from toolbench.widgets.panel import ToolPanel
 from toolbench.widgets.panel.tabs import TABS
 
-
-@pytest.fixture(autouse=True)
-def _clean():
-    history().clear()
-    yield
-    history().clear()
+pytestmark = pytest.mark.usefixtures("no_records")
 
 
 def test_has_the_runs_at_its_server():

@@ -30,12 +30,7 @@ from toolbench.widgets.panel import ToolPanel
 from toolbench.widgets.panel.runs_table import runs_table
 from toolbench.widgets.panel.tabs import TABS
 
-
-@pytest.fixture(autouse=True)
-def _clean():
-    history().clear()
-    yield
-    history().clear()
+pytestmark = pytest.mark.usefixtures("no_records")
 
 
 @tool
