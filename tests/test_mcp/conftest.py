@@ -1,7 +1,7 @@
 """Clients for the tests, and the proof that no server outlives its test."""
 
 import pytest
-from patience import eventually
+from patience import PATIENCE, eventually
 
 from test_mcp.peers import children, is_running
 from toolbench.core.background_loop import portal
@@ -19,7 +19,7 @@ def no_server_is_known():
 def client():
     """A client whose servers are gone afterwards, also those that never connected."""
     before = children()
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         yield client
     eventually(lambda: not any(map(is_running, children() - before)))
 
@@ -27,7 +27,7 @@ def client():
 @pytest.fixture(scope="module")
 def shared():
     """A client for tests that only look: connect a server once per module."""
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         yield client
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from patience import PATIENCE, eventually
+from patience import eventually, join
 
 GOOD = Path(__file__).parent / "servers" / "good.py"
 LIGHT = GOOD.with_name("light.py")
@@ -125,4 +125,4 @@ def serving_app(app):
         yield f"http://127.0.0.1:{port}"
     finally:
         http.should_exit = http.force_exit = True
-        thread.join(PATIENCE)
+        join(thread)

@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 from fastmcp import FastMCP
-from patience import eventually
+from patience import PATIENCE, eventually
 
 from toolbench import history
 from toolbench.mcp.apps import app_bridge
@@ -56,7 +56,7 @@ class Page:
     def ask(self, method, params=None, **more):
         """Return the answer to a request."""
         self.send(method, params, **more)
-        return json.loads(self.answers.get(timeout=30))
+        return json.loads(self.answers.get(timeout=PATIENCE))
 
     def call(self, name, arguments=None):
         """Return the answer to a call."""
@@ -69,7 +69,7 @@ def session(client):
     server, gate = FastMCP("counter"), Event()
 
     def hold() -> str:
-        gate.wait(30)
+        assert gate.wait(PATIENCE)
         return "held"
 
     def log_in(password: str) -> str:
@@ -201,7 +201,7 @@ def test_few_calls_at_a_time_and_none_after_the_end(session):
     runs = page.bridge.runs
     page.bridge.close()
     for run in runs:
-        assert run.done.wait(30)
+        assert run.done.wait(PATIENCE)
     assert {run.state for run in runs} == {"cancelled"}
     page.send("tools/call", {"name": "count"})
     assert page.answers.empty()

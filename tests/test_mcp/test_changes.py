@@ -3,6 +3,8 @@
 from queue import Queue
 from threading import Event
 
+from patience import PATIENCE
+
 from toolbench.mcp.monitoring.change_listeners import Changes
 
 
@@ -14,7 +16,7 @@ class TestChanges:
         for _ in range(10_000):
             changes.note("log")
             changes.note("traffic")
-        assert notice.wait(5)
+        assert notice.wait(PATIENCE)
         assert calls[0] == {"log", "traffic"}
         assert len(calls) < 1_000
 
@@ -30,7 +32,7 @@ class TestChanges:
         changes.listen(news.put)
         for name in ("log", "tools"):
             changes.note(name)
-            assert news.get(timeout=5) == {name}
+            assert news.get(timeout=PATIENCE) == {name}
         assert failures == [{"log"}]
         assert [record.exc_info[0] for record in caplog.records] == [ValueError]
 
@@ -42,5 +44,5 @@ class TestChanges:
         stop()
         stop()
         changes.note("log")
-        assert second.wait(5)
+        assert second.wait(PATIENCE)
         assert not first.is_set()

@@ -5,6 +5,7 @@ import sys
 import threading
 
 import pytest
+from patience import PATIENCE
 
 from test_mcp.peers import (
     LIGHT,
@@ -23,7 +24,7 @@ class TestCreate:
     def test_gives_the_tools_of_a_configuration(self):
         """FastMCP's format in, a closed-at-the-end sequence of tools out."""
         config = {"mcpServers": {"a": light("a", "x", "y")}}
-        with create_mcp_tools(config, timeout=20) as client:
+        with create_mcp_tools(config, timeout=PATIENCE) as client:
             assert client[0].name == "x"
             assert client["y"]({}).text == "a"
             assert [tool.name for tool in client] == [t.name for t in client.tools]
@@ -37,7 +38,7 @@ class TestCreate:
     def test_one_dead_server_hides_no_other(self):
         """The living one works; the dead one says what is wrong with it."""
         config = {"dead": {"command": "no-such-command"}, "a": light("a", "x")}
-        with create_mcp_tools(config, timeout=20) as client:
+        with create_mcp_tools(config, timeout=PATIENCE) as client:
             assert client["x"]({}).text == "a"
             assert client.servers["dead"].status == "failed"
             assert "command not found: 'no-such-command'" in client.servers["dead"].error
@@ -52,7 +53,7 @@ class TestCreate:
 
     def test_leaves_nothing_behind_when_interrupted(self):
         """KeyboardInterrupt during a connect that hangs ends the process it started."""
-        client, entry = MCPClient(timeout=60), misbehaving("never-init")
+        client, entry = MCPClient(timeout=PATIENCE), misbehaving("never-init")
         timer = threading.Timer(1.0, os.kill, (os.getpid(), 2))
         before = children()
         timer.start()
@@ -172,7 +173,7 @@ class TestNewTools:
 
         with create_mcp_tools(server, on_tools_changed=fail) as client:
             server.answer("late", "here")
-            assert called.wait(10)
+            assert called.wait(PATIENCE)
             eventually(lambda: "on_tools_changed failed" in caplog.text)
             assert client["late"]({}).text == "here"
 

@@ -8,7 +8,7 @@ import sys
 import threading
 
 import pytest
-from patience import eventually
+from patience import eventually, join
 
 from test_mcp.peers import LIGHT, light, scripted
 from toolbench.errors import ServerError
@@ -142,7 +142,7 @@ class TestDisconnecting:
         call.start()
         eventually(lambda: session.traffic.find(method="tools/call"))
         session.close()
-        call.join()
+        join(call)
         (observation,) = observations
         assert observation.is_error
         assert "was disconnected here during the call" in observation.text
@@ -165,6 +165,6 @@ class TestDisconnecting:
         looking.start()
         eventually(lambda: session.traffic.find(method="resources/list"))
         session.close()
-        looking.join()
+        join(looking)
         assert "is disconnected: reconnect it first" in str(errors[0])
         assert session.status == "closed"

@@ -10,6 +10,7 @@ import sys
 from functools import cache
 
 import pytest
+from patience import PATIENCE
 
 from test_mcp.peers import (
     MISBEHAVING,
@@ -273,7 +274,7 @@ class TestTools:
     @pytest.mark.slow
     def test_over_http(self):
         """The same over HTTP, as far as the test server can do it there."""
-        with misbehaving_http("calls") as url, MCPClient(timeout=15) as client:
+        with misbehaving_http("calls") as url, MCPClient(timeout=PATIENCE) as client:
             session = client.connect("s", url)
             # a body answers the request that it came for, whatever id is in it
             expectations = {**TOOLS, "wrong_id": ("for nobody",)}
@@ -304,7 +305,7 @@ class TestTools:
 class TestEnds:
     def test_no_process_is_left(self):
         """Closing a client with every kind of stubborn server leaves none of them."""
-        client = MCPClient(timeout=15)
+        client = MCPClient(timeout=PATIENCE)
         modes = ["ok", "ignore-close", "calls", "slow-bytes"]
         client.add({mode: misbehaving(mode) for mode in modes})
         client.servers["calls"].call_seconds = 0.2

@@ -7,6 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from patience import PATIENCE, join
 
 from test_mcp.peers import good
 from toolbench import run_tool, tool
@@ -41,7 +42,7 @@ def when_it_hangs(server, then):
     stop = server.observe(look)
 
     def wait():
-        if hanging.wait(20):
+        if hanging.wait(PATIENCE):
             then()
         stop()
 
@@ -55,7 +56,7 @@ class TestThreeWays:
         """Waiting, awaiting, and from another thread."""
         tool = server.tool("add")
         with ThreadPoolExecutor() as pool:
-            from_thread = pool.submit(tool, {"a": 2, "b": 3}).result(20)
+            from_thread = pool.submit(tool, {"a": 2, "b": 3}).result(PATIENCE)
         awaited = asyncio.run(tool.acall({"a": 2, "b": 3}))
         assert tool({"a": 2, "b": 3}).data == awaited.data == from_thread.data == 5
 
@@ -91,7 +92,7 @@ class TestThreeWays:
             return call.data
 
         with ThreadPoolExecutor() as pool:
-            refused = pool.submit(run_tool, outer, awaits=False).result(20)
+            refused = pool.submit(run_tool, outer, awaits=False).result(PATIENCE)
         assert refused.is_error
         assert "await tool.acall(action)" in refused.text
         assert run_tool(outer, awaits=True).text == "2"
@@ -107,7 +108,7 @@ class TestThreeWays:
                 return asking.tool("ask")({})
 
         with ThreadPoolExecutor() as pool:
-            assert pool.submit(ask).result(20).is_error
+            assert pool.submit(ask).result(PATIENCE).is_error
         assert asking.call("add", {"a": 1}).data == 2
 
 
@@ -118,7 +119,7 @@ class TestStopping:
         thread = when_it_hangs(server, lambda: os.kill(os.getpid(), signal.SIGINT))
         with pytest.raises(KeyboardInterrupt):
             server.tool("hang")({})
-        thread.join()
+        join(thread)
         assert server.tool("add")({"a": 1}).data == 2
         assert len(cancellations(server)) == before + 1
 
@@ -128,7 +129,7 @@ class TestStopping:
         before = len(cancellations(server))
         thread = when_it_hangs(server, tool.executor.interrupt)
         observation = tool({})
-        thread.join()
+        join(thread)
         assert observation.is_error
         assert "cancelled" in observation.text
         assert server.tool("add")({"a": 1}).data == 2

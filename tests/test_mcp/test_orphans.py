@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import pytest
 from jupyter_client.manager import KernelManager
+from patience import PATIENCE
 
 from test_mcp.peers import LIGHT
 
@@ -51,9 +52,9 @@ def test_no_server_outlives_its_kernel(kernel, end):
     client = kernel.blocking_client()
     client.start_channels()
     try:
-        client.wait_for_ready(timeout=120)
+        client.wait_for_ready(timeout=2 * PATIENCE)
         expressions = {"pid": "server.pid"}
-        reply = client.execute(CELL, user_expressions=expressions, reply=True, timeout=120)
+        reply = client.execute(CELL, user_expressions=expressions, reply=True, timeout=2 * PATIENCE)
         assert reply["content"]["status"] == "ok", reply["content"]
         pid = int(
             reply["content"]["user_expressions"]["pid"]["data"]["text/plain"],

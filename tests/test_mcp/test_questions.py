@@ -6,6 +6,7 @@ import pytest
 from mcp.server.mcpserver import Context, MCPServer, Resolve
 from mcp.server.mcpserver.resolve import Elicit, ListRoots, Sample
 from mcp_types import CreateMessageResult, ListRootsResult, SamplingMessage, TextContent
+from patience import PATIENCE
 from pydantic import BaseModel
 
 from test_mcp.peers import misbehaving
@@ -68,7 +69,7 @@ def curious():
 @pytest.fixture(params=["auto", "legacy"])
 def server(request):
     """The curious server in both eras."""
-    with MCPClient(timeout=20, roots=["file:///work"]) as client:
+    with MCPClient(timeout=PATIENCE, roots=["file:///work"]) as client:
         yield client.connect("curious", curious(), mode=request.param)
 
 

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from patience import eventually
+from patience import PATIENCE, eventually
 
 from test_mcp.test_questions import curious
 from toolbench.errors import ToolbenchError
@@ -54,7 +54,7 @@ def test_a_change_is_announced_on_the_live_connection(client, tmp_path):
 @pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 def test_the_newer_protocol_gets_them_with_the_next_call():
     """There is no notification in it: a call that needs roots gets those of now."""
-    with MCPClient(timeout=20, roots=["file:///work"]) as client:
+    with MCPClient(timeout=PATIENCE, roots=["file:///work"]) as client:
         session = client.connect("curious", curious(), mode="auto")
         assert session.tool("where")({}).text == "file:///work"
         session.roots.change("file:///play")

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from test_mcp.peers import (
     children,
@@ -210,7 +211,7 @@ class TestChanges:
         changed = threading.Event()
         server.observe(lambda names: server.tools.last_change and changed.set())
         server.tool("change_tools")({})
-        assert changed.wait(10)
+        assert changed.wait(PATIENCE)
         assert server.tools.last_change.added == ("added_0",)
         assert server.tools.last_change.removed == ("empty",)
         assert "added_0" in [t.name for t in server.tools]

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 from mcp.server.mcpserver import Context, MCPServer
-from patience import eventually
+from patience import PATIENCE, eventually
 
 from test_mcp.peers import light, scripted
 from toolbench.errors import ServerError
@@ -56,7 +56,7 @@ class TestNews:
         eventually(lambda: acknowledged(session))
         session.tool("publish")({})
         session.tool("publish")({})
-        assert news.wait(10)
+        assert news.wait(PATIENCE)
         assert session.resources.updated == ["news://today"]
         session.resources.unsubscribe("news://today")
 
@@ -67,7 +67,7 @@ class TestNews:
         news = heard(session, lambda: session.tools.last_change)
         eventually(lambda: acknowledged(session))
         session.tool("hire")({})
-        assert news.wait(10)
+        assert news.wait(PATIENCE)
         assert session.tools.last_change.added == ("greet",)
 
     def test_a_refusal_is_told(self, client):

@@ -16,7 +16,7 @@ from fastmcp import FastMCP
 from fastmcp.server.auth.providers.in_memory import InMemoryOAuthProvider
 from keyring.backends import null
 from mcp.server.auth.settings import ClientRegistrationOptions
-from patience import eventually
+from patience import PATIENCE, eventually, join
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
@@ -37,7 +37,7 @@ def serving_on_a_free_port(make):
             yield address
         finally:
             server.should_exit = server.force_exit = True
-            thread.join(10)
+            join(thread)
 
 
 def notes(auth=None):
@@ -83,19 +83,20 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 def say_yes(page):
     try:
-        urllib.request.build_opener(_NoRedirect).open(page, timeout=60)
+        urllib.request.build_opener(_NoRedirect).open(page, timeout=PATIENCE)
     except urllib.error.HTTPError as error:
         callback = error.headers["Location"]
         error.close()
-    pause = threading.Event()
-    # The page that is returned to is served in a moment
-    for _ in range(6_000):
+
+    def has_come_back():
+        """Whether the page that is returned to is served, which takes a moment."""
         try:
-            urllib.request.urlopen(callback, timeout=60).close()
+            urllib.request.urlopen(callback, timeout=PATIENCE).close()
         except OSError:
-            pause.wait(0.01)
-        else:
-            return
+            return False
+        return True
+
+    eventually(has_come_back)
 
 
 @pytest.fixture

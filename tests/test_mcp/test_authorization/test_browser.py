@@ -11,7 +11,7 @@ import anyio
 import pytest
 from fastmcp import FastMCP
 from fastmcp.client.auth import OAuth
-from patience import eventually
+from patience import PATIENCE, eventually
 
 from test_mcp.test_authorization.conftest import say_yes
 from toolbench.core.background_loop import portal
@@ -33,7 +33,7 @@ class TestAPerson:
         """The next client, as of another kernel, has the token; only its owner reads the file."""
         url, _ = guarded
         assert note(client, url, "oauth") == "milk"
-        with MCPClient(timeout=20) as later:
+        with MCPClient(timeout=PATIENCE) as later:
             assert note(later, url, "oauth") == "milk"
         assert len(person) == 1
         (file,) = state.iterdir()
@@ -58,7 +58,7 @@ class TestAPerson:
         note(client, url)
         provider.access_tokens.clear()
         provider.refresh_tokens.clear()
-        with MCPClient(timeout=20) as later:
+        with MCPClient(timeout=PATIENCE) as later:
             assert note(later, url) == "milk"
         assert len(person) == 2
 
@@ -73,7 +73,7 @@ class TestAPerson:
             other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             other.bind(("localhost", registered.redirect_uris[0].port))
             other.listen()
-            with MCPClient(timeout=20) as later:
+            with MCPClient(timeout=PATIENCE) as later:
                 assert note(later, url) == "milk"
         assert len(provider.clients) == 2
 
@@ -129,9 +129,9 @@ class TestAPerson:
             first = [pool.submit(session.call, "note") for _ in range(2)]
             eventually(lambda: len(list(calls)) == 2)
             first_are_there.set()
-            assert is_open.wait(10)
+            assert is_open.wait(PATIENCE)
             results = [*first, pool.submit(session.call, "note")]
-            assert [result.result(30).text for result in results] == ["milk"] * 3
+            assert [result.result(PATIENCE).text for result in results] == ["milk"] * 3
         assert len(person) == 2
 
     def test_who_does_not_come_is_a_sentence(self, client, guarded, monkeypatch):
@@ -169,7 +169,7 @@ class TestADamagedFile:
         note(client, url)
         (file,) = state.iterdir()
         file.write_text(content)
-        with MCPClient(timeout=20) as later:
+        with MCPClient(timeout=PATIENCE) as later:
             assert note(later, url) == "milk"
         assert json.loads(file.read_text())
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 
+from patience import join
+
 UNKNOWN = {"error": {"code": -32601, "message": "Method not found"}}
 
 
@@ -162,4 +164,4 @@ def answering(answers):
         server.over.set()
         server.shutdown()
         server.server_close()
-        thread.join()
+        join(thread)

@@ -7,6 +7,8 @@ import json
 import tempfile
 from pathlib import Path
 
+from patience import PATIENCE
+
 from test_mcp.peers import shop
 from test_mcp.test_tasks.conftest import task_entry
 from toolbench.mcp import MCPClient
@@ -42,7 +44,7 @@ def listed(items):
 
 def real_answers():
     """The results of the shop and of the server with tasks, by server and method."""
-    with MCPClient(timeout=60) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         return {
             f"{era} {name}": _results(look(client, era).traffic)
             for era in ERAS

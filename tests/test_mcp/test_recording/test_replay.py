@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from cut_off import cut_off
+from patience import PATIENCE
 
 from test_mcp.peers import good, misbehaving, misbehaving_http, shop
 from test_mcp.test_recording.recorded_shop import recorded, seen_of
@@ -268,7 +269,7 @@ class TestMisbehaving:
         with create_mcp_tools(config, record=path) as client:
             names = [tool.name for tool in client.servers["m"].tools]
             assert client.servers["m"].call("ping").text == "pong"
-        with create_mcp_tools(replay=path, timeout=600) as client:
+        with create_mcp_tools(replay=path, timeout=10 * PATIENCE) as client:
             session = client.servers["m"]
             if sys.version_info >= (3, 12):
                 assert session.error is None
@@ -289,7 +290,7 @@ class TestMisbehaving:
         texts = []
         config = {"mcpServers": {"m": misbehaving("calls")}}
         for source in ({"config": config, "record": path}, {"replay": path}):
-            with create_mcp_tools(**source, timeout=5) as client:
+            with create_mcp_tools(**source, timeout=PATIENCE) as client:
                 session = client.servers["m"]
                 session.call_seconds = 1.5
                 names = [t.remote_name for t in session.tools if t.remote_name not in SLOW]
@@ -300,7 +301,7 @@ class TestMisbehaving:
     def test_a_call_without_an_answer_is_not_waited_for(self, path):
         """It fails at once, in the words of then: how long it took is one of them."""
         config = {"mcpServers": {"m": misbehaving("calls")}}
-        with create_mcp_tools(config, record=path, timeout=5) as client:
+        with create_mcp_tools(config, record=path, timeout=PATIENCE) as client:
             session = client.servers["m"]
             session.call_seconds = 1
             names = sorted({t.remote_name for t in session.tools} & SLOW)
@@ -355,7 +356,7 @@ class TestCutOff:
         lines = path.read_text().splitlines(keepends=True)
         at = next(n for n, line in enumerate(lines) if f'"method":"{method}"' in line)
         path.write_text("".join(lines[: at + 1]))
-        with create_mcp_tools(replay=path, timeout=600) as client:
+        with create_mcp_tools(replay=path, timeout=10 * PATIENCE) as client:
             session = client.servers["n"]
             if method == "tools/list":
                 assert "recording ended before" in session.error

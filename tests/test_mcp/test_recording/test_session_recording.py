@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 import pytest
+from patience import PATIENCE
 
 from test_mcp.peers import light
 from toolbench.errors import ServerError
@@ -35,14 +36,14 @@ def test_what_came_after_the_start_is_replayed(path, era):
 
 def test_a_process_is_not_started_anew(path):
     """What the server remembers is not lost when its recording begins or ends."""
-    with MCPClient(timeout=60) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         session = client.connect("good", light("good", "add"))
         pid = session.connection.pid
         session.start_recording(path)
         session.tool("add")({"a": 1, "b": 2})
         session.stop_recording()
         assert session.connection.pid == pid
-    with MCPClient(timeout=60) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         replayed = client.connect("good", replay=path).tool("add")({"a": 1, "b": 2})
     assert replayed.text == "good"
 
@@ -69,14 +70,14 @@ def test_a_call_that_was_under_way_fails_in_a_replay(path):
     def wait() -> str:
         """Wait."""
         begun.set()
-        go_on.wait(20)
+        assert go_on.wait(PATIENCE)
         return "done"
 
     with MCPClient() as client, ThreadPoolExecutor(1) as pool:
         session = client.connect("n", {"server": server})
         session.start_recording(path)
         call = pool.submit(session.call, "wait")
-        assert begun.wait(20)
+        assert begun.wait(PATIENCE)
         session.stop_recording()
         go_on.set()
         assert call.result().text == "done"

@@ -4,7 +4,7 @@ from itertools import pairwise
 from time import monotonic
 
 import pytest
-from patience import eventually
+from patience import PATIENCE, eventually
 
 from test_mcp.peers import serving_app
 from test_mcp.task_server import TaskServer, app
@@ -82,7 +82,7 @@ class TestWhileItRuns:
         start(run)
         eventually(lambda: "looked at 1" in run.progress_state.message)
         stop(run)
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         assert run.state == "cancelled"
         eventually(lambda: [t.status for t in session.tasks] == ["cancelled"])
 
@@ -193,7 +193,7 @@ class TestTwoTasks:
         runs = [asking(session.tools["greet"], name) for name in ("Ada", "Bob")]
         for run in runs:
             start(run)
-        assert all(run.done.wait(20) for run in runs)
+        assert all(run.done.wait(PATIENCE) for run in runs)
         assert [run.outcome.text for run in runs] == ["hello Ada", "hello Bob"]
 
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import PATIENCE
 
 from toolbench.mcp.tasks.kept_tasks import KeptTask, KeptTasks
 
@@ -38,7 +39,7 @@ class TestKeptTasks:
             kernel.stdin.write(b"\n")
             kernel.stdin.flush()
         for kernel in kernels:
-            kernel.communicate(timeout=60)
+            kernel.communicate(timeout=PATIENCE)
             assert kernel.returncode == 0
         ids = {task.id for task in KeptTasks("server", tmp_path).all()}
         assert ids == {f"{name}-{number}" for name in "ab" for number in range(40)}

@@ -5,7 +5,7 @@ import stat
 from time import time
 
 import pytest
-from patience import eventually
+from patience import PATIENCE, eventually
 
 from test_mcp.peers import serving_app
 from test_mcp.task_server import RefusedError, TaskServer, app
@@ -22,12 +22,12 @@ def left_behind(request, tmp_path, monkeypatch):
     """The entry of a server that keeps tasks in a file, and one task of a client that is gone."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     entry = task_entry(request.param, tmp_path / "tasks.json")
-    with MCPClient(timeout=20) as earlier:
+    with MCPClient(timeout=PATIENCE) as earlier:
         session = earlier.connect("long", entry)
         run = Run(session.tools["never_ends"], {}, source="button")
         start(run)
         eventually(lambda: "looked at 1" in run.progress_state.message)
-    assert run.done.wait(20)
+    assert run.done.wait(PATIENCE)
     # The client went away, not the task
     assert run.state == "error"
     assert "disconnected" in run.outcome.text
@@ -57,7 +57,7 @@ class TestALaterKernel:
         start(run)
         eventually(lambda: "task working" in run.progress_state.message)
         tool.executor.interrupt()
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         assert run.state == "cancelled"
         eventually(lambda: session.tasks[0].status == "cancelled")
 

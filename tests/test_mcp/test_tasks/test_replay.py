@@ -1,6 +1,7 @@
 """A recording of calls that ran as tasks, replayed."""
 
 import pytest
+from patience import PATIENCE
 
 from test_mcp.test_tasks.conftest import task_entry
 from toolbench import history, run_tool
@@ -14,7 +15,9 @@ from toolbench.testing import FakeMCPServer
 def recorded(request, tmp_path):
     """The file of a recording, and the results of its calls."""
     file = tmp_path / "tasks.jsonl"
-    with MCPClient(timeout=20, elicitation_handler=lambda question: {"name": "Ada"}) as client:
+    with MCPClient(
+        timeout=PATIENCE, elicitation_handler=lambda question: {"name": "Ada"}
+    ) as client:
         session = client.connect("long", task_entry(request.param), record=file)
         return file, called(session.tools)
 
