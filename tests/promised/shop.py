@@ -17,6 +17,10 @@ from toolbench.evals import Case, Cases
 from toolbench.llm.models import Answer, ScriptedModel, Usage
 from toolbench.testing import FakeMCPServer, InTurn, RpcError
 
+PIXEL = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAA"
+    "AABJRU5ErkJggg=="
+)
 SECRET = "sk-test-4b1f9c27d6e8"
 
 

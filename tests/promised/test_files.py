@@ -14,6 +14,7 @@ import pytest
 from promised.shop import (
     BILLS,
     GOODS,
+    PIXEL,
     PRICE_OF,
     SECRET,
     calls,
@@ -65,7 +66,7 @@ def copy_of(tmp_path):
 def test_the_files_tell_nothing_of_who_wrote_them():
     """No secret, and no path of a machine, is in any of them; each is small."""
     paths = [path for path in FILES.rglob("*") if path.is_file()]
-    assert len(paths) == 12
+    assert len(paths) == 14
     for path in paths:
         text = path.read_text("utf-8")
         assert len(text) < 30_000
@@ -347,6 +348,44 @@ class TestAConversation:
             Conversation.load(path, Agent(ScriptedModel([]), [split_bill]))
 
 
+class TestMoreOfAConversation:
+    """One with a picture, a server's tool, a delegated task, an edit, and a condensation."""
+
+    @pytest.fixture
+    def conversation(self):
+        """It is loaded without the server and the other agent: their answers are there."""
+        agent = Agent(ScriptedModel(["Bye."]), [split_bill, look_up])
+        return Conversation.load(FILES / "conversation-more.jsonl", agent)
+
+    def test_has_its_pictures_and_results(self, conversation):
+        """The structure of a server's result and what another agent did are there too."""
+        _, picture = conversation.events[0].content
+        assert picture.image_urls == [PIXEL]
+        assert conversation.result("price").data == {"eur": 3}
+        report = conversation.result("ask_clerk")
+        assert (report.text, report.reason, len(report.transcript)) == ("5 euros.", "answered", 5)
+
+    def test_says_what_the_person_did(self, conversation):
+        """An edited call and an answer by hand are told as such."""
+        assert conversation.result("split_bill").text == (
+            "Everybody pays 21.00 euros.\n[The person changed the arguments before the call ran. "
+            'They were: {"total": 84, "people": 4}]'
+        )
+        assert conversation.result("look_up").text == "Emma is on shelf 3."
+        answers = [event for event in conversation.events if hasattr(event, "by_hand")]
+        assert [event.tool_name for event in answers if event.by_hand] == ["look_up"]
+
+    def test_stays_condensed(self, conversation):
+        """The model is sent the summary in the place of what was left out."""
+        conversation.send_message("Bye.")
+        assert conversation.run() == "answered"
+        messages = conversation.requests[-1].messages
+        assert [message["role"] for message in messages] == [
+            *("user", "user", "assistant", "user", "assistant", "user")
+        ]
+        assert messages[1]["content"].endswith("They asked for prices, and Emma.")
+
+
 # --- recordings -----------------------------------------------------------------------
 
 
@@ -414,6 +453,15 @@ class TestARecording:
             assert client["price"]({"of": "tea"}).data == {"eur": 3}
             assert client["stock"]({}).is_error
         assert [call.tool for call in server.calls] == ["price", "stock"]
+
+
+def test_a_recording_of_a_program_is_replayed():
+    """Its stderr and log come again, with marks in the place of the secret of its environment."""
+    with create_mcp_tools(replay=FILES / "recording-program.jsonl") as client:
+        session = client.servers["leaky"]
+        assert run_tool(client["tell"], writing="as it is").text == "told: <secret-hidden>"
+        assert [*session.stderr] == ["<secret-hidden>"]
+        assert "<secret-hidden>" in repr([*session.log])
 
 
 def test_recordings_are_compared():

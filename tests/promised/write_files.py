@@ -14,11 +14,13 @@ from shutil import copytree
 from stat import S_IXUSR
 from tempfile import TemporaryDirectory
 
+from patience import eventually
 from shells import new_shell
 
 from promised.shop import (
     BILLS,
     GOODS,
+    PIXEL,
     SECRET,
     buyer,
     calls,
@@ -35,8 +37,8 @@ from promised.shop import (
     shop_server,
     split_bill,
 )
-from toolbench import Conversation, history, run_tool
-from toolbench.agent import Agent
+from toolbench import Conversation, ImageContent, TextContent, history, run_tool
+from toolbench.agent import Agent, LLMSummarizingCondenser
 from toolbench.evals import evaluate, sweep
 from toolbench.llm import user_message
 from toolbench.llm.models import RecordedModel, ScriptedModel
@@ -104,6 +106,44 @@ def write_conversation(path: Path) -> None:
     conversation.close()
 
 
+def write_more_of_a_conversation(path: Path) -> None:
+    """A picture, a server's tool, a delegated task, an edited call, one by hand, a condensation."""
+    clerk = Agent(ScriptedModel([calls(("split_bill", {"total": 10})), "5 euros."]), [split_bill])
+    script = [
+        calls(("price", {"of": "tea"})),
+        "3 euros.",
+        calls(("ask_clerk", {"task": "Split 10 euros."})),
+        "5 euros each.",
+        calls(("split_bill", {"total": 84, "people": 5})),
+        calls(("look_up", {"title": "Emma"})),
+        "It is there.",
+        "They asked for prices, and Emma.",
+        "You are welcome.",
+    ]
+    with create_mcp_tools(shop_server()) as client:
+        tools = [client["price"], clerk.as_tool("ask_clerk", "Splits bills."), split_bill, look_up]
+        condenser = LLMSummarizingCondenser(keep_tokens=50)
+        agent = Agent(ScriptedModel(script), tools, condenser=condenser)
+        conversation = Conversation(agent=agent, workspace="/nowhere")
+        picture = ImageContent(image_urls=[PIXEL])
+        conversation.send_message([TextContent(text="What does this cost?"), picture])
+        conversation.run()
+        conversation.send_message("Split 10.")
+        conversation.run()
+        conversation.send_message("Split 84 by four, then find Emma.")
+        conversation.ask()
+        conversation.edit_pending(conversation.pending[0], {"total": 84, "people": 4})
+        conversation.run_pending(conversation.pending[0])
+        conversation.ask()
+        conversation.answer_pending(conversation.pending[0], "Emma is on shelf 3.")
+        conversation.run()
+        conversation.condense()
+        conversation.send_message("Thanks.")
+        conversation.run()
+        conversation.save(path)
+        conversation.close()
+
+
 def write_recordings(folder: Path) -> None:
     """A server of each era: answers, an error, a question, progress, a log, a resource, a prompt."""
     for era in ("modern", "legacy"):
@@ -118,6 +158,19 @@ def write_recordings(folder: Path) -> None:
             assert len(session.resources) == len(session.prompts) == 1
             session.read_resource("shop://hours")
             session.get_prompt("offer", customer="Ann")
+
+
+def write_recording_of_a_program(path: Path) -> None:
+    """A server in a process of its own: stderr, a log, and a secret of its environment."""
+    entry = {
+        "command": sys.executable,
+        "args": ["-m", "promised.leaking_program"],
+        "env": {"API_TOKEN": SECRET, "PYTHONPATH": str(Path(__file__).absolute().parents[1])},
+        "mode": "legacy",
+    }
+    with create_mcp_tools({"mcpServers": {"leaky": entry}}, record=path) as client:
+        run_tool(client["tell"], writing="as it is")
+        eventually(lambda: [*client.servers["leaky"].stderr])
 
 
 def write_recorded_model(path: Path) -> None:
@@ -195,7 +248,9 @@ def write_all(folder: Path) -> None:
     os.chdir("/")
     write_journal(folder / "journal.jsonl")
     write_conversation(folder / "conversation.jsonl")
+    write_more_of_a_conversation(folder / "conversation-more.jsonl")
     write_recordings(folder)
+    write_recording_of_a_program(folder / "recording-program.jsonl")
     write_recorded_model(folder / "model.jsonl")
     write_snapshot(folder / "snapshot.json")
     write_approvals(folder / "approvals")
