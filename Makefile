@@ -76,7 +76,7 @@ slow: .venv/.ready   ## the tests that take longer: kernels, servers, exported p
 
 nightly-unit: .venv/.ready   # all cases of all tests; a test that is slow and not marked so fails it
 	-@sh scripts/chromium.sh
-	MUTATIONS=all $(PYTEST) $(PARALLEL) tests $(ELSEWHERE) --cases 0 --costs fail
+	$(PYTEST) $(PARALLEL) tests $(ELSEWHERE) --cases 0 --costs fail
 
 nightly-pythons: .venv/.ready
 	$(BIN)/python scripts/other_pythons.py tests $(ELSEWHERE) -m "not long" --cases 0 -n $(WORKERS) --dist worksteal

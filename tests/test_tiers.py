@@ -39,6 +39,17 @@ def shared():
     test_busy(2)
 
 
+@pytest.fixture
+def drawn():
+    pass
+
+
+def test_with_all_that_it_draws_from(drawn):
+    end = time.process_time() + 1.1
+    while time.process_time() < end:
+        pass
+
+
 def test_first_user_of_what_is_shared(shared):
     pass
 """
@@ -78,14 +89,16 @@ def test_a_few_cases_run_and_a_test_that_costs_much_is_listed(run):
     assert drawn != list(range(6))
     assert len(numbers(lines, "test_whole")) == 30
     listed = [line.split()[-1] for line in lines if " s  " in line]
-    assert listed == ["test_some.py::test_busy[2]"]
+    dear = ["test_some.py::test_busy[2]", "test_some.py::test_with_all_that_it_draws_from"]
+    assert sorted(listed) == dear
 
 
 @pytest.mark.slow
 def test_all_cases_run_on_demand_and_nightly_fails_on_costs(run):
-    """With `--cases 0`, and with a case by its name; `--costs fail` fails."""
+    """With `--cases 0`, and with a case by its name; `--costs fail` fails, but not for a whole draw."""
     code, lines = run("--cases", "0", "--costs", "fail")
     assert len(numbers(lines, "test_drawn")) == 30
     assert code == 1
+    assert not any("test_with_all" in line for line in lines if " s  " in line)
     _, lines = run("test_some.py::test_drawn[13]")
     assert numbers(lines, "test_drawn") == [13]

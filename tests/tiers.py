@@ -19,6 +19,8 @@ import pytest
 MOST_SECONDS = 1.0
 # A test that loads so many modules is the first to import somebody else's package: not its own cost
 MANY_MODULES = 40
+# Fixtures that give a test all of what it draws from with `--cases 0`: there it may take its time
+DRAWING = {"drawn", "published"}
 
 
 def pytest_addoption(parser):
@@ -137,11 +139,13 @@ class Costs:
         seconds = self._seconds - self._shared
         is_marked = item.get_closest_marker("slow") or item.get_closest_marker("long")
         has_imported = len(sys.modules) - self._modules > MANY_MODULES
+        has_all = item.config.getoption("--cases") == 0 and DRAWING & set(item.fixturenames)
         if (
             call.when == "teardown"
             and seconds > MOST_SECONDS
             and not is_marked
             and not has_imported
+            and not has_all
         ):
             report.user_properties = [*report.user_properties, ("cpu seconds", seconds)]
         return report
