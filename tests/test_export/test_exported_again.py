@@ -176,6 +176,7 @@ class TestALineWithSeveralTools:
 
 
 class TestTheName:
+    @pytest.mark.slow
     @pytest.mark.parametrize("names", [["plan_film"], ["plan_film", "find_films"]])
     def test_is_the_same_at_the_second_export(self, film_club, tmp_path, monkeypatch, names):
         """The folder beside the notebook is no package of another, though Python can import it."""

@@ -37,6 +37,8 @@ def fail() -> str:
 @pytest.fixture
 def shell(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    # Those of tests before, wherever these were
+    history().clear()
     with new_shell() as shell:
         shell.run_line_magic("load_ext", "toolbench")
         shell.run_cell(TOOLS).raise_error()

@@ -131,7 +131,7 @@ class TestMistakes:
             read_yaml(text, {})
         assert str(caught.value) == f"The body is not YAML: {reason}."
 
-    @pytest.mark.parametrize("text", ["[" * 5000, f"a: {'9' * 5000}"])
+    @pytest.mark.parametrize("text", ["[" * 1000, f"a: {'9' * 5000}"])
     def test_that_are_too_much_are_mistakes_too(self, text):
         """Depth and length have an end, which is no crash."""
         with pytest.raises(BodyError, match="The body is not YAML"):

@@ -139,6 +139,8 @@ class TestLines:
         for number in range(9_900):
             text = json.dumps({"method": f"notifications/{number}"})
             messages.note("received", text, kind="notification", method=f"notifications/{number}")
+        # The tick of an earlier message may be writing the first of them
+        assert ticker.wait_idle(PATIENCE)
         traffic.refresh()
         assert len(lines(traffic)) >= 9_900
         before = [widget.value for widget in pieces(traffic)]
