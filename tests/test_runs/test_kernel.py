@@ -17,6 +17,8 @@ def ask(rounds: int = 1) -> str:
     '''Ask.'''
     return str([current_run().ask(f"Round {n}?").action for n in range(rounds)])
 
+panel = None
+
 def show(tool, **arguments):
     global panel
     panel = ToolPanel(tool, arguments)
@@ -46,7 +48,7 @@ KERNEL_CHOOSES = "BaseComm._reply_subshell_for = kernels_choice"
 @pytest.fixture(autouse=True)
 def _clean(kernel):
     yield
-    kernel.run("panel.close()\nfor run in active: run.done.wait(20)\nhistory().clear()")
+    kernel.run("if panel: panel.close()\nfor run in active: run.done.wait(20)\nhistory().clear()")
     kernel.states.clear()
 
 
