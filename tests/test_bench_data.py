@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 sys.path.append(str(Path(__file__).parents[1] / "bench"))
 
@@ -156,7 +157,7 @@ class TestCheckout:
             base = Path(process.stdout.readline().strip())
             assert base.is_dir()
             process.send_signal(signal.SIGTERM)
-            assert process.wait(60) == 128 + signal.SIGTERM
+            assert process.wait(PATIENCE) == 128 + signal.SIGTERM
         assert not base.exists()
         assert checkouts(repository) == 1
 

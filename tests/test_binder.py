@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
 from packaging.specifiers import SpecifierSet
+from patience import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 PYTHON = (ROOT / "binder/runtime.txt").read_text().strip().removeprefix("python-")
@@ -21,7 +22,9 @@ def repo2docker() -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "repo2docker", "--no-build", "--debug"]
     # It refuses to build as root
     command += ["--user-id=1000", "--user-name=jovyan"]
-    return subprocess.run([*command, "."], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        [*command, "."], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE
+    )
 
 
 @pytest.fixture
@@ -78,7 +81,7 @@ class TestFiles:
             env=os.environ | {"PATH": path, "JUPYTER_DATA_DIR": str(data)},
             check=True,
             capture_output=True,
-            timeout=60,
+            timeout=PATIENCE,
         )
         notary = NotebookNotary(data_dir=str(data))
         trusted = notary.check_signature(notebook)

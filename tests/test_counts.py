@@ -18,7 +18,7 @@ import comm
 import ipywidgets
 import pytest
 from fastmcp import FastMCP
-from patience import eventually
+from patience import PATIENCE, eventually
 from pydantic import Field
 from test_mcp.peers import good, light, serving
 from test_widgets.front import Wire
@@ -136,7 +136,7 @@ class TestMessages:
         """
         monkeypatch.setattr("toolbench.mcp.wire.sdk_session._SILENCE", 60)
         monkeypatch.setattr("toolbench.mcp.connection.connection._PROBE", 60)
-        with MCPClient(timeout=200) as client:
+        with MCPClient(timeout=3 * PATIENCE) as client:
             entry = good() if transport == "stdio" else url
             session = client.connect("good", entry, mode=ERAS[era])
             assert not session.tool("add")({"a": 1}).is_error
@@ -151,7 +151,7 @@ class TestLeftBehind:
         """Threads and files after five connections, beyond those after the first."""
 
         def connect():
-            with MCPClient(timeout=30) as client:
+            with MCPClient(timeout=PATIENCE) as client:
                 client.connect("light", light("light", "add")).tool("add")({})
 
         def left():

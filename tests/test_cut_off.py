@@ -8,6 +8,7 @@ from threading import Thread
 
 import pytest
 from cut_off import cut_off
+from patience import join
 
 
 def _connects():
@@ -35,7 +36,7 @@ def test_is_refused_and_told(what):
         reach_out()
         thread = Thread(target=reach_out)
         thread.start()
-        thread.join()
+        join(thread)
     assert len(tried) == 2
     if what == "a program":
         REACHES_OUT[what]()

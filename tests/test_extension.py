@@ -1,4 +1,5 @@
 import pytest
+from patience import PATIENCE
 from shells import new_shell
 from test_runs.tools import Steps
 
@@ -113,12 +114,12 @@ class TestPanels:
         kernel.run_cell("work", cell_id="a")
         [panel] = open_panels
         run = panel.run()
-        assert kernel.steps.begun.wait(20)
+        assert kernel.steps.begun.wait(PATIENCE)
         kernel.run_cell("work", cell_id="a")
         assert panel in open_panels
         assert not run.cancelled
         panel.cancel()
-        assert run.done.wait(20)
+        assert run.done.wait(PATIENCE)
         kernel.run_cell("1 + 1", cell_id="b")
         assert panel not in open_panels
         assert len(open_panels) == 1

@@ -16,7 +16,7 @@ import comm
 import ipywidgets
 import pytest
 from fastmcp import FastMCP
-from patience import eventually
+from patience import PATIENCE, eventually
 from test_mcp.peers import light
 from test_widgets.front import Wire, click, named
 from test_widgets.tooling import finish
@@ -96,7 +96,7 @@ def wire(monkeypatch) -> Iterator[Wire]:
     monkeypatch.setattr(comm, "create_comm", wire.comm)
     monkeypatch.setattr(logging.getLogger("fastmcp"), "disabled", True)
     yield wire
-    assert ticker.wait_idle(20)
+    assert ticker.wait_idle(PATIENCE)
     ipywidgets.Widget.close_all()
     history().clear()
 
@@ -105,7 +105,7 @@ def check(work: Callable[[], object], wire: Wire, *, first: int = 5) -> None:
     """Do *work* a few times, and then 30 times more: after that, nothing more is there."""
 
     def left() -> Left:
-        assert ticker.wait_idle(20)
+        assert ticker.wait_idle(PATIENCE)
         history().clear()
         wire.messages.clear()
         return Left.now(wire)
@@ -138,12 +138,12 @@ class TestRuns:
 
     def test_that_time_out(self, wire):
         """A run with a time limit that was not reached leaves no timer."""
-        panel = ToolPanel(add, {"a": 1}, timeout=60)
+        panel = ToolPanel(add, {"a": 1}, timeout=PATIENCE)
 
         def work() -> None:
             run = panel.run()
             assert run is not None
-            assert run.done.wait(20)
+            assert run.done.wait(PATIENCE)
             finish(panel)
 
         # The panel lists ten runs
@@ -182,7 +182,7 @@ class TestServers:
     @pytest.mark.long
     def test_connected_and_disconnected(self, wire):
         """A server's process, its threads, its pipes and its tools go with the connection."""
-        client = MCPClient(timeout=60)
+        client = MCPClient(timeout=PATIENCE)
 
         def work() -> None:
             client.connect("light", light("light", "add", "sub")).tool("add")({})
@@ -195,7 +195,7 @@ class TestServers:
         """A session keeps a limited number of messages, however many there were."""
         server = FastMCP("echo")
         server.tool(lambda text: text, name="echo")
-        with MCPClient(timeout=60) as client:
+        with MCPClient(timeout=PATIENCE) as client:
             session = client.connect("echo", server)
             session.traffic.limit = 20
             echo = session.tool("echo")

@@ -7,6 +7,7 @@ from subprocess import run
 import pytest
 from browser.lab import write_notebook
 from bs4 import BeautifulSoup, Tag
+from patience import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 CELLS = (
@@ -37,7 +38,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[Tag]:
     source = tmp_path_factory.mktemp("report") / "saved-report-of-a-test.ipynb"
     write_notebook(source, *CELLS)
     command = [sys.executable, str(ROOT / "scripts" / "tour.py"), "--report", source]
-    done = run(command, capture_output=True, text=True, timeout=200, check=False)
+    done = run(command, capture_output=True, text=True, timeout=3 * PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
     report = Path(done.stdout.partition("The report is ")[2].strip())
     page = BeautifulSoup(report.read_text(), "html.parser")

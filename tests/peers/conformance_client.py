@@ -13,6 +13,8 @@ import urllib.request
 import webbrowser
 from urllib.parse import urlencode, urlsplit
 
+from patience import PATIENCE
+
 from toolbench.mcp import MCPClient
 from toolbench.mcp.elicitation import FormQuestion, answering
 
@@ -54,13 +56,13 @@ def visit(url, *rest):
 
     def go():
         try:
-            urllib.request.build_opener(_Stay).open(url, timeout=10)
+            urllib.request.build_opener(_Stay).open(url, timeout=PATIENCE)
             return
         except urllib.error.HTTPError as error:
             callback = error.headers.get("Location")
         for _ in range(60):
             try:
-                urllib.request.urlopen(callback, timeout=10).read()
+                urllib.request.urlopen(callback, timeout=PATIENCE).read()
                 return
             except urllib.error.HTTPError:
                 return
@@ -102,7 +104,7 @@ def issuer_of(url):
     parts = urlsplit(url)
     place = "/.well-known/oauth-protected-resource"
     address = f"{parts.scheme}://{parts.netloc}{place}{parts.path}"
-    with urllib.request.urlopen(address, timeout=10) as answer:
+    with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
         return json.load(answer)["authorization_servers"][0]
 
 
@@ -197,7 +199,7 @@ def main(url):
         **({"auth": auth(url)} if SCENARIO.startswith("auth/") else {}),
     }
     mode = "auto" if VERSION in (None, "2026-07-28") else "legacy"
-    with MCPClient(timeout=20, roots=["file:///tmp"]) as client, answering(answer):
+    with MCPClient(timeout=PATIENCE, roots=["file:///tmp"]) as client, answering(answer):
         session = client.connect("conformance", entry, mode=mode)
         for name, arguments in calls(session):
             observation = session.call(name, arguments)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from patience import PATIENCE
 
 from peers.conftest import NODES, PEERS, ROOT
 
@@ -87,7 +88,7 @@ def served(tmp_path_factory):
     )
     yield process.stdout.readline().split()
     process.stdin.close()
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE) == 0
     process.stdout.close()
 
 

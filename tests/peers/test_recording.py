@@ -2,6 +2,7 @@
 
 import pytest
 from cut_off import cut_off
+from patience import PATIENCE
 
 from peers.conftest import PEERS, entry_of, recorded
 from peers.test_servers import NAMES, answer
@@ -23,11 +24,11 @@ def test_a_replay_is_what_was_recorded(name, installed, tmp_path, monkeypatch):
     roots = [] if name == "filesystem" else [f"file://{PEERS}/data"]
     calls, path = record["sample_calls"], tmp_path / "recording.jsonl"
     with MCPClient(
-        timeout=60, roots=roots, elicitation_handler=answer, sampling_handler=answer
+        timeout=PATIENCE, roots=roots, elicitation_handler=answer, sampling_handler=answer
     ) as client:
         live = seen_of(client.connect(name, entry_of(record), record=path), calls)
     monkeypatch.setenv("PATH", "")
-    with cut_off() as tried, MCPClient(timeout=60, roots=roots) as client:
+    with cut_off() as tried, MCPClient(timeout=PATIENCE, roots=roots) as client:
         session = client.connect(name, replay=path)
         assert session.connection.pid is None
         replayed = seen_of(session, calls)

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from patience import PATIENCE
 
 from peers.conftest import PEERS, SERVERS, entry_of, recorded
 from toolbench.mcp import MCPClient
@@ -47,7 +48,7 @@ def peer(request, installed):
     record = next(s for s in recorded() if s["name"] == request.param)
     # the recordings were made with this root; the server of files serves its own folder
     roots = [] if record["name"] == "filesystem" else [f"file://{PEERS}/data"]
-    with MCPClient(timeout=60, roots=roots) as client:
+    with MCPClient(timeout=PATIENCE, roots=roots) as client:
         yield record, client.connect(record["name"], entry_of(record))
 
 

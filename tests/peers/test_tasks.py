@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from patience import eventually
+from patience import PATIENCE, eventually
 
 from toolbench import history, run_tool
 from toolbench.mcp import MCPClient
@@ -45,7 +45,7 @@ def session(request, python):
     entry = {"command": python, "args": [SERVER]}
     if request.param == "http":
         entry = {"url": request.getfixturevalue("url")}
-    with MCPClient(timeout=120) as client:
+    with MCPClient(timeout=2 * PATIENCE) as client:
         session = client.connect("peer", entry)
         assert session.era == "modern"
         yield session
@@ -82,7 +82,7 @@ class TestACall:
         """The task is cancelled at the server too."""
         run = waiting(session)
         stop(run)
-        assert run.done.wait(120)
+        assert run.done.wait(2 * PATIENCE)
         assert run.state == "cancelled"
         eventually(lambda: [t.status for t in session.tasks] == ["cancelled"])
 
@@ -97,11 +97,11 @@ def waiting(session):
 
 def test_a_later_connection_has_the_result(url):
     """The client that began the task is gone; the next one waits for it, and gets the result."""
-    with MCPClient(timeout=120) as earlier:
+    with MCPClient(timeout=2 * PATIENCE) as earlier:
         run = waiting(earlier.connect("peer", url))
-    assert run.done.wait(120)
+    assert run.done.wait(2 * PATIENCE)
     assert run.state == "error"
-    with MCPClient(timeout=120) as later:
+    with MCPClient(timeout=2 * PATIENCE) as later:
         session = later.connect("peer", url)
         (task,) = session.tasks
         assert (task.tool, task.status) == ("wait_for_release", "working")

@@ -6,6 +6,7 @@ import threading
 from contextlib import asynccontextmanager, suppress
 
 import pytest
+from patience import PATIENCE, join
 
 from toolbench.core.background_loop import Portal
 from toolbench.errors import ToolbenchError
@@ -26,7 +27,11 @@ async def name():
 class TestPortal:
     def test_runs_in_a_thread_of_its_own(self, portal):
         """Whoever calls waits here; the work is done in the background loop, one for all."""
-        assert portal.call(name) == portal.start(name).result(10) != threading.current_thread().name
+        assert (
+            portal.call(name)
+            == portal.start(name).result(PATIENCE)
+            != threading.current_thread().name
+        )
 
     def test_starts_with_the_first_call_only(self):
         """A portal nobody uses costs no thread."""
@@ -55,7 +60,7 @@ class TestPortal:
 
         with pytest.raises(TimeoutError):
             portal.call(forever, timeout=0.01)
-        assert cancelled.wait(10)
+        assert cancelled.wait(PATIENCE)
 
     @pytest.mark.parametrize("way", ["call", "start"])
     def test_never_waits_for_itself(self, portal, way):
@@ -112,8 +117,7 @@ class TestPortal:
             for _ in range(delay * 2_000):
                 pass
             work.strike()
-            caller.join(10)
-            assert not caller.is_alive()
+            join(caller)
             assert starting.call(name) == "toolbench-loop"
             starting.close()
 
@@ -137,14 +141,14 @@ class TestPortal:
         names = []
 
         def use():
-            start.wait(10)
+            start.wait(PATIENCE)
             names.append(portal.call(threading_id))
 
         threads = [threading.Thread(target=use) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(10)
+            join(thread)
         assert len(names) == 8 and len(set(names)) == 1
 
 
@@ -174,6 +178,6 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), portal.call(here) == o
 def test_a_forked_process_has_a_loop_of_its_own():
     """The parent's thread does not run in the child: the child starts another, and ends."""
     done = subprocess.run(
-        [sys.executable, "-c", FORKING], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", FORKING], capture_output=True, text=True, timeout=PATIENCE
     )
     assert (done.returncode, done.stdout) == (0, "7 True\n"), done.stderr

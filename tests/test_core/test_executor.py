@@ -3,6 +3,7 @@ import threading
 from functools import partial, wraps
 
 import pytest
+from patience import PATIENCE
 
 from toolbench import Action, Observation, ToolDefinition, ToolExecutor
 from toolbench.core.executor import FunctionExecutor, with_conversation
@@ -163,7 +164,7 @@ class TestAsync:
         """A blocking executor runs in a thread: the loop goes on meanwhile."""
         ready = threading.Event()
         tool = ToolDefinition(
-            name="t", action_type=GoAction, executor=lambda action: str(ready.wait(10))
+            name="t", action_type=GoAction, executor=lambda action: str(ready.wait(PATIENCE))
         )
 
         async def both():

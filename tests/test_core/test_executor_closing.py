@@ -7,6 +7,7 @@ import warnings
 from dataclasses import dataclass
 
 import pytest
+from patience import PATIENCE
 
 from toolbench import Action, Observation, ToolDefinition, ToolExecutor
 
@@ -125,7 +126,7 @@ class TestClosing:
             [sys.executable, "-W", "error", "-c", code],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=True,
         )
         assert (done.stdout, done.stderr) == ("", "")

@@ -12,6 +12,7 @@ import pandas
 import PIL.Image
 import pytest
 from matplotlib.figure import Figure
+from patience import PATIENCE
 from pydantic import BaseModel, Field, computed_field
 
 from toolbench import ImageContent, Observation, TextContent, tool
@@ -288,7 +289,7 @@ class TestImages:
             "contents_of(object()); print({'PIL', 'matplotlib'} & set(sys.modules))"
         )
         run = [sys.executable, "-c", code]
-        assert subprocess.check_output(run, text=True, timeout=60).strip() == "set()"
+        assert subprocess.check_output(run, text=True, timeout=PATIENCE).strip() == "set()"
 
 
 class TestContents:

@@ -2,11 +2,11 @@
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import psutil
 import pytest
+from patience import eventually
 
 from tests.test_evals.sample_tools import TOOLS, PlantedModel
 from toolbench.evals import Case, evaluate, sweep
@@ -137,7 +137,4 @@ def test_a_worker_that_dies_costs_a_retry(dask_executor, tmp_path):
 def test_the_sessions_of_workers_end(servers):
     """They are closed while the workers live on: the servers of the tests above are gone."""
     assert len(servers) >= 2
-    ends = time.monotonic() + 60
-    while any(psutil.pid_exists(p) for p in servers) and time.monotonic() < ends:
-        time.sleep(0.2)
-    assert not [p for p in servers if psutil.pid_exists(p)]
+    eventually(lambda: not any(map(psutil.pid_exists, servers)))

@@ -5,6 +5,7 @@ import signal
 import threading
 
 import pytest
+from patience import PATIENCE
 
 from tests.test_evals.sample_tools import TOOLS, PlantedModel, bill, message, wipe
 from toolbench import answering, history
@@ -311,11 +312,11 @@ def test_an_interrupt_keeps_what_is_done(tmp_path):
                 return Answer(message(bill()))
             cancel.on_cancel(closed.set)
             begun.set()
-            closed.wait(30)
+            assert closed.wait(PATIENCE)
             raise ConnectionError("closed")
 
     def interrupt():
-        begun.wait(30)
+        assert begun.wait(PATIENCE)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     path = tmp_path / "trials.jsonl"

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
+from patience import PATIENCE
 from PIL import Image
 
 from tests.test_evals.sample_tools import split_bill, wipe
@@ -279,11 +280,11 @@ def test_an_interrupt_keeps_what_is_done(tmp_path, file, way_on):
         """Wait from the fourth on."""
         if a >= 3 and not release.is_set():
             begun.set()
-            release.wait(30)
+            assert release.wait(PATIENCE)
         return a
 
     def interrupt():
-        begun.wait(30)
+        assert begun.wait(PATIENCE)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     threading.Thread(target=interrupt, daemon=True).start()

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from corpus import lines_of, needs_corpus
+from patience import PATIENCE
 from pydantic import ValidationError
 
 from toolbench.errors import ExportError
@@ -54,7 +55,7 @@ def session():
     server.answer("buy-it", "bought", schema=SCHEMA)
     server.answer(HOSTILE, "odd", schema={"type": "object"}, description=HOSTILE)
     server.answer("class", "taken", schema={"type": "object", "properties": {"": {}, "a b": {}}})
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         yield client.connect("shop", server)
 
 

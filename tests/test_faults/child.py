@@ -14,7 +14,8 @@ from functools import partial
 from pathlib import Path
 
 import psutil
-from test_tools.terminal_parts import alive, eventually
+from patience import eventually
+from test_tools.terminal_parts import alive
 
 from test_faults import file_deeds, tool_deeds
 from test_faults.faults import FAULTS, MOST
@@ -50,8 +51,7 @@ def main(kind: str, name: str, directory: str) -> None:
         if is_told and not meeting.times:
             laws.append("it fails, and no fault was met")
         deed.check(observation)
-        if not eventually(partial(holds, resources)):
-            laws.append(f"left over: {what_is_held()} instead of {resources}")
+        eventually(partial(holds, resources), what=f"nothing left over after {kind} {number}")
         deed.prepare()
         if succeeded(deed) != done:
             laws.append("the next one does something else")

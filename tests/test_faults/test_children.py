@@ -8,7 +8,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from test_tools.terminal_parts import Terminal, eventually
+from patience import PATIENCE, eventually, join
+from test_tools.terminal_parts import Terminal
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="tried on Linux alone")
 
@@ -22,14 +23,14 @@ def test_a_child_that_is_killed_takes_nobody_along(tmp_path, victim):
         killed.start()
         command = "sh -c 'echo $$ > program; exec sleep 1000'; echo next"
         result = terminal.run(command, timeout=2 if victim == "background" else 60)
-        killed.join()
+        join(killed)
         if victim == "shell":
             assert result.exit_code == 137
         elif victim == "program":
             assert "next" in result.text
             assert result.exit_code == 0
         else:
-            assert terminal.type("C-c", timeout=60).exit_code == 130
+            assert terminal.type("C-c", timeout=PATIENCE).exit_code == 130
         expected = "" if victim == "shell" else "kept"
         answer = terminal.run("echo =$x=").text.splitlines()
         assert f"={expected}=" in answer
@@ -37,8 +38,8 @@ def test_a_child_that_is_killed_takes_nobody_along(tmp_path, victim):
 
 def kill(directory: Path, victim: str) -> None:
     """Kill the *victim* once the program runs."""
-    assert eventually(lambda: (directory / "program").is_file())
-    assert eventually(lambda: (directory / "program").read_text())
+    eventually(lambda: (directory / "program").is_file())
+    eventually(lambda: (directory / "program").read_text())
     program = int((directory / "program").read_text())
-    assert eventually(lambda: psutil.Process(program).name() == "sleep")
+    eventually(lambda: psutil.Process(program).name() == "sleep")
     os.kill(int((directory / victim).read_text()), signal.SIGKILL)

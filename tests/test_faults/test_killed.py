@@ -8,6 +8,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from test_faults.tool_deeds import NEW, OLD
 from toolbench import history, run_tool
@@ -39,7 +40,7 @@ def killed(code: str, place: Path, writes: int) -> None:
     for _ in range(writes):
         assert process.stdout.readline() == "again\n"
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("writes", WRITES)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from test_faults.child import DEEDS
 from test_faults.faults import FAULTS
@@ -72,7 +73,7 @@ def test_a_fault_at_every_moment_costs_nothing(kind, deed, shim, tmp_path):
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=5 * PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3_000:]

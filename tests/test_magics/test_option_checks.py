@@ -4,6 +4,7 @@ import json
 
 import pytest
 from IPython.core.error import UsageError
+from patience import PATIENCE
 
 from test_magics.test_tool_magics import cell, line
 from toolbench.errors import BodyError
@@ -78,7 +79,7 @@ def test_a_panel_keeps_the_time_limit(shell):
     ).raise_error()
     panel = line(shell, "%tool wait --timeout 0.1")
     run = panel.run()
-    assert run.done.wait(20)
+    assert run.done.wait(PATIENCE)
     assert "timed out after 0.1 s" in run.observation.text
 
 

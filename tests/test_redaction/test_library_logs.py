@@ -3,6 +3,7 @@
 import logging
 
 import pytest
+from patience import PATIENCE
 from test_mcp.peers import serving_app
 
 from toolbench import run_tool
@@ -39,7 +40,7 @@ def server():
 def test_of_a_server_over_http_hide_its_token_and_the_arguments(level, caplog):
     """`logging.basicConfig(level="INFO")` writes every request's address into the notebook."""
     caplog.set_level(level)
-    with serving_app(server()) as url, MCPClient(timeout=20) as client:
+    with serving_app(server()) as url, MCPClient(timeout=PATIENCE) as client:
         entry = {"url": f"{url}/mcp?api_key={SECRET}"}
         session = client.connect("made", entry)
         text = run_tool(session.tool("log_in"), password=PASSWORD).text

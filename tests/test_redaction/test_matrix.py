@@ -9,14 +9,14 @@ from urllib.parse import quote
 
 import pytest
 from IPython.utils.capture import capture_output
-from patience import eventually
+from patience import PATIENCE, eventually
 from shells import new_shell
 from test_mcp.peers import serving_app
 from test_widgets.front import Wire
 
 from test_redaction.kinds import KINDS, KNOWN, received, text_with
 from test_redaction.leaky_server import END
-from test_redaction.ways_in import QUIET, REQUEST, SECONDS, WAYS_IN, run_cell
+from test_redaction.ways_in import QUIET, REQUEST, WAYS_IN, run_cell
 from test_redaction.writings import leaks, writings
 from toolbench import Conversation, ConversationState, history, tool
 from toolbench.errors import ServerError
@@ -184,7 +184,7 @@ SERVER_KINDS = {
 
 @pytest.fixture(scope="module")
 def client():
-    with MCPClient(timeout=SECONDS) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         yield client
 
 
@@ -301,7 +301,7 @@ def test_of_an_address(kind, secret):
         await send({"type": "http.response.start", "status": 500, "headers": []})
         await send({"type": "http.response.body", "body": body})
 
-    with serving_app(page) as url, MCPClient(timeout=SECONDS) as client:
+    with serving_app(page) as url, MCPClient(timeout=PATIENCE) as client:
         entry = (
             {"url": url, "headers": {"Authorization": f"Bearer {secret}"}}
             if kind == "header"

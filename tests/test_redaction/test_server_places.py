@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from IPython.utils.capture import capture_output
-from patience import eventually
+from patience import PATIENCE, eventually
 from shells import new_shell
 from test_widgets.conftest import wire as wire
 from test_widgets.tooling import shown
@@ -76,7 +76,7 @@ def test_no_look_at_a_server_shows_a_secret(era, shell, wire, tmp_path):
     texts["session"] = f"{session!r} {session.tools!r}"
     explorer = Explorer({"leaky": session})
     try:
-        assert ticker.wait_idle(20)
+        assert ticker.wait_idle(PATIENCE)
         texts["explorer"] = f"{shown(explorer)} {wire.text()}"
     finally:
         explorer.close()

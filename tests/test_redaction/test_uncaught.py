@@ -5,6 +5,7 @@ import sys
 from textwrap import dedent
 
 import pytest
+from patience import PATIENCE
 from shells import new_shell
 
 from test_redaction.kinds import KINDS, KNOWN
@@ -48,7 +49,7 @@ def test_an_error_that_ends_a_program_tells_none(where):
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert f"ValueError: no {MARK} here" in done.stderr
     assert leaks(done.stderr + done.stdout, SECRET) == set()

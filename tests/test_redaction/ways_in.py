@@ -4,14 +4,13 @@ import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from patience import PATIENCE
 from test_serving import clients as calling
 
 from test_redaction.kinds import KNOWN
 from toolbench.runs.run import Run
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
-
-SECONDS = 20
 
 
 def run_cell(code: str):
@@ -38,7 +37,7 @@ def click(shell, arguments):
     panel = ToolPanel(shell.user_ns["leaky"], arguments)
     run = panel.run()
     assert isinstance(run, Run)
-    assert run.done.wait(SECONDS) and ticker.wait_idle(SECONDS)
+    assert run.done.wait(PATIENCE) and ticker.wait_idle(PATIENCE)
     shell.run_cell("history()[-1]")
 
 

@@ -5,6 +5,7 @@ from threading import Thread
 
 import httpx2
 from mcp_types import Implementation
+from patience import join
 
 from test_serving.clients import talk
 
@@ -31,5 +32,5 @@ class Caller:
 
     def result(self):
         """Return what came."""
-        self._thread.join(30)
+        join(self._thread)
         return self._results[0]

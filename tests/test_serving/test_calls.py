@@ -5,7 +5,7 @@ from threading import Event, Thread
 
 import pytest
 from fastmcp.client.elicitation import ElicitResult
-from patience import eventually
+from patience import PATIENCE, eventually, join
 
 from test_serving.calling import Caller
 from test_serving.clients import ERAS, call, client_of
@@ -67,7 +67,7 @@ class Slow:
             run = current_run()
             run.on_cancel(self.cancelled.set)
             self.begun.set()
-            self.cancelled.wait(30)
+            assert self.cancelled.wait(PATIENCE)
             return "too late"
 
         self.tool = slow
@@ -208,19 +208,19 @@ class TestPersonsHand:
         slow = Slow()
         with serve([slow.tool], name="slow") as served:
             caller = Caller(served, "slow", {}, mode)
-            assert slow.begun.wait(30)
+            assert slow.begun.wait(PATIENCE)
             observation = Observation.from_text("never mind", is_error=True)
             served.calls[-1].answer(observation)
             result = caller.result()
             assert (result.is_error, result.content[0].text) == (True, "never mind")
-            assert slow.cancelled.wait(30)
+            assert slow.cancelled.wait(PATIENCE)
 
     def test_a_running_call_can_be_refused(self):
         """It is stopped, and the agent is told so."""
         slow = Slow()
         with serve([slow.tool], name="slow") as served:
             caller = Caller(served, "slow")
-            assert slow.begun.wait(30)
+            assert slow.begun.wait(PATIENCE)
             served.calls[-1].refuse("enough")
             assert "stopped by the person: enough" in str(caller.result().content)
 
@@ -293,7 +293,7 @@ class TestQuestions:
         thread = Thread(target=lambda: waiting(served).accept({"size": 7}))
         thread.start()
         result = call(served, "bake", {}, mode, elicitation_handler=self.large)
-        thread.join()
+        join(thread)
         assert result.content[0].text == "accept: 7"
 
     def test_what_no_client_can_ask_comes_here(self, served, mode):
@@ -301,7 +301,7 @@ class TestQuestions:
         thread = Thread(target=lambda: waiting(served).refuse())
         thread.start()
         result = call(served, "explain", {}, mode, elicitation_handler=self.large)
-        thread.join()
+        join(thread)
         assert result.content[0].text == "decline"
 
 
@@ -329,7 +329,7 @@ class TestCancellation:
         slow = Slow()
         served = serve([slow.tool], name="slow")
         caller = Caller(served, "slow", {}, mode)
-        assert slow.begun.wait(30)
+        assert slow.begun.wait(PATIENCE)
         served.close()
         assert slow.cancelled.is_set()
         assert "the server was closed" in str(caller.result().content)

@@ -22,7 +22,7 @@ from mcp_types import (
     ToolAnnotations,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from patience import eventually
+from patience import PATIENCE, eventually
 
 from test_serving.clients import ERAS, client_of, talk
 from toolbench import history, policy
@@ -293,7 +293,7 @@ class TestWhileItRuns:
                 await asyncio.gather(task, return_exceptions=True)
 
         asyncio.run(give_up())
-        assert cancelled.wait(30)
+        assert cancelled.wait(PATIENCE)
         eventually(lambda: [r.state for r in history()][-1:] == ["cancelled"])
 
     @pytest.mark.parametrize(

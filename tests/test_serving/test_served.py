@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from patience import eventually
+from patience import PATIENCE, eventually
 
 from test_serving.clients import ERAS, call, client_of, post, talk
 from toolbench import Action, ToolDefinition, history, register_tool, tool
@@ -314,7 +314,7 @@ class TestEnd:
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=2 * PATIENCE,
             env=os.environ,
         )
         assert (done.returncode, done.stderr) == (0, "")

@@ -4,7 +4,7 @@ import doctest
 import threading
 
 import pytest
-from patience import eventually
+from patience import PATIENCE, eventually, join
 
 from toolbench import current_run
 from toolbench.core.content import TextContent
@@ -25,7 +25,7 @@ def server(request):
 
 @pytest.fixture
 def client():
-    with MCPClient(timeout=20) as client:
+    with MCPClient(timeout=PATIENCE) as client:
         yield client
 
 
@@ -259,17 +259,17 @@ class TestFunctions:
         def wait() -> str:
             current_run().on_cancel(stopped.set)
             started.set()
-            stopped.wait(10)
+            assert stopped.wait(PATIENCE)
             return str(current_run().cancelled)
 
         session.refresh()
         tool = session.tool("wait")
         thread = threading.Thread(target=tool, args=({},))
         thread.start()
-        assert started.wait(10)
+        assert started.wait(PATIENCE)
         tool.executor.interrupt()
-        assert stopped.wait(10)
-        thread.join(10)
+        assert stopped.wait(PATIENCE)
+        join(thread)
         assert server.calls[0].was_cancelled
 
 

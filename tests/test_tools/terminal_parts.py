@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Thread
-from time import monotonic, sleep
 
 import psutil
+from patience import eventually, join
 
 from toolbench.tools.terminal import TerminalAction, TerminalExecutor
 
@@ -29,7 +29,7 @@ class Terminal(TerminalExecutor):
                 text += self.run("", timeout=0).text
             return text.endswith(ending)
 
-        assert eventually(ended, 60), text
+        eventually(ended, what=f"{ending!r} at the end")
         return text
 
     @property
@@ -51,24 +51,14 @@ def when(condition: Callable[[], bool], act: Callable[[], object]) -> Iterator[N
     calls = []
 
     def watch() -> None:
-        if eventually(condition, 60):
-            calls.append(True)
-            act()
+        eventually(condition)
+        calls.append(True)
+        act()
 
     thread = Thread(target=watch)
     thread.start()
     try:
         yield
     finally:
-        thread.join()
+        join(thread)
     assert calls
-
-
-def eventually(condition, seconds: float = 10) -> bool:
-    """Look until *condition* holds; other processes tell nobody when they end."""
-    end = monotonic() + seconds
-    while not condition():
-        if monotonic() > end:
-            return False
-        sleep(0.005)
-    return True

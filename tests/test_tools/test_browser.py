@@ -6,10 +6,11 @@ from base64 import b64decode
 
 import psutil
 import pytest
+from patience import eventually, join
 
 pytest.importorskip("playwright", reason="the extra `browser` is not installed")
 
-from test_tools.terminal_parts import alive, eventually
+from test_tools.terminal_parts import alive
 from test_tools.web_read_site import serving
 from toolbench.tools.browser import BrowserAction, BrowserExecutor, BrowserTool
 
@@ -226,7 +227,7 @@ class TestFailure:
                 if "chrom" in psutil.Process(pid).name():
                     psutil.Process(pid).kill()
             go = f"goto('{site.url}/second')"
-            assert eventually(lambda: surfer.do(go).title == "Second")
+            eventually(lambda: surfer.do(go).title == "Second")
 
     @pytest.mark.slow
     def test_to_start_is_told(self):
@@ -261,7 +262,7 @@ class TestLife:
         timer = threading.Timer(0.2, surfer.interrupt)
         timer.start()
         result = surfer.do("noop(60000)")
-        timer.join()
+        join(timer)
         assert "interrupted" in result.text
         assert not surfer.do("noop(0)").is_error
 
@@ -276,7 +277,7 @@ class TestLife:
         surfer.close()
         surfer.close()
         assert "closed" in surfer.do("noop(0)").text
-        assert eventually(lambda: not any(map(alive, started)))
+        eventually(lambda: not any(map(alive, started)))
 
     @pytest.mark.slow
     def test_a_new_loop_gets_a_new_browser_and_none_outlives_the_kernel(self):
@@ -301,4 +302,4 @@ class TestLife:
             started = [child.pid for child in kids]
             assert len(started) > 2
             kernel.kill()
-        assert eventually(lambda: not any(map(alive, started)), 20)
+        eventually(lambda: not any(map(alive, started)))

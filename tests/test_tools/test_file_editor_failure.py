@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from patience import PATIENCE
 
 from test_tools.editor_parts import child, left_over
 from toolbench.tools.file_editor import FileEditorTool
@@ -36,7 +37,7 @@ class TestFailure:
             path,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, LIMIT),
         )
-        output = process.communicate(timeout=60)[0]
+        output = process.communicate(timeout=PATIENCE)[0]
         assert output.startswith("True Could not write")
         assert path.read_text() == "keep\n" * 1_000
         assert left_over(tmp_path) == []
@@ -72,7 +73,7 @@ class TestFailure:
             path,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, LIMIT),
         )
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
         assert process.returncode == -signal.SIGXFSZ
         assert path.read_text() == "keep\n" * 1_000
         [rest] = left_over(tmp_path)
@@ -92,7 +93,7 @@ class TestFailure:
         process = child(code, path, stdin=subprocess.PIPE)
         assert process.stdout.readline() == "written\n"
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
         assert path.read_text() == "keep"
         [rest] = left_over(tmp_path)
         # It had all been written
@@ -117,7 +118,7 @@ class TestFailure:
             for _ in range(edits):
                 assert process.stdout.readline() == "again\n"
             process.send_signal(signal.SIGKILL)
-            process.communicate(timeout=60)
+            process.communicate(timeout=PATIENCE)
             assert path.read_text() in texts
 
     def test_changed_while_editing(self, tool, tmp_path, monkeypatch):
@@ -177,7 +178,7 @@ class TestPermission:
             (there / "shut").chmod(0o755)
         """
         process = child(code, folder)
-        output = process.communicate(timeout=60)[0].splitlines()
+        output = process.communicate(timeout=PATIENCE)[0].splitlines()
         assert output == ["False False"] + ["True True"] * 7
         for name in ("read_only", "closed", "shut/file"):
             path = folder / name

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from patience import PATIENCE
 
 from test_tools.editor_parts import child, left_over
 from toolbench.tools.apply_patch import ApplyPatchTool
@@ -99,7 +100,7 @@ class TestKept:
             path.write_text("old\n")
             path.chmod(0o660)
             os.chown(path, owner, 5678)
-            assert child(code, path).communicate(timeout=60)[0] == "False\nFalse\n"
+            assert child(code, path).communicate(timeout=PATIENCE)[0] == "False\nFalse\n"
             status = path.stat()
             assert path.read_text() == "newer\n"
             assert (status.st_uid, status.st_gid) == (owner, 5678)
@@ -124,7 +125,7 @@ class TestInPlace:
             path,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
         )
-        text = process.communicate(timeout=60)[0]
+        text = process.communicate(timeout=PATIENCE)[0]
         assert text.startswith("True Could not write")
         assert path.read_text() == "keep\n" * 1_000
         assert left_over(path.parent) == []

@@ -5,6 +5,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from patience import join
 from rich.console import Console
 
 from toolbench.core.state import ConversationState
@@ -159,7 +160,7 @@ class TestConcurrency:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(30)
+            join(thread)
         assert files_by_name == {d: sorted(f"{d}/{d}{n}" for n in range(20)) for d in "abcd"}
 
     def test_interrupt(self, tool, tmp_path, monkeypatch):

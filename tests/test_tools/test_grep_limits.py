@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from patience import join
 from test_mcp.peers import is_running
 
 from toolbench.tools.grep import GrepTool
@@ -80,7 +81,7 @@ class TestLimits:
         fake = ripgrep("exec sleep 600")
         thread, results = search(tool)
         pid = fake.pid()
-        thread.join(30)
+        join(thread)
         assert results[0].is_error
         assert results[0].text.startswith("ripgrep took more than 0.2 s. Narrow path")
         assert not is_running(pid)
@@ -91,7 +92,7 @@ class TestLimits:
         thread, results = search(tool)
         pid = fake.pid()
         tool.executor.interrupt()
-        thread.join(30)
+        join(thread)
         assert "was interrupted" in results[0].text
         assert not is_running(pid)
 
@@ -101,7 +102,7 @@ class TestLimits:
         fake = ripgrep("exec yes ./a")
         thread, results = search(tool)
         pid = fake.pid()
-        thread.join(30)
+        join(thread)
         assert [Path(file).name for file in sorted(results[0].matches)] == ["a", "b"]
         assert not is_running(pid)
 
@@ -110,7 +111,7 @@ class TestLimits:
         fake = ripgrep(r"printf './a\0'; kill -9 $$")
         thread, results = search(tool)
         fake.pid()
-        thread.join(30)
+        join(thread)
         assert [Path(file).name for file in sorted(results[0].matches)] == ["a", "b"]
 
     def test_memory(self, tool, ripgrep):

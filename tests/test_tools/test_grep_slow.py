@@ -8,6 +8,7 @@ from threading import Event, Thread
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from patience import PATIENCE, join
 
 from toolbench.core.state import ConversationState
 from toolbench.tools.failure_sentence import RunError
@@ -47,9 +48,9 @@ class TestEndless:
         be_patient((0.1,) * 1_000)
         thread = Thread(target=lambda: results.append(tool({"pattern": pattern})))
         thread.start()
-        assert begun.wait(30)
+        assert begun.wait(PATIENCE)
         tool.executor.interrupt()
-        thread.join(30)
+        join(thread)
         assert [(r.is_error, "was interrupted" in r.text) for r in results] == [(True, True)]
 
     @pytest.mark.parametrize("pattern", ENDLESS)

@@ -9,6 +9,7 @@ from base64 import b64decode
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE, join
 from shells import new_shell
 
 from toolbench import ImageContent, TextContent, run_tool
@@ -194,7 +195,7 @@ class TestStopping:
         timer = threading.Timer(0.1, cells.interrupt)
         timer.start()
         result = cells.run(code)
-        timer.join()
+        join(timer)
         assert (result.error, result.timeout) == ("KeyboardInterrupt", False)
         cells.interrupt()
         assert cells.run("2").text == "2"
@@ -205,7 +206,7 @@ class TestStopping:
         results = []
         thread = threading.Thread(target=lambda: results.append(cells.run(code, timeout=0.1)))
         thread.start()
-        thread.join(20)
+        join(thread)
         assert results[0].timeout
 
     def test_by_a_signal_is_for_the_whole_cell(self, cells):
@@ -229,7 +230,7 @@ class TestOthers:
         begun, done = threading.Event(), threading.Event()
 
         def other():
-            begun.wait(10)
+            assert begun.wait(PATIENCE)
             print("from outside")
             done.set()
 
@@ -237,7 +238,7 @@ class TestOthers:
         thread.start()
         cells._shell().user_ns.update(begun=begun, done=done)
         result = cells.run("begun.set(); done.wait(10); print('from inside')")
-        thread.join()
+        join(thread)
         assert result.text == "from inside"
         assert capsys.readouterr().out == "from outside\n"
 
@@ -315,5 +316,5 @@ def test_a_late_timer_does_not_stop_the_next_cell(monkeypatch):
         pass
     with breaker.breakable(None):
         threading.Thread.start(timers[0])
-        timers[0].join()
+        join(timers[0])
     assert not breaker.reason

@@ -4,6 +4,7 @@ from queue import Empty
 
 import pytest
 from jupyter_client.manager import KernelManager
+from patience import PATIENCE
 
 SETUP = """
 import threading
@@ -21,7 +22,7 @@ def _kernel(tmp_path_factory):
     manager.start_kernel(env=env)
     client = manager.blocking_client()
     client.start_channels()
-    client.wait_for_ready(timeout=60)
+    client.wait_for_ready(timeout=PATIENCE)
     yield client
     client.stop_channels()
     manager.shutdown_kernel(now=True)
@@ -44,7 +45,7 @@ def run(client, code: str) -> dict:
                 output["error"] = "\n".join(content["traceback"])
 
     try:
-        client.execute_interactive(code, output_hook=hook, timeout=60, allow_stdin=False)
+        client.execute_interactive(code, output_hook=hook, timeout=PATIENCE, allow_stdin=False)
     except Empty:
         pytest.fail(f"The kernel did not answer {code!r}.")
     assert not output["error"]

@@ -7,6 +7,7 @@ from shutil import which
 from threading import Thread
 
 import pytest
+from patience import join
 
 from toolbench.tools.glob import GlobTool
 from toolbench.tools.grep import GrepTool, ripgrep
@@ -15,17 +16,14 @@ from toolbench.tools.search import kernel_files
 from toolbench.tools.search.folder_walk import Walk
 
 SEARCHES = [(GlobTool, {"pattern": "*.txt"}), (GrepTool, {"pattern": "needle"})]
-# Seconds; what it is there for takes milliseconds
-PATIENCE = 60
 
 
 def in_time(work, *arguments):
-    """Return what *work* returns; fail if it still waits when a minute is over."""
+    """Return what *work* returns; fail if it waits for ever."""
     results: list = []
     thread = Thread(target=lambda: results.append(work(*arguments)), daemon=True)
     thread.start()
-    thread.join(PATIENCE)
-    assert not thread.is_alive(), "it waits for ever"
+    join(thread)
     return results[0]
 
 

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+from patience import PATIENCE, eventually, join
 from pydantic import ValidationError
 from rich.console import Console
 
-from test_tools.terminal_parts import Terminal, eventually
+from test_tools.terminal_parts import Terminal
 from toolbench.tools.terminal import (
     TerminalAction,
 )
@@ -88,7 +89,7 @@ class TestUnfinished:
         assert terminal.until("a", first) == "a"
         assert terminal.run("", timeout=0).exit_code == -1
         fifo.write_text("word\n")
-        last = terminal.run("", timeout=60)
+        last = terminal.run("", timeout=PATIENCE)
         assert (last.text, last.exit_code, last.timeout) == ("word\nb", 7, False)
         assert "cat go" in last.metadata.prefix
 
@@ -102,7 +103,7 @@ class TestUnfinished:
             first = terminal.run("cat go; (echo last; exit 5)", timeout=0)
             assert first.exit_code == -1
             (tmp_path / "go").write_text("")
-            assert eventually(lambda: terminal._shell.settled)
+            eventually(lambda: terminal._shell.settled)
             result = terminal.run(ask)
             assert note in "".join(block.text for block in result.to_llm_content)
             assert result.exit_code == (0 if ask else 5)
@@ -128,7 +129,7 @@ class TestUnfinished:
         wait = PtyShell.wait
 
         def late(shell, **options):
-            assert eventually(lambda: shell.settled or b"? " in shell.output.last)
+            eventually(lambda: shell.settled or b"? " in shell.output.last)
             return wait(shell, **options)
 
         terminal.run("true")
@@ -143,8 +144,8 @@ class TestUnfinished:
             os.mkfifo(tmp_path / "go")
             go = threading.Timer(2.0, (tmp_path / "go").write_text, ["word\n"])
             go.start()
-            result = terminal.run(command, timeout=60)
-            go.join()
+            result = terminal.run(command, timeout=PATIENCE)
+            join(go)
         assert (result.exit_code, result.timeout) == (0, False)
         assert "word" in result.text
 
@@ -162,7 +163,7 @@ class TestUnfinished:
         assert terminal.until("hello", terminal.type("hello", timeout=0)) == "hello"
         assert terminal.type("C-d").text == "ended"
         terminal.run("sleep 1000", timeout=0)
-        assert eventually(lambda: terminal.program == "sleep")
+        eventually(lambda: terminal.program == "sleep")
         running = terminal.run("", timeout=0)
         assert psutil.Process(running.metadata.pid).name() == "sleep"
         assert terminal.type("C-c").exit_code == 130
@@ -173,7 +174,7 @@ class TestUnfinished:
     def test_can_be_suspended_and_taken_up(self, terminal):
         """C-z stops a command, `jobs` lists it, `fg` goes on with it."""
         terminal.run("cat", timeout=0)
-        assert eventually(lambda: terminal.program == "cat")
+        eventually(lambda: terminal.program == "cat")
         stopped = terminal.type("C-z")
         assert stopped.exit_code > 128
         assert "Stopped" in stopped.text
@@ -257,7 +258,7 @@ class TestTheShell:
         started = terminal.run("(echo one; echo two; touch done) &")
         assert started.exit_code == 0
         assert started.metadata.pid > 0
-        assert eventually((tmp_path / "done").exists)
+        eventually((tmp_path / "done").exists)
         later = terminal.run("echo three")
         text = started.text + "\n" + later.metadata.prefix + "\n" + later.text
         assert {"one", "two", "three"} <= set(text.split())

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE, join
 
 from test_tools.terminal_parts import Terminal, when
 
@@ -60,7 +61,7 @@ def test_an_interrupt_at_any_step_of_a_call_costs_only_that_call():
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=5 * PATIENCE,
         check=False,
     )
     assert done.stdout == "steps: True\n", done.stderr
@@ -81,7 +82,7 @@ def test_an_interrupt_waits_until_the_shell_has_read_the_command(terminal, tmp_p
     long = "x" * 3_000_000
     result = terminal.run(f"while :; do :; done; : '{long}'; touch half; touch 'half'")
     over.set()
-    thread.join()
+    join(thread)
     assert result.exit_code == 130
     assert terminal.run("echo $y").text == "kept"
     assert not (tmp_path / "half").exists()
@@ -93,7 +94,7 @@ def test_an_interrupt_that_comes_too_late_hits_no_other_command(terminal):
         late = threading.Timer(number % 30 / 5_000, terminal.interrupt)
         late.start()
         terminal.run("echo first")
-        late.join()
+        join(late)
         answer = terminal.run(f"echo {number}")
         assert (answer.text, answer.exit_code) == (str(number), 0)
 

@@ -3,6 +3,7 @@
 from hashlib import sha256
 
 import pytest
+from patience import PATIENCE
 
 from test_tools.terminal_parts import Terminal
 from toolbench import Conversation, ConversationState, history, run_tool
@@ -126,7 +127,7 @@ class TestSecrets:
         """What was overwritten leaves a secret, which is hidden."""
         with Terminal(tmp_path, secrets={"API_KEY": SECRET}) as terminal:
             observation = terminal.run(
-                "printf '%sX\\b%s\\n' ${API_KEY:0:7} ${API_KEY:7}", timeout=60
+                "printf '%sX\\b%s\\n' ${API_KEY:0:7} ${API_KEY:7}", timeout=PATIENCE
             )
         assert observation.text == "<secret-hidden>"
 

@@ -9,9 +9,10 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE, eventually, join
 from test_widgets.tooling import finish
 
-from test_tools.terminal_parts import Terminal, alive, eventually
+from test_tools.terminal_parts import Terminal, alive
 from toolbench.tools.terminal import TerminalTool
 from toolbench.widgets.panel import ToolPanel
 
@@ -21,7 +22,8 @@ WITHOUT_HANG_UPS = ("sh", "-c", 'trap "" HUP; exec "$@"', "sh")
 BOMB = """
 import os
 import psutil
-from test_tools.terminal_parts import Terminal, eventually
+from patience import PATIENCE, eventually
+from test_tools.terminal_parts import Terminal
 
 if not os.geteuid():
     os.setgroups([])
@@ -44,13 +46,13 @@ with Terminal("/", max_processes=threads + 30) as terminal:
     print(
         "refused forks:",
         refused in seen.text
-        or eventually(lambda: refused in terminal.run("", timeout=1).text, 30),
+        or eventually(lambda: refused in terminal.run("", timeout=1).text),
     )
     print("within:", 5 < len(ours()) - before <= 30)
-    terminal.type("C-c", timeout=30)
-    lines = terminal.run("echo still", timeout=30).text.splitlines()
+    terminal.type("C-c", timeout=PATIENCE)
+    lines = terminal.run("echo still", timeout=PATIENCE).text.splitlines()
     print("alive:", "still" in lines)  # jobs in the background may go on complaining
-assert eventually(lambda: len(ours()) <= before, 30), ours()
+eventually(lambda: len(ours()) <= before)
 """
 
 
@@ -172,13 +174,13 @@ class TestLifeAndDeath:
         assert len(pids) == 4
         assert all(map(alive, pids))
         terminal.close()
-        assert eventually(lambda: not any(map(alive, pids)))
+        eventually(lambda: not any(map(alive, pids)))
 
     def test_exit_leaves_nobody_behind(self, terminal):
         """Background jobs of a shell that exits end with it."""
         pid = int(terminal.run("sleep 1001 & echo $!").text.splitlines()[-1])
         terminal.run("exit")
-        assert eventually(lambda: not alive(pid))
+        eventually(lambda: not alive(pid))
 
     @pytest.mark.parametrize("start", [(), WITHOUT_HANG_UPS], ids=["plain", "nohup"])
     @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
@@ -201,7 +203,7 @@ class TestLifeAndDeath:
             assert len(pids) == 3
             assert all(map(alive, pids))
             os.kill(kernel.pid, end)
-        assert eventually(lambda: not any(map(alive, pids)))
+        eventually(lambda: not any(map(alive, pids)))
 
     @pytest.mark.slow
     def test_a_fork_bomb_is_stopped_by_the_limit(self):
@@ -214,7 +216,7 @@ class TestLifeAndDeath:
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
             text=True,
-            timeout=150,
+            timeout=2 * PATIENCE,
             check=True,
         )
         assert process.stdout == "refused forks: True\nwithin: True\nalive: True\n"
@@ -224,7 +226,7 @@ class TestLifeAndDeath:
         with Terminal(tmp_path) as terminal:
             first = threading.Thread(target=terminal.run, args=("x=kept",))
             first.start()
-            first.join()
+            join(first)
             assert terminal.run("echo $x").text == "kept"
 
     def test_no_file_descriptor_is_left(self, tmp_path):

@@ -6,6 +6,7 @@ from base64 import b64decode
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE, join
 
 pytest.importorskip("html_to_markdown", reason="the extra `web` is not installed")
 
@@ -205,15 +206,15 @@ class TestAnswers:
 
         def hang(handler):
             question_event.set()
-            site.release.wait(20)
+            assert site.release.wait(PATIENCE)
 
         site.pages["/hang"] = hang
         results = []
         thread = threading.Thread(target=lambda: results.append(reader.read(f"{site.url}/hang")))
         thread.start()
-        assert question_event.wait(20)
+        assert question_event.wait(PATIENCE)
         reader.interrupt()
-        thread.join(20)
+        join(thread)
         assert "interrupted" in results[0].text
 
     def test_of_nobody_are_errors(self, reader):

@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 
+from patience import join
+
 
 class Site:
     """Pages by path: (status, headers, body) or a function that writes to the socket."""
@@ -79,5 +81,5 @@ def serving():
     finally:
         site.release.set()
         server.shutdown()
-        thread.join()
+        join(thread)
         server.server_close()

@@ -3,6 +3,7 @@
 from threading import Barrier
 
 import pytest
+from patience import PATIENCE
 
 from toolbench.evals import Case, evaluate
 from toolbench.llm.models import Answer, Price, ScriptedModel, Usage
@@ -38,7 +39,7 @@ def test_the_dearest_answer_so_far_is_reserved_not_the_mean():
 
 def test_requests_under_way_have_their_money_reserved():
     """Three can be paid for: of the eight that could be under way, two begin with the first paid."""
-    both = Barrier(2, timeout=30)
+    both = Barrier(2, timeout=PATIENCE)
 
     def costs(n):
         if n:

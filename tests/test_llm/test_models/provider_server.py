@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from typing import Any
 
+from patience import join
+
 KEY = "sk-test-4f9a1c77be02"
 """The key that the clients of the tests have."""
 
@@ -153,7 +155,7 @@ def provider_server():
     finally:
         http.shutdown()
         http.server_close()
-        thread.join()
+        join(thread)
 
 
 # --- what each provider streams -------------------------------------------------------

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
+from patience import join
 
 from test_llm.samples import GREP, sdk
 from test_llm.test_models.conftest import MODELS, hello
@@ -320,7 +321,7 @@ def test_many_at_once():
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join()
+            join(thread)
         assert answers == ["Yes"] * 50
         model.close()
     gc.collect()

@@ -5,11 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import PATIENCE, eventually
 
 from test_llm.samples import GREP, taking
 from toolbench.errors import MissingExtraError, ModelError, ModelStoppedError
@@ -154,13 +155,7 @@ class TestProcess:
         command = [sys.executable, "-c", code]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         pid = int(done.stdout)
-        for _ in range(1_000):
-            try:
-                os.kill(pid, 0)
-            except ProcessLookupError:
-                return
-            threading.Event().wait(0.01)
-        pytest.fail("the process of llama.cpp outlives its program")
+        eventually(lambda: not psutil.pid_exists(pid), what="the end of llama.cpp")
 
     def test_can_be_stopped_while_it_loads(self):
         """Nobody waits for a large file that nobody wants any more."""
@@ -175,7 +170,7 @@ class TestProcess:
 
         smollm.complete(QUESTION)
         url = f"{smollm._process.address}/v1/chat/completions"
-        response = httpx2.post(url, json={"messages": QUESTION}, timeout=30)
+        response = httpx2.post(url, json={"messages": QUESTION}, timeout=PATIENCE)
         assert response.status_code == 401
         assert smollm._process.key not in repr(vars(smollm))
 

@@ -8,6 +8,7 @@ import anyio.lowlevel
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import PATIENCE
 
 from test_llm.recorded import FIRST, KINDS, MESSAGES, TEXT
 from test_llm.samples import GREP, WRITE, sdk
@@ -241,7 +242,7 @@ class TestFunction:
 
         with pytest.raises(ModelStoppedError):
             as_model(waits).complete(HELLO, cancel=token)
-        assert ended.wait(10)
+        assert ended.wait(PATIENCE)
 
     def test_that_is_a_model_already_stays(self):
         """Converting twice changes nothing."""

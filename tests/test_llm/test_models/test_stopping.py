@@ -4,6 +4,7 @@ import signal
 import threading
 
 import pytest
+from patience import PATIENCE, join
 
 from test_llm.test_models.conftest import hello
 from test_llm.test_models.provider_server import Reply, refusal, spoken
@@ -12,9 +13,6 @@ from toolbench.errors import ModelStoppedError
 from toolbench.llm.models import CancelToken, as_model
 from toolbench.runs.engine import start, stop
 from toolbench.runs.run import Run
-
-PATIENCE = 60
-"""Seconds for what takes none on a machine at rest; a busy one is no failure."""
 
 
 class TestStopping:
@@ -28,7 +26,7 @@ class TestStopping:
         token = CancelToken()
 
         def stop():
-            server.stalling.wait(PATIENCE)
+            assert server.stalling.wait(PATIENCE)
             token.cancel("enough")
 
         stopper = threading.Thread(target=stop)
@@ -41,7 +39,7 @@ class TestStopping:
             begin()
         with pytest.raises(ModelStoppedError) as raised:
             model.complete(hello(model), on_chunk=begin, cancel=token)
-        stopper.join()
+        join(stopper)
         assert server.was_left.wait(PATIENCE)
         answer = raised.value.answer
         assert answer is None if silent else answer.text.startswith("Some")
@@ -67,14 +65,14 @@ class TestStopping:
         server.reply(Reply(then="silence"))
 
         def interrupt():
-            server.stalling.wait(PATIENCE)
+            assert server.stalling.wait(PATIENCE)
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
         interrupter = threading.Thread(target=interrupt)
         interrupter.start()
         with pytest.raises(KeyboardInterrupt):
             model.complete(hello(model))
-        interrupter.join()
+        join(interrupter)
         assert server.was_left.wait(PATIENCE)
 
     def test_ends_the_question_which_models_there_are(self, server):
@@ -83,7 +81,7 @@ class TestStopping:
         token = CancelToken()
 
         def stop():
-            server.stalling.wait(PATIENCE)
+            assert server.stalling.wait(PATIENCE)
             token.cancel()
 
         stopper = threading.Thread(target=stop)
@@ -91,7 +89,7 @@ class TestStopping:
         model = as_model(f"{server.url}/v1")
         with pytest.raises(ModelStoppedError):
             model.complete(hello(model), cancel=token)
-        stopper.join()
+        join(stopper)
         assert server.was_left.wait(PATIENCE)
 
     def test_comes_with_the_run_that_asks(self, server):
@@ -109,5 +107,5 @@ class TestStopping:
         assert server.stalling.wait(PATIENCE)
         stop(run)
         assert server.was_left.wait(PATIENCE)
-        thread.join(10)
+        join(thread)
         assert run.state == "cancelled"
