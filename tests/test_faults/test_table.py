@@ -69,7 +69,8 @@ def test_a_fault_at_every_moment_costs_nothing(kind, deed, shim, tmp_path):
         pytest.skip(OPEN[kind, deed])
     environment = {"PYTHONPATH": str(HERE.parent), "LD_PRELOAD": str(shim)}
     done = subprocess.run(
-        [sys.executable, "-m", "test_faults.child", kind, deed, str(tmp_path)],
+        # Bytecode that a fault cuts short would stay so for all
+        [sys.executable, "-B", "-m", "test_faults.child", kind, deed, str(tmp_path)],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,

@@ -49,7 +49,10 @@ def left_over(directory: Path) -> list[str]:
 
 
 def child(code: str, *arguments: object, **options) -> "subprocess.Popen[str]":
-    """Start Python on *code* with an editor at hand."""
+    """Start Python on *code* with an editor at hand.
+
+    It keeps no bytecode: where its files are cut short, Python would keep half a module for all.
+    """
     start = """
         import sys
         from toolbench.tools.file_editor import FileEditorTool
@@ -59,7 +62,7 @@ def child(code: str, *arguments: object, **options) -> "subprocess.Popen[str]":
     """
     text = dedent(start) + dedent(code)
     return subprocess.Popen(
-        [sys.executable, "-c", text, *map(str, arguments)],
+        [sys.executable, "-B", "-c", text, *map(str, arguments)],
         stdout=subprocess.PIPE,
         text=True,
         **options,
