@@ -34,6 +34,7 @@ def row(name):
     return next(line for line in lines if line.startswith(f"| `{name}` |"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", [seen.modes_seen, seen.tools_seen])
 @pytest.mark.parametrize(
     "way",

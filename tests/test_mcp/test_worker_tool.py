@@ -6,6 +6,7 @@ from threading import Event
 
 import pytest
 
+from test_mcp.peers import light
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.mcp import create_mcp_tools
 from toolbench.mcp.config.reader import read_entry
@@ -19,6 +20,7 @@ ENTRY = {
 }
 
 
+@pytest.mark.slow
 def test_a_session_stays_as_long_as_it_is_used(monkeypatch):
     """However short the idle time is, no call is broken off; afterwards the session ends."""
     monkeypatch.setenv("MY_TOKEN", "abc")
@@ -44,7 +46,8 @@ def test_no_variable_travels(monkeypatch):
     monkeypatch.setenv("MY_TOKEN", "value-of-the-token")
     import pickle
 
-    with create_mcp_tools({"mcpServers": {"counting": ENTRY}}) as client:
+    entry = {**light("counting", "double"), "env": ENTRY["env"]}
+    with create_mcp_tools({"mcpServers": {"counting": entry}}) as client:
         sent = pickle.dumps(client["double"].for_workers())
     assert b"MY_TOKEN" in sent
     assert b"value-of-the-token" not in sent

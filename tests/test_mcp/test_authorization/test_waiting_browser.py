@@ -49,6 +49,7 @@ def kernel(opened):
         yield kernel
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", CELLS)
 def test_is_whole_in_the_cell_while_the_browser_is_open(kernel, opened, guarded, tmp_path, way):
     """The person follows it, says yes, and is connected; then the link is gone."""
