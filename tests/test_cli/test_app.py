@@ -8,8 +8,8 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from browser.polling import poll
 from forked import run_python
+from patience import eventually
 
 from toolbench.cli import main
 from toolbench.install_commands import how_to_install
@@ -136,7 +136,7 @@ class TestLab:
             try:
                 address = next(line.split()[-1] for line in server.stderr if "?token=" in line)
                 # The address is printed a moment before the server listens.
-                status = poll(lambda: status_of(address), until="the server answers", seconds=30)
+                status = eventually(lambda: status_of(address), unless=server.poll)
                 assert status == 200
             finally:
                 server.terminate()

@@ -265,12 +265,12 @@ class TestInAKernel:
         kernel.run("other, panel = ToolPanel(nap), ToolPanel(bake); panel")
         kernel.click("Run")
         kernel.wait_for("Is it brown?")
-        assert kernel.run("print(other.run().done.wait(20))").strip() == "True"
+        assert kernel.run("print(other.run().done.wait())").strip() == "True"
         assert kernel.value("other.result.text") == "rested"
         assert kernel.value("nap({}).text") == "rested"
         assert kernel.value("len(active)") == 1
         kernel.click("Accept")
-        kernel.run("for run in active: run.done.wait(20)")
+        kernel.run("for run in active: run.done.wait()")
         assert kernel.value("panel.result.text") == "accept"
 
 

@@ -48,7 +48,7 @@ KERNEL_CHOOSES = "BaseComm._reply_subshell_for = kernels_choice"
 @pytest.fixture(autouse=True)
 def _clean(kernel):
     yield
-    kernel.run("if panel: panel.close()\nfor run in active: run.done.wait(20)\nhistory().clear()")
+    kernel.run("if panel: panel.close()\nfor run in active: run.done.wait()\nhistory().clear()")
     kernel.states.clear()
 
 
@@ -177,7 +177,7 @@ class TestWhereNobodyCanAnswer:
 
     def test_a_panel_run_by_a_cell_is_declined(self, kernel):
         """A panel asks nobody when code runs it and nobody is there."""
-        kernel.run("show(erase, path='x').run().done.wait(20)")
+        kernel.run("show(erase, path='x').run().done.wait()")
         assert kernel.value("history()[-1].state") == "denied"
 
     def test_an_answer_in_advance_is_taken(self, kernel):
@@ -185,7 +185,7 @@ class TestWhereNobodyCanAnswer:
         kernel.run(
             "from toolbench.runs.questions import answering\n"
             "show(erase, path='x')\n"
-            "with answering(True): panel.run().done.wait(20)"
+            "with answering(True): panel.run().done.wait()"
         )
         assert kernel.value("panel.result.text") == "Erased x."
 

@@ -34,7 +34,7 @@ def unlock(password: str) -> str:
 def linger(password: str) -> str:
     """Leave a thread that says the password later, in every way."""
     def say_it():
-        go_on.wait(20)
+        go_on.wait()
         print("late:", password, flush=True)
         print("late:", password, file=sys.stderr, flush=True)
         display(HTML(f"late: {{password}}"))
@@ -73,7 +73,7 @@ def fail(password: str) -> str:
 def step() -> str:
     """Print before and after the cell that began this is over."""
     print("before")
-    go_on.wait(20)
+    go_on.wait()
     print("after")
     return "done"
 '''
@@ -159,7 +159,7 @@ class TestThreads:
     def test_that_outlive_their_tool_show_no_secret(self, kernel):
         """Printed or displayed, or by a process: also when the cell is long over."""
         kernel.run("linger({'password': SECRET});")
-        text = finished(kernel, "go_on.set(); went_on.wait(20);", "late process:")
+        text = finished(kernel, "go_on.set(); went_on.wait();", "late process:")
         assert SECRET not in text
         assert text.count(f"late: {MARK}") == 2
         assert "late: &lt;secret-hidden&gt;" in text
@@ -167,7 +167,7 @@ class TestThreads:
     def test_of_a_run_that_a_cell_began_print_to_it_when_the_cell_is_over(self, kernel):
         """Whatever IPython does to the streams at the end of a cell."""
         kernel.run("panel = ToolPanel(step); run = panel.run()")
-        kernel.run("go_on.set(); run.done.wait(20);")
+        kernel.run("go_on.set(); run.done.wait();")
         assert kernel.value("run.output.text") == "before\nafter\n"
 
 

@@ -237,7 +237,7 @@ class TestOthers:
         thread = threading.Thread(target=other)
         thread.start()
         cells._shell().user_ns.update(begun=begun, done=done)
-        result = cells.run("begun.set(); done.wait(10); print('from inside')")
+        result = cells.run(f"begun.set(); done.wait({PATIENCE}); print('from inside')")
         join(thread)
         assert result.text == "from inside"
         assert capsys.readouterr().out == "from outside\n"

@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+from patience import PATIENCE
 from test_runs.kernel import Kernel
 
 SETUP = """
@@ -39,7 +40,7 @@ def counted(record, **options):
 
 RunRecord.to_html = counted
 """
-DRAWN = "from toolbench.widgets.kit.ticker import ticker\nticker.wait_idle(20)"
+DRAWN = f"from toolbench.widgets.kit.ticker import ticker\nticker.wait_idle({PATIENCE})"
 HINT = "Run the cell to use the form."
 STILL = '<div class="toolbench-still" hidden>'
 
@@ -137,7 +138,7 @@ class TestKeepsake:
 
     def test_of_a_run_that_was_over_is_part_of_the_view(self, kernel):
         """It is shown, hidden, with the tool, and not kept again."""
-        code = "view = bench(add)\nview.run().done.wait(20)\nview"
+        code = "view = bench(add)\nview.run().done.wait()\nview"
         request, (_, panel) = displays(kernel, code)
         assert "A person and the model read the same" in panel["text/html"]
         kernel.run(DRAWN)
@@ -147,7 +148,7 @@ class TestKeepsake:
         """Who runs it again compares what the cell showed; what came later would differ."""
         code = "view = bench(add)\nview"
         request, _ = displays(kernel, code, stdin=False)
-        kernel.run("view.run().done.wait(20)")
+        kernel.run("view.run().done.wait()")
         kernel.run(DRAWN)
         assert updates(kernel, request) == []
 
