@@ -130,21 +130,21 @@ def test_a_click_waits_for_no_dead_kernel(new_lab: Hands, nbroot: Path, tmp_path
     expect(field).to_have_value("84")
 
 
-def test_a_click_comes_to_the_third_notebook_of_a_page(new_lab: NotebookPage, nbroot: Path):
+def test_a_click_comes_to_the_third_notebook_of_a_page(lab: NotebookPage, nbroot: Path):
     """Each kernel brings its module; those of the other notebooks let the click pass."""
-    page = new_lab.tab.page
+    page = lab.tab.page
     first, *others = [f"clicks-{number}.ipynb" for number in ("one", "two", "three")]
     for name in (first, *others):
         write_notebook(nbroot / name, REVERSE)
-    new_lab.open(first)
-    new_lab.run_all()
-    new_lab.wait_for_module()
+    lab.open(first)
+    lab.run_all()
+    lab.wait_for_module()
     for name in others:
         page.evaluate(OPEN, name)
         page.wait_for_function(IS_OPEN, arg=name)
         page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
         panel = page.locator(".toolbench-panel").locator("visible=true")
-        new_lab.type_into("text", "stressed", within=panel)
-        new_lab.click("Run", within=panel)
-        new_lab.wait_for_text("desserts", within=panel)
+        lab.type_into("text", "stressed", within=panel)
+        lab.click("Run", within=panel)
+        lab.wait_for_text("desserts", within=panel)
         page.evaluate("void jupyterapp.commands.execute('docmanager:save')")

@@ -51,7 +51,7 @@ def split_button(at: FormPage) -> Locator:
     ("name", "text", "sign"),
     [
         ("ids", "1, 4", "is one value"),
-        ("ids", "x", "is not an integer"),
+        pytest.param("ids", "x", "is not an integer", marks=pytest.mark.long),
         ("mode", "o", "at least 2"),
         ("mode", "on", "level"),
         ("note", "nobody", "does not look like"),

@@ -75,6 +75,7 @@ class TestCounter:
 
 
 class TestAttack:
+    @pytest.mark.long
     def test_reaches_nothing(self, new_lab: NotebookPage, nbroot: Path) -> None:
         """No request leaves, no call but its own runs, storage and the notebook are closed to it."""
         page = new_lab.tab.page

@@ -91,7 +91,7 @@ def test_what_has_no_lines_has_no_button_to_wrap_them(panel: Tab):
     expect(cards.first.get_by_role("button", name="Wrap")).to_be_visible()
 
 
-@pytest.mark.parametrize("kernels", [1, 2, 3])
+@pytest.mark.parametrize("kernels", [1, pytest.param(2, marks=pytest.mark.long), 3])
 def test_a_click_that_no_kernel_knows_arrives_once(panel: Tab, kernels: int):
     """Each kernel brings its own module: they pass a click or Enter on, and not back and forth."""
     page = panel.page
