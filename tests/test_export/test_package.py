@@ -107,6 +107,14 @@ class TestWhatIsWritten:
         assert "ADD_DESCRIPTION = 'Add.'\n" in (folder / "add/definition.py").read_text("utf-8")
         assert "import tool\n" not in texts(folder)
 
+    def test_a_star_gives_the_names_that_are_used(self, notebook, tmp_path):
+        """Of a module that lists them in `__all__`, and of one that does not."""
+        stars = "from math import *\nfrom statistics import *"
+        notebook.run(IMPORT, stars, ADD.format(what="floor(mean([a]))"))
+        folder = export_package(notebook["add"], tmp_path / "p")
+        code = (folder / "add/impl.py").read_text("utf-8")
+        assert "\nfrom math import floor\nfrom statistics import mean\n" in code
+
     def test_is_toml_whatever_the_description_says(self, notebook, tmp_path):
         """Characters beyond 16 bits, quotes, and what TOML has escaped."""
         text = 'Bill 🙂 "tip" \\ \x7f'

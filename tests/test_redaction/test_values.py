@@ -220,6 +220,15 @@ class TestErrors:
             failing(error)({}, CONVERSATION)
         assert caught.value.__context__ is caught.value.__cause__ is None
 
+    def test_that_cannot_be_changed_are_no_context_either(self):
+        """A traceback would show it; one that tells nothing stays."""
+        silent, telling = ValueError("fine"), ValueError("fine")
+        silent.__context__ = KeyError("plain")
+        telling.__context__ = UnicodeDecodeError("utf-8", b"x", 0, 1, SECRET)
+        redactor = Redactor([SECRET])
+        assert repr(redactor.error(silent).__context__) == repr(KeyError("plain"))
+        assert redactor.error(telling).__context__ is None
+
     def test_are_hidden_with_what_they_came_from(self):
         """The cause is shown in a traceback, so it is masked too."""
         with pytest.raises(ValueError, match="fine") as caught:
