@@ -1,6 +1,7 @@
 """The ways programs write a secret, made by the libraries that programs use."""
 
 import json
+import re
 import shlex
 from base64 import b32encode, b64encode, urlsafe_b64encode
 from functools import partial
@@ -29,6 +30,9 @@ WAYS = {
     "JSON, not ASCII": lambda text: json.dumps(text, ensure_ascii=False),
     "JSON in JSON": lambda text: json.dumps(json.dumps({"a": text})),
     "URL": lambda text: quote(as_bytes(text), safe=""),
+    "URL, small letters": lambda text: re.sub(
+        "%..", lambda escape: escape[0].lower(), quote(as_bytes(text), safe="")
+    ),
     "URL, a path": lambda text: quote(as_bytes(text)),
     "URL in a URL": lambda text: quote(quote(as_bytes(text), safe=""), safe=""),
     "form": lambda text: quote_plus(as_bytes(text)),
