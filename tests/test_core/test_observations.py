@@ -37,7 +37,7 @@ def bytes_of(block):
     return b64decode(block.image_urls[0].removeprefix("data:image/png;base64,"))
 
 
-class CountObservation(Observation):
+class TallyObservation(Observation):
     count: int
     names: list[str] = Field([])
 
@@ -96,7 +96,7 @@ class TestWithoutAType:
 
     def test_an_observation_is_itself(self):
         """Nothing is made of what is an observation already."""
-        observation = CountObservation(count=1)
+        observation = TallyObservation(count=1)
         assert observation_of(observation, None, "t") is observation
 
     def test_a_dict_that_is_written_as_one_becomes_one(self):
@@ -127,12 +127,12 @@ class TestTables:
 class TestWithAType:
     @pytest.mark.parametrize(
         "result",
-        [{"count": 2}, Reading(count=2), Counted(2), CountObservation(count=2)],
+        [{"count": 2}, Reading(count=2), Counted(2), TallyObservation(count=2)],
         ids=repr,
     )
     def test_fields_are_filled(self, result):
         """A dict, model or dataclass fills the fields; what a model computes is left out."""
-        assert observation_of(result, CountObservation, "t") == CountObservation(count=2)
+        assert observation_of(result, TallyObservation, "t") == TallyObservation(count=2)
 
     @pytest.mark.parametrize("result", ["text", 5, png(), [TextContent(text="a")]], ids=type)
     def test_anything_else_is_its_content(self, result):
@@ -143,26 +143,26 @@ class TestWithAType:
         """The tool, what it returned, what was wanted, and where it went wrong."""
         with pytest.raises(
             TypeError,
-            match=r"^t returned a dict that does not fit CountObservation: count: ",
+            match=r"^t returned a dict that does not fit TallyObservation: count: ",
         ):
-            observation_of({"count": "many"}, CountObservation, "t")
+            observation_of({"count": "many"}, TallyObservation, "t")
         with pytest.raises(
             TypeError,
-            match=r"^t returned a str that does not fit CountObservation: count: ",
+            match=r"^t returned a str that does not fit TallyObservation: count: ",
         ):
-            observation_of("many", CountObservation, "t")
+            observation_of("many", TallyObservation, "t")
 
     def test_a_plain_observation_says_what_failed(self):
         """A failure needs none of the fields of a success."""
         failed = Observation.from_text("no such file", is_error=True)
-        assert observation_of(failed, CountObservation, "t") is failed
+        assert observation_of(failed, TallyObservation, "t") is failed
 
 
 class TestKinds:
-    @pytest.mark.parametrize("declared", [None, CountObservation, Observation])
+    @pytest.mark.parametrize("declared", [None, TallyObservation, Observation])
     def test_a_dict_that_names_an_observation_becomes_one(self, declared):
         """What `to_dict` wrote of an observation is that observation again, whatever is declared."""
-        observation = CountObservation(count=1, names=["a"])
+        observation = TallyObservation(count=1, names=["a"])
         assert observation_of(observation.to_dict(), declared, "t") == observation
         failed = Observation.from_text("disk full", is_error=True)
         assert observation_of(failed.to_dict(), declared, "t") == failed
@@ -175,9 +175,9 @@ class TestKinds:
 
     def test_one_that_does_not_fit_is_data_or_an_error(self):
         """Without a type it stays a dict like any other; with one, it is said what is wrong."""
-        data = {"kind": "CountObservation", "odd": 1}
+        data = {"kind": "TallyObservation", "odd": 1}
         assert observation_of(data, None, "t").result == data
-        with pytest.raises(TypeError, match="does not fit CountObservation: count: is required"):
+        with pytest.raises(TypeError, match="does not fit TallyObservation: count: is required"):
             observation_of(data, Observation, "t")
 
     def test_a_field_of_that_name_is_the_types_own(self):
@@ -186,7 +186,7 @@ class TestKinds:
         class Sorted(Observation):
             kind: str
 
-        assert observation_of({"kind": "CountObservation"}, Sorted, "t").kind == "CountObservation"
+        assert observation_of({"kind": "TallyObservation"}, Sorted, "t").kind == "TallyObservation"
 
 
 class TestImages:
