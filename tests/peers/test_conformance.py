@@ -62,12 +62,13 @@ def test_the_whole_revision_is_tried(revision, number):
 
 def of_suite(*arguments):
     """What the suite, started with *arguments*, did."""
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
     return subprocess.run(
         [str(NODES[0]), str(SUITE / "dist" / "index.js"), *arguments],
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": path},
     )
 
 
