@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -113,16 +114,36 @@ def serving(server, transport="http"):
 @contextmanager
 def serving_app(app):
     """The URL of ASGI application *app*, served by a thread of this process."""
+    with serving_on_a_free_port(lambda url: app) as url:
+        yield url
+
+
+@contextmanager
+def serving_on_a_free_port(make):
+    """The URL of the application that `make(url)` returns, served by a thread of this process.
+
+    It is gone afterwards, also for clients that still listen to it.
+    """
     import uvicorn
 
-    config = uvicorn.Config(app, port=0, log_level="critical", ws="none")
-    http = uvicorn.Server(config)
-    thread = threading.Thread(target=http.run, daemon=True)
-    thread.start()
-    eventually(lambda: http.started)
-    port = http.servers[0].sockets[0].getsockname()[1]
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        http.should_exit = http.force_exit = True
-        join(thread)
+    # asyncio sets TCP_NODELAY (small answers at once) only if the protocol is named
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
+        listener.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        # From Python 3.12 on, not even `force_exit` ends a server while a stream is open
+        config = uvicorn.Config(
+            make(url), log_level="critical", ws="none", timeout_graceful_shutdown=0
+        )
+        http = uvicorn.Server(config)
+        thread = threading.Thread(target=http.run, args=([listener],), daemon=True)
+        thread.start()
+        try:
+            eventually(
+                lambda: http.started,
+                unless=lambda: not thread.is_alive() and "its thread has ended",
+                what="the server",
+            )
+            yield url
+        finally:
+            http.should_exit = http.force_exit = True
+            join(thread)

@@ -1,43 +1,24 @@
 """Servers that want to know who asks, a person with a browser, and a place for their tokens."""
 
-import socket
 import threading
 import urllib.error
 import urllib.request
 import webbrowser
-from contextlib import contextmanager
 from urllib.parse import parse_qs
 
 import jwt
 import keyring
 import pytest
-import uvicorn
 from fastmcp import FastMCP
 from fastmcp.server.auth.providers.in_memory import InMemoryOAuthProvider
 from keyring.backends import null
 from mcp.server.auth.settings import ClientRegistrationOptions
-from patience import PATIENCE, eventually, join
+from patience import PATIENCE, eventually
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
-
-@contextmanager
-def serving_on_a_free_port(make):
-    """The address of the application that `make(address)` returns, served by a thread."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        config = uvicorn.Config(make(address), log_level="critical", ws="none")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-        thread.start()
-        eventually(lambda: server.started)
-        try:
-            yield address
-        finally:
-            server.should_exit = server.force_exit = True
-            join(thread)
+from test_mcp.peers import serving_on_a_free_port
 
 
 def notes(auth=None):

@@ -13,8 +13,8 @@ import pytest
 from mcp.shared.auth import OAuthClientInformationFull
 from starlette.responses import JSONResponse
 
-from test_mcp.peers import serving_app
-from test_mcp.test_authorization.conftest import notes, serving_on_a_free_port
+from test_mcp.peers import serving_app, serving_on_a_free_port
+from test_mcp.test_authorization.conftest import notes
 from test_mcp.test_authorization.file_keyring import FileKeyring
 from toolbench.errors import ServerError
 

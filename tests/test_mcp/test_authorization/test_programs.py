@@ -7,11 +7,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from mcp.shared.auth import OAuthClientInformationFull
 
-from test_mcp.test_authorization.conftest import (
-    Programs,
-    programs,
-    serving_on_a_free_port,
-)
+from test_mcp.peers import serving_on_a_free_port
+from test_mcp.test_authorization.conftest import Programs, programs
 from toolbench.errors import ServerError
 
 SECRET = "the-secret-of-a-program"

@@ -12,7 +12,8 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from test_mcp.test_authorization.conftest import notes, serving_on_a_free_port
+from test_mcp.peers import serving_on_a_free_port
+from test_mcp.test_authorization.conftest import notes
 from toolbench.mcp.authorization import revocation
 from toolbench.mcp.authorization.logout import log_out
 from toolbench.mcp.authorization.token_vault import vault
