@@ -98,13 +98,16 @@ class NotebookPage(Hands):
         self._evaluate("rig.shutdown()")
 
     def clear(self) -> None:
-        """End the kernels and close the notebooks; a page of JupyterLab is then as a new one."""
-        self.shut_down()
+        """End the kernels and close the notebooks; a page of JupyterLab is then as a new one.
+
+        What the notebooks have to say in its console, they have said by then.
+        """
         if self._evaluate("rig.isLab()"):
             self._evaluate("rig.clear()")
             outcome = poll(lambda: self._evaluate("rig.outcome"), until="the page is empty")
             assert outcome == "done", outcome
         else:
+            self.shut_down()
             self.tab.page.goto("about:blank")
         self.tab.page.set_viewport_size(WINDOW)
         self.tab.page.context.clear_permissions()

@@ -35,6 +35,22 @@ const rig = {
     return manager.restoredStatus;
   },
 
+  isLoading(panel) {
+    const outputs = panel.content.widgets.flatMap((cell) => [
+      ...cell.node.querySelectorAll(".jp-OutputArea-output"),
+    ]);
+    return outputs.some((output) => output.textContent === "Loading widget...");
+  },
+
+  // ipywidgets looks for a missing model for two seconds, even when the notebook is closed, and
+  // then writes an error to the console: by then of another notebook. Without a kernel it says
+  // that it loads for ever, and writes nothing.
+  async loaded(panel) {
+    const end = Date.now() + 4000;
+    while (rig.isLoading(panel) && Date.now() < end)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+  },
+
   // Playwright awaits a promise without limit, and some here never settle.
   soon(promise) {
     const late = new Promise((resolve) => setTimeout(() => resolve(false), 1000));
@@ -62,6 +78,7 @@ const rig = {
   clear: () => rig.begin(async () => {
     const { commands, shell } = window.jupyterapp;
     for (const panel of rig.panels()) {
+      await rig.loaded(panel);
       await panel.sessionContext.shutdown();
       panel.context.model.dirty = false; // else it asks whether to save
       panel.dispose();

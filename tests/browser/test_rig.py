@@ -77,6 +77,17 @@ class TestJupyterLab:
         lab.wait_until_done()
         assert lab.errors() == ["0: KeyboardInterrupt: "]
 
+    def test_a_closed_notebook_writes_nothing_to_the_console(self, lab: NotebookPage, greeting):
+        """The error of a widget that is not there comes before the notebook is closed, not after."""
+        lab.open(greeting)
+        lab.run(0)
+        lab.save()
+        lab.clear()
+        lab.open(greeting)
+        lab.wait_for_text("Loading widget...")
+        lab.clear()
+        assert "widget model not found" in "".join(lab.tab.console_errors)
+
 
 class TestNotebook7:
     @pytest.mark.long
