@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
-from patience import PATIENCE
+from patience import PATIENCE, eventually
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,13 +69,19 @@ class Kernel:
 
     def reply(self, request: str) -> dict[str, Any]:
         """Wait for the reply to a cell."""
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            message = self.client.get_shell_msg(timeout=PATIENCE)
-            if message["parent_header"].get("msg_id") == request:
-                content: dict[str, Any] = message["content"]
-                return content
-        raise TimeoutError(request)
+
+        def has_come() -> dict[str, Any] | None:
+            try:
+                while True:
+                    message = self.client.get_shell_msg(timeout=0.2)
+                    if message["parent_header"].get("msg_id") == request:
+                        content: dict[str, Any] = message["content"]
+                        return content
+            except queue.Empty:
+                return None
+
+        reply: dict[str, Any] = self._wait_until(has_come, "the reply")
+        return reply
 
     def run(self, code: str, *, stdin: bool = False) -> str:
         """Run a cell and return what it printed."""
@@ -198,8 +204,22 @@ class Kernel:
 
     def listen_until(self, condition: Any, what: str) -> None:
         """Take in what arrives until *condition* holds."""
-        end = time.monotonic() + PATIENCE
-        while not condition():
-            if time.monotonic() > end:
-                raise TimeoutError(f"Waited {PATIENCE} s until {what}.")
+
+        def holds() -> Any:
+            if answer := condition():
+                return answer
             self.listen(0.05)
+            return condition()
+
+        self._wait_until(holds, what)
+
+    def _wait_until(self, condition: Any, what: str) -> Any:
+        """Wait until *condition* holds; a kernel that ended before the last look says no more."""
+        ended = False
+
+        def cannot_come() -> str | None:
+            nonlocal ended
+            had_ended, ended = ended, not self._manager.is_alive()
+            return "the kernel has ended" if had_ended else None
+
+        return eventually(condition, unless=cannot_come, what=repr(what))
