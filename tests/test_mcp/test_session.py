@@ -352,6 +352,7 @@ class TestLoss:
 
 
 class TestClosing:
+    @pytest.mark.slow
     @pytest.mark.skipif(not OPEN_FILES.exists(), reason="needs /proc to count")
     def test_leaves_no_pipe_open(self, client):
         """Also of a server that was still talking, and whose last words nobody has read."""

@@ -295,6 +295,7 @@ class TestRipgrep:
     @example(pattern="b$", include=None)
     @example(pattern="^ab", include=".*")
     @example(pattern="k.a.", include=None)
+    @pytest.mark.slow
     @given(
         pattern=PATTERNS,
         include=st.sampled_from([None, None, "*.txt", "*.{py,bin}", "sub/**", ".*", "*x*"]),

@@ -266,6 +266,7 @@ class TestIgnore:
         (tmp_path / "b" / ".gitignore").write_bytes(b"\xef\xbb\xbfcaf\xe9\r\n")
         assert walked(tmp_path) == {"b/c", "c"}
 
+    @pytest.mark.slow
     @settings(max_examples=40)
     @example(top=["a*", "!aa", "/b"], below=[])
     @example(top=["**/a/**"], below=["!b"])

@@ -113,6 +113,7 @@ class TestInterrupt:
         assert result.exit_code == 130
         assert terminal.run("echo alive").text == "alive"
 
+    @pytest.mark.slow
     def test_kills_a_program_that_ignores_it(self, terminal, ready):
         """A program that does not react to C-c is killed; the shell stays."""
         terminal.run("x=kept")
@@ -122,6 +123,7 @@ class TestInterrupt:
         assert result.exit_code == 137
         assert terminal.run("echo $x").text == "kept"
 
+    @pytest.mark.slow
     def test_stops_even_a_shell_that_ignores_it(self, terminal, ready):
         """What is left is ended with its shell."""
         with when(ready, terminal.interrupt):

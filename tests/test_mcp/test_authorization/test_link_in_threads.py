@@ -6,6 +6,7 @@ import threading
 import webbrowser
 from html import unescape
 
+import pytest
 from patience import eventually
 from test_runs.kernel import Kernel
 from test_widgets.front import click
@@ -35,6 +36,7 @@ def say_yes_to(page):
     threading.Thread(target=say_yes, args=(page,), daemon=True).start()
 
 
+@pytest.mark.slow
 def test_is_printed_for_another_thread_of_a_cell(guarded, monkeypatch):
     """The cell that started the thread shows the whole address, once."""
     monkeypatch.setenv("BROWSER", "true")
