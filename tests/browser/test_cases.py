@@ -47,6 +47,7 @@ def look(lab: NotebookPage, state: str) -> list[str]:
     return faults
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("looks")
 def test_cases_are_typed_changed_and_removed(lab: NotebookPage, nbroot):
     """The variable of the notebook has what the form shows; saved, the notebook reads without it."""

@@ -105,6 +105,7 @@ class TestOnTheWay:
 
 
 class TestAsAValue:
+    @pytest.mark.long
     def test_is_an_explorer_then_text(self, lab: NotebookPage, nbroot: Path) -> None:
         """By keyboard alone; saved and opened again it is text; unloaded it is no widget."""
         cells = (

@@ -112,6 +112,7 @@ class TestJupyterLab:
 
 @pytest.mark.front_end("Notebook 7", "load", "type", "run", "cancel")
 class TestNotebook7:
+    @pytest.mark.long
     def test_watch_stop_answer_refuse(self, notebook7: NotebookPage, nbroot: Path):
         """The same in Notebook 7."""
         write_notebook(nbroot / "runs7.ipynb", PANELS)
@@ -123,6 +124,7 @@ class TestNotebook7:
 
 @pytest.mark.front_end("Voila", "load", "type", "run", "cancel")
 class TestVoila:
+    @pytest.mark.long
     def test_watch_stop_answer_refuse(self, voila, nbroot: Path):
         """The same where there is no notebook to be seen."""
         write_notebook(nbroot / "voila.ipynb", PANELS)

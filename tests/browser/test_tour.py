@@ -73,6 +73,7 @@ class TestReport:
         assert checkout.notebook.read_bytes() == before
         assert list(checkout.home.iterdir()) == []
 
+    @pytest.mark.long
     def test_runs_on_the_python_of_the_script(self, tmp_path):
         """A user's own kernel of the same name is not taken for ours."""
         source = f"import sys\nassert sys.executable == {sys.executable!r}"
@@ -83,6 +84,7 @@ class TestReport:
         code, _, err = checkout.run("--report", JUPYTER_PATH=str(tmp_path / "theirs"))
         assert (code, err) == (0, "")
 
+    @pytest.mark.long
     def test_names_the_cell_that_fails_and_leaves_no_report(self, tmp_path):
         """An old report beside a failure would be taken for the new one."""
         checkout = Checkout(tmp_path, "print('fine')", "x = 0\n1 / x")
@@ -106,6 +108,7 @@ class TestReport:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a screen")
 class TestTerminal:
+    @pytest.mark.long
     def test_without_a_screen_gets_a_report_and_the_reason(self, tmp_path):
         """Not even a home is needed for it."""
         checkout = Checkout(tmp_path, "1 + 1")
