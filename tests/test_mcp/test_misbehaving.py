@@ -178,14 +178,14 @@ def test_every_mode_and_tool_is_checked():
 
 def check_listing(client, entry, expected):
     """Connect, and compare what a user sees with what is *expected*."""
-    client.timeout = expected.get("seconds", 15)
+    client.timeout = expected.get("seconds", PATIENCE)
     if expected["error"]:
         with pytest.raises(ServerError) as caught:
             client.connect("s", entry)
         assert re.search(expected["error"], str(caught.value), re.S)
         return
     session = client.connect("s", entry)
-    session.call_seconds = 0.5 if "ping" in expected else 10
+    session.call_seconds = 0.5 if "No answer" in expected.get("ping", "") else PATIENCE
     assert expected.get("tools", len(session.tools)) == len(session.tools)
     assert expected.get("disabled", 0) == len(session.tools.disabled)
     assert all(tool.reason for tool in session.tools.disabled)
@@ -246,14 +246,14 @@ class TestModes:
 
 def check_call(session, name, pattern, is_error=False, warned=False):
     """Call the tool *name*, and its neighbour after it."""
-    session.call_seconds = 0.5 if "No answer" in pattern else 20
+    session.call_seconds = 0.5 if "No answer" in pattern else PATIENCE
     observation = session.call(name)
     if name != "change_silently":
         observation = session.tool(name)({}) if "crash" not in name else observation
     assert re.search(pattern, observation.text, re.S)
     assert observation.is_error == is_error
     assert bool(observation.warnings) == warned
-    session.call_seconds = 20
+    session.call_seconds = PATIENCE
     assert session.call("ping").text == "pong"
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from time import monotonic
 
 import pytest
-from patience import eventually
+from patience import PATIENCE, eventually
 from test_runs import tools
 
 from test_widgets.front import click
@@ -16,14 +16,12 @@ from toolbench.widgets.panel import ToolPanel
 
 pytestmark = pytest.mark.usefixtures("no_records")
 SWIFT = "toolbench.widgets.panel.panel_runs.SWIFT"
-# Seconds in which a run of these tests ends, also on a slow machine
-ENOUGH = 30
 
 
 @pytest.fixture
 def patient(monkeypatch):
     """Let a click wait until its run has ended, however slow the machine is."""
-    monkeypatch.setattr(SWIFT, ENOUGH)
+    monkeypatch.setattr(SWIFT, PATIENCE)
 
 
 @tool
@@ -114,7 +112,7 @@ class TestLongerRun:
         panel = ToolPanel(tools.erase, {"path": "x"})
         begin = monotonic()
         click(buttons(panel)["Run"])
-        assert monotonic() - begin < ENOUGH / 2
+        assert monotonic() - begin < PATIENCE / 2
         eventually(lambda: "Keep it" in buttons(panel))
         click(buttons(panel)["Keep it"])
         finish(panel)
@@ -131,7 +129,7 @@ class TestLongerRun:
             return f"{1 / n}"
 
         pages, states = set(), set()
-        for seconds in (ENOUGH, 0):
+        for seconds in (PATIENCE, 0):
             monkeypatch.setattr(SWIFT, seconds)
             panel = ToolPanel(divide, arguments)
             click(buttons(panel)["Run"])

@@ -3,7 +3,6 @@
 import json
 from asyncio import sleep
 from base64 import b64decode
-from time import monotonic
 
 import pytest
 from fastmcp.server.auth.providers.in_memory import InMemoryOAuthProvider
@@ -184,9 +183,7 @@ def test_an_answer_that_cannot_be_read_ends_in_a_sentence(issuer, monkeypatch):
     assert "nested too deeply" in logged_out(address)
     monkeypatch.setattr(revocation, "SECONDS", 0.5)
     issuer.answer = lambda: StreamingResponse(drops())
-    begin = monotonic()
     assert "no answer within 0.5 s" in logged_out(address)
-    assert monotonic() - begin < 10
 
 
 def test_a_refusal_is_a_sentence(issuer):
