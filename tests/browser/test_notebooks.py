@@ -1,15 +1,61 @@
-"""The shipped notebooks, as their readers use them."""
+"""The shipped notebooks, as their readers use them: with a mouse, and without."""
 
 import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
-from browser.lab import NotebookPage
+from browser.lab import NotebookPage, write_notebook
 
 ROOT = Path(__file__).parents[2]
+TOUR = ROOT / "notebooks" / "00_tour.ipynb"
+TOOLS = '''\
+from toolbench import bench, current_run
+
+@tool(destructive=True)
+def delete_volume(volume: int) -> str:
+    """Delete a volume."""
+    return f"Volume {volume} is gone."
+
+@tool
+def order_cake(people: int = 2) -> str:
+    """Order a cake; you are asked for its taste."""
+    answer = current_run().ask("Which taste?", {"type": "object", "required": ["taste"],
+        "properties": {"taste": {"type": "string"}}})
+    return f"A cake of {answer.content['taste']}."
+
+@tool(read_only=True)
+def long_list(lines: int = 400) -> str:
+    """Write many lines."""
+    return "\\n".join(f"line {n}" for n in range(1, lines + 1))
+
+bench(delete_volume, order_cake, long_list)'''
+EXPLORER = "%mcp explore time"
+POINTERS = """
+  window.pointers = 0;
+  for (const kind of ["pointerdown", "mousedown", "touchstart", "wheel"])
+    window.addEventListener(kind, () => window.pointers++, {capture: true});
+"""
+FOCUSED = "element => element === document.activeElement"
+ACTIVE = "rig.panel().content.activeCellIndex"
+AT_NOTEBOOK = """() => {
+  const here = document.activeElement;
+  return here.closest(".jp-Notebook") !== null && here.closest(".jp-Cell-outputWrapper") === null;
+}"""
+IDLE = """index => {
+  const {model} = rig.panel().content.widgets[index];
+  return model.executionState === "idle" && model.executionCount !== null;
+}"""
+BOTH = "A person and the model read the same"
+# Not what is saved beside them
+PANEL, BENCH = (
+    ".toolbench-panel",
+    ".toolbench-workbench",
+)
+# Presses of Tab from one thing to another
+MOST = 80
 
 
 @pytest.fixture
@@ -64,3 +110,185 @@ class TestTour:
         lab.type_into("total", "10", within=lab.output(define))
         lab.click("Run", within=lab.output(define))
         lab.wait_for_text("Everybody pays 5.50 euros.", within=lab.output(define))
+
+
+class Keyboard:
+    """A person at a notebook of JupyterLab who has no mouse."""
+
+    def __init__(self, lab: NotebookPage) -> None:
+        self.lab = lab
+        self.page = lab.tab.page
+        self.keys = lab.tab.page.keyboard
+
+    def run(self, index: int) -> Locator:
+        """Go to a cell in command mode, run it, and return its output."""
+        for _ in range(MOST):
+            at = self.page.evaluate(ACTIVE)
+            if at == index:
+                break
+            self.keys.press("ArrowDown" if at < index else "ArrowUp")
+        assert self.page.evaluate(ACTIVE) == index, "the arrows do not lead to the cell"
+        self.keys.press("Control+Enter")
+        self.page.wait_for_function(IDLE, arg=index)
+        return self.lab.output(index)
+
+    def tab_to(self, place: Locator, *, key: str = "Tab") -> None:
+        """Press Tab until *place* has the focus."""
+        expect(place).to_be_visible()
+        for _ in range(MOST):
+            if place.evaluate(FOCUSED):
+                return
+            self.keys.press(key)
+        here = self.page.evaluate("document.activeElement.outerHTML")
+        pytest.fail(f"{key} does not lead to {place}, but to {here[:300]}")
+
+    def write(self, place: Locator, text: str, *, key: str = "Tab") -> None:
+        """Go to a field and replace what is in it."""
+        self.tab_to(place, key=key)
+        self.keys.press("Control+a")
+        self.keys.type(text)
+
+    def leave(self) -> None:
+        """Go from a panel back to where the notebook hears its own keys."""
+        passed = []
+        for _ in range(MOST):
+            self.keys.press("Shift+Tab")
+            if self.page.evaluate(AT_NOTEBOOK):
+                self.keys.press("Escape")
+                return
+            passed.append(self.page.evaluate("document.activeElement.className"))
+        pytest.fail(f"Shift+Tab does not lead out of the panel: {passed}")
+
+
+def button(place: Locator, name: str) -> Locator:
+    return place.get_by_role("button", name=name, exact=True)
+
+
+def field(place: Locator, name: str) -> Locator:
+    return place.get_by_label(name, exact=True)
+
+
+def cells_of_tour() -> list[str]:
+    notebook = nbformat.read(TOUR, 4)
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def test_the_tour_to_its_end(new_lab: NotebookPage, nbroot: Path):
+    """Every cell is run and every panel used by keys alone; no pointer is ever pressed."""
+    cells = cells_of_tour()
+    *all_but_last, last = cells
+    sources = [*all_but_last, TOOLS, EXPLORER, last]
+    write_notebook(nbroot / "by-keyboard.ipynb", *sources)
+    readme = "# A file for the tour to read\n" * 9
+    (nbroot.parent / "README.md").write_text(readme, encoding="utf-8")
+    new_lab.tab.page.add_init_script(POINTERS)
+    new_lab.open("by-keyboard.ipynb")
+    at = Keyboard(new_lab)
+    for index, source in enumerate(sources):
+        output = at.run(index)
+        if source.endswith("\nsplit_bill"):
+            fill_and_run(at, output.locator(PANEL).first)
+            at.leave()
+        elif source == "%tool convert_time":
+            convert_time(at, output.locator(PANEL).first)
+            at.leave()
+        elif source == TOOLS:
+            use_bench(at, output.locator(BENCH).first)
+            at.leave()
+        elif source == EXPLORER:
+            use_explorer(at, output.locator(BENCH).first)
+            at.leave()
+    shows_an_error = next(n for n, s in enumerate(sources) if "total=plenty" in s)
+    assert [error.partition(":")[0] for error in new_lab.errors()] == [str(shows_an_error)]
+    assert new_lab.tab.page.evaluate("window.pointers") == 0
+
+
+def fill_and_run(at: Keyboard, output: Locator) -> None:
+    """A missing value, then a full form: a number, a segment by arrow, Ctrl+Enter; then the tabs."""
+    people = field(output, "people")
+    at.write(people, "4")
+    at.keys.press("Control+Enter")
+    total = field(output, "total")
+    expect(total).to_be_focused()
+    at.keys.type("84")
+    at.tab_to(output.get_by_role("radio", checked=True))
+    at.keys.press("ArrowLeft")
+    at.keys.press("ArrowRight")
+    at.keys.press("Control+Enter")
+    at.lab.wait_for_text("23.10", within=output)
+    at.tab_to(output.get_by_title(f"Copy: {BOTH}"))
+    at.keys.press("Enter")
+    at.tab_to(output.get_by_role("tab", name="Form"), key="Shift+Tab")
+    at.keys.press("End")
+    at.keys.press("Enter")
+    at.lab.wait_for_text("Load into form", within=output)
+
+
+def convert_time(at: Keyboard, output: Locator) -> None:
+    """Three fields of a server's tool, and Run by Enter."""
+    at.write(field(output, "source_timezone"), "Asia/Kolkata")
+    at.write(field(output, "time"), "16:30")
+    at.write(field(output, "target_timezone"), "Asia/Tokyo")
+    at.tab_to(button(output, "Run"))
+    at.keys.press("Enter")
+    at.lab.wait_for_text("time_difference", within=output)
+
+
+def use_bench(at: Keyboard, output: Locator) -> None:
+    """Consent refused and given, a question answered, a long result shown whole and in full view."""
+    at.write(field(output, "volume"), "3")
+    at.keys.press("Control+Enter")
+    keep = button(output, "Keep it")
+    expect(keep).to_be_focused()
+    at.keys.press("Enter")
+    at.lab.wait_for_text("declined", within=output)
+    expect(button(output, "Run")).to_be_enabled()
+    at.write(field(output, "volume"), "4", key="Shift+Tab")
+    at.keys.press("Control+Enter")
+    expect(keep).to_be_focused()
+    at.tab_to(button(output, "Delete volume 4"))
+    at.keys.press("Enter")
+    at.lab.wait_for_text("Volume 4 is gone.", within=output)
+
+    at.write(field(output, "Search"), "cake", key="Shift+Tab")
+    at.keys.press("Enter")
+    at.tab_to(field(output, "people"))
+    at.keys.press("Control+Enter")
+    at.write(field(output, "taste"), "plums")
+    at.keys.press("Control+Enter")
+    at.lab.wait_for_text("A cake of plums.", within=output)
+
+    at.write(field(output, "Search"), "long", key="Shift+Tab")
+    at.keys.press("Enter")
+    at.tab_to(field(output, "lines"))
+    at.keys.press("Control+Enter")
+    at.tab_to(button(output, "Show all 400 lines"))
+    at.keys.press("Enter")
+    expect(button(output, "Show less")).to_be_focused()
+    at.tab_to(output.get_by_title(f"Full view: {BOTH}"), key="Shift+Tab")
+    at.keys.press("Enter")
+    dialog = at.page.get_by_role("dialog")
+    expect(dialog).to_be_visible()
+    at.keys.press("Escape")
+    expect(dialog).to_have_count(0)
+
+
+def use_explorer(at: Keyboard, output: Locator) -> None:
+    """A tool picked by arrows and run; the messages of it in Traffic, one opened."""
+    tools = output.get_by_role("listbox", name="Tools")
+    at.tab_to(tools)
+    at.keys.press("Home")
+    at.keys.press("Enter")
+    zone = field(output, "timezone")
+    at.write(zone, "UTC")
+    at.keys.press("Control+Enter")
+    at.lab.wait_for_text("day_of_week", within=output)
+    at.tab_to(output.get_by_role("tab", name="Server"))
+    at.keys.press("ArrowRight")
+    at.keys.press("ArrowRight")
+    at.keys.press("Enter")
+    messages = output.get_by_role("listbox", name="Messages")
+    at.tab_to(messages)
+    at.keys.press("Home")
+    at.keys.press("Enter")
+    expect(button(output, "Repeat")).to_be_visible()
