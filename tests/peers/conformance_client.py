@@ -7,13 +7,12 @@ import json
 import os
 import sys
 import threading
-import time
 import urllib.error
 import urllib.request
 import webbrowser
 from urllib.parse import urlencode, urlsplit
 
-from patience import PATIENCE
+from patience import PATIENCE, eventually
 
 from toolbench.mcp import MCPClient
 from toolbench.mcp.elicitation import FormQuestion, answering
@@ -60,15 +59,18 @@ def visit(url, *rest):
             return
         except urllib.error.HTTPError as error:
             callback = error.headers.get("Location")
-        for _ in range(60):
+
+        def is_followed():
             try:
                 urllib.request.urlopen(callback, timeout=PATIENCE).read()
-                return
             except urllib.error.HTTPError:
-                return
+                return True
             except OSError:
                 # The callback's server is still starting
-                time.sleep(0.25)
+                return False
+            return True
+
+        eventually(is_followed)
 
     threading.Thread(target=go, daemon=True).start()
     return True

@@ -56,16 +56,13 @@ in_the_tool = ScriptedModel([{"role": "assistant", "tool_calls": [call]}, "Gone 
 
 
 WATCHED = """
-import threading
+from patience import eventually
 from toolbench import tool
 @tool(read_only=True)
 def watch() -> str:
     'Wait until the cell shows this call.'
-    for _ in range(400):
-        if outputs and ">running<" in outputs[-1]["data"]["text/html"]:
-            return "seen"
-        threading.Event().wait(0.05)
-    return "not seen"
+    eventually(lambda: outputs and ">running<" in outputs[-1]["data"]["text/html"])
+    return "seen"
 function = {"name": "watch", "arguments": "{}"}
 call = {"id": "c1", "type": "function", "function": function}
 watching = ScriptedModel([{"role": "assistant", "tool_calls": [call]}, "Done."])

@@ -3,11 +3,10 @@
 import subprocess
 import sys
 import threading
-from contextlib import suppress
 
 import psutil
 import pytest
-from patience import PATIENCE, join
+from patience import PATIENCE, eventually, join
 
 from test_runs import tools
 from toolbench import ToolExecutor, current_run, history, tool
@@ -297,13 +296,14 @@ def _in_a_thread(inner):
 
 def _is_gone(process):
     """Wait until *process* is gone; one that nobody has waited for yet is gone too."""
-    for _ in range(200):
-        with suppress(psutil.TimeoutExpired):
-            process.wait(0.05)
+
+    def is_gone():
+        try:
+            return process.status() == psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
             return True
-        if process.status() == psutil.STATUS_ZOMBIE:
-            return True
-    return False
+
+    return eventually(is_gone)
 
 
 class TestTimeLimit:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
+import anyio
 import httpx2
 import pytest
 from patience import PATIENCE, eventually
@@ -106,12 +107,14 @@ class TestRedefinition:
         async def listen(client):
             await client.list_tools()
             # The stream may not be open yet
-            for number in range(300):
-                define_again(f"good evening {number}")
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(news.wait(), 0.1)
-                    return await client.list_tools()
-            return []
+            with anyio.fail_after(PATIENCE):
+                for number in count():
+                    define_again(f"good evening {number}")
+                    with anyio.move_on_after(0.1):
+                        await news.wait()
+                    if news.is_set():
+                        break
+            return await client.list_tools()
 
         with serve(greet) as served:
             [one] = talk(served, listen, "legacy", message_handler=note)

@@ -40,7 +40,7 @@ def test_a_tool_is_not_marked_after_reload(shop):
     opened.compare(steps.model_copy(update={"description": "Newer."}))
     reload = Thread(target=click, args=(buttons(opened.widget)["Reload"],))
     reload.start()
-    # Only while the tick does not keep it back
+    # Only if the tick does not keep it back; if it does, there is nothing to wait for
     is_empty.wait(0.2)
     go_on.set()
     join(reload)

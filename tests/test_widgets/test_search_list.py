@@ -85,6 +85,7 @@ class TestPick:
             ]
             for click in clicks:
                 click.start()
+                # It ends only if the lock does not keep it back; else there is nothing to wait for
                 click.join(0.2)
             assert picked == []
         for click in clicks:
