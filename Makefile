@@ -44,7 +44,7 @@ pythons: .venv/.ready   ## the fast tests of the rooms that depend on the versio
 	$(BIN)/python scripts/other_pythons.py $(ROOMS) -m "not slow and not long" --cases 3 -n $(WORKERS) --dist worksteal
 
 # Each part runs, whatever failed before it; then `make` fails if one did.
-NIGHTLY := check frontend-check resolve nightly-unit notebooks peers-begin nightly-peers nightly-browser nightly-pythons stress mutants
+NIGHTLY := check frontend-check resolve peers-begin nightly-unit notebooks nightly-peers nightly-browser nightly-pythons stress mutants
 nightly: .venv/.ready   ## all cases, whole corpora, long tests, the other Pythons whole, stress, mutants: hours
 	$(MAKE) --keep-going $(NIGHTLY)
 

@@ -17,6 +17,8 @@ from pathlib import Path, PurePosixPath
 ROOT = Path(__file__).resolve().parents[1]
 SLOW_SUITES = ("browser", "peers", "built_site")
 """Folders of tests with targets of their own: `make browser`, `make peers-test`, `make site-test`."""
+NO_TESTS = 5
+"""What pytest exits with if it left out all tests."""
 
 
 def main(base: str) -> int:
@@ -28,7 +30,11 @@ def main(base: str) -> int:
     print("Tests of what changed:", *tests, flush=True)
     pytest = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "worksteal"]
     options = ["-m", "not slow and not long", "--cases", "3"]
-    return subprocess.run([*pytest, *tests, *options], cwd=ROOT, check=False).returncode
+    code = subprocess.run([*pytest, *tests, *options], cwd=ROOT, check=False).returncode
+    if code == NO_TESTS:
+        print("They are slow: `make slow` runs them.")
+        return 0
+    return code
 
 
 def changed_files(base: str) -> list[str]:
@@ -44,18 +50,22 @@ def tests_of(path: PurePosixPath) -> list[str]:
     if path.suffix != ".py" or len(parts) < 2:
         return []
     if parts[0] == "tests":
-        is_here = (ROOT / path).exists() and path.name.startswith("test_")
-        return [str(path)] if is_here and parts[1] not in SLOW_SUITES else []
+        if len(parts) == 2 or parts[1] in SLOW_SUITES:
+            is_test = path.name.startswith("test_") and (ROOT / path).exists()
+            return [str(path)] if is_test and parts[1] not in SLOW_SUITES else []
+        # What a folder of tests shares means the folder
+        target = path if path.name.startswith("test_") else path.parent
+        return [str(target)] if (ROOT / target).exists() else []
     if parts[0] != "toolbench":
         return []
-    # toolbench/a/b/c.py: the nearest folder of tests/test_a/test_b and tests/test_a, or its file
+    # toolbench/a/b/c.py: tests/test_a/test_b, if it is a folder, or else tests/test_a
     rooms = [f"test_{part}" for part in parts[1:]]
     for depth in range(max(1, len(rooms) - 1), 0, -1):
         folder = PurePosixPath("tests", *rooms[:depth])
-        for candidate in (folder, folder.with_suffix(".py")):
-            if (ROOT / candidate).exists():
-                return [str(candidate)]
-    return []
+        if (ROOT / folder).is_dir():
+            return [str(folder)]
+    file = PurePosixPath("tests", rooms[0]).with_suffix(".py")
+    return [str(file)] if (ROOT / file).exists() else []
 
 
 def git(*words: str) -> list[str]:

@@ -36,10 +36,8 @@ settings.register_profile("ci", derandomize=True, deadline=None, suppress_health
 settings.register_profile("explore", deadline=None, max_examples=2_000, suppress_health_check=SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 _STATE = tempfile.mkdtemp(prefix="toolbench-state-")
-os.environ["XDG_STATE_HOME"] = (
-    # No test reads or changes what this user approved
-    _STATE
-)
+# No test reads or changes what this user approved
+os.environ["XDG_STATE_HOME"] = _STATE
 atexit.register(shutil.rmtree, _STATE, ignore_errors=True)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -40,6 +40,8 @@ def of_model(status):
     return error
 
 
+# Each case is a rule of its own
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("error", "kind"),
     [

@@ -87,7 +87,8 @@ class Costs:
     """Measures each test in the process that runs it, and tells at the end of the whole run.
 
     What tests share is not the cost of the test that happens to be the first or the last to use it:
-    the set-up of fixtures that outlive a test, and the end of a module.
+    the set-up of fixtures that outlive a test, and the end of a module. Nor is what a process does
+    that has not ended yet, such as a shared kernel.
     """
 
     def __init__(self, mode):

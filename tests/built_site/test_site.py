@@ -15,10 +15,8 @@ SITE = Path(__file__).parents[2] / "build" / "site"
 SIZE = 100_000_000
 
 
-GOAL = (
-    # Seconds from the press to the first form; `make site-test` prints what it took
-    20
-)
+# Seconds from the press to the first form; `make site-test` prints what it took
+GOAL = 20
 
 
 def test_first_page_runs_a_notebook(page, origin):

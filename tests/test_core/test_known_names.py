@@ -132,6 +132,8 @@ MISSPELT = [
 ]
 
 
+# Each case is a rule of its own
+@pytest.mark.every_case
 @pytest.mark.parametrize(("hint", "value", "expected"), MISSPELT, ids=repr)
 def test_a_misspelt_name_is_refused(hint, value, expected):
     """With its path, and with the name that may be meant."""

@@ -55,6 +55,8 @@ INSIDE = [
 ]
 
 
+# Each case is a rule of its own
+@pytest.mark.every_case
 @pytest.mark.parametrize("code", TOP)
 def test_a_secret_of_a_cell_is_refused(notebook, tmp_path, code):
     """By the names beside it, whatever it is written in; the sentence does not hold it."""

@@ -303,6 +303,8 @@ CASES = {
 }
 
 
+# Each case is a rule of its own
+@pytest.mark.every_case
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("case", CASES)
 def test_an_argument_of_one_case_is_an_argument(case, reader):

@@ -277,6 +277,8 @@ KEPT_AND_BROKEN = {
 PAIRS = [(rule, *pair) for rule, pairs in KEPT_AND_BROKEN.items() for pair in pairs]
 
 
+# Each case is a rule of its own
+@pytest.mark.every_case
 @pytest.mark.parametrize(("rule", "broken", "correct"), PAIRS, ids=range(len(PAIRS)))
 def test_rule(rule, broken, correct):
     """Broken: a finding. Kept: none."""

@@ -83,6 +83,8 @@ class TestText:
         assert read_json(text)[0] == value
         assert read_json(text)[1]
 
+    # Each case is a rule of its own
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "text",
         [

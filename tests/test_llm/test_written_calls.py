@@ -78,6 +78,8 @@ SHAPES = {
 
 
 class TestFound:
+    # Each case is a rule of its own
+    @pytest.mark.every_case
     @pytest.mark.parametrize("provider", SHAPES)
     @pytest.mark.parametrize("writing", WRITINGS)
     def test_and_answered_in_the_dialect_of_the_message(self, writing, provider):
@@ -162,6 +164,8 @@ class TestFound:
         """Other JSON, an example in the middle of words, a text that only looks like it."""
         assert parse_tool_calls(SHAPES["openai"](text), [GREP]) == []
 
+    # Each case is a rule of its own
+    @pytest.mark.every_case
     @pytest.mark.parametrize("provider", SHAPES)
     @pytest.mark.parametrize("writing", QUOTED)
     def test_never_where_it_is_only_quoted(self, writing, provider):

@@ -46,6 +46,8 @@ def policies(html):
     return re.findall(pattern, html)
 
 
+# Each case is a rule of its own
+@pytest.mark.every_case
 @pytest.mark.parametrize("number", range(len(ESCAPES)))
 def test_an_address_that_could_mean_more_is_refused(number):
     """Quotes, blanks, stars of everything, other schemes and paths are no origin of http."""

@@ -49,12 +49,16 @@ HOLDERS = [
 
 
 class TestSecrets:
+    # Each case is a rule of its own
+    @pytest.mark.every_case
     @pytest.mark.parametrize("entry", HOLDERS)
     def test_are_never_shown(self, entry):
         """Neither the repr nor the target holds a secret, wherever it stands in the entry."""
         server = read_entry(entry)
         assert SECRET not in repr(server) + server.target
 
+    # Each case is a rule of its own
+    @pytest.mark.every_case
     @pytest.mark.parametrize("entry", HOLDERS)
     def test_are_masked_in_what_a_server_writes(self, entry):
         """A server that prints its own secret gives nothing away."""

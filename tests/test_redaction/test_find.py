@@ -30,6 +30,8 @@ Pair = namedtuple("Pair", "user password")
 
 
 class TestIsSecret:
+    # Each case is a rule of its own
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "name",
         [
@@ -55,6 +57,8 @@ class TestIsSecret:
         assert is_secret(name, {"type": ["string", "null"]})
         assert is_secret(name, None)
 
+    # Each case is a rule of its own
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         ("name", "schema"),
         [
@@ -117,6 +121,8 @@ class TestHide:
         """A schema that says nothing hides by name alone."""
         assert hide({"token": "t", "a": [1]}, schema) == {"token": MARK, "a": [1]}
 
+    # Each case is a rule of its own
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         ("schema", "value", "hidden"),
         [

@@ -18,6 +18,8 @@ SECRET_TEXTS = 30
 
 
 class TestArguments:
+    # Each case is a rule of its own
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "name",
         [
@@ -47,6 +49,8 @@ class TestArguments:
         """Of a database's address people expect no part in a record."""
         assert is_secret_argument(name)
 
+    # Each case is a rule of its own
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "name",
         [

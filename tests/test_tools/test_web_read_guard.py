@@ -38,6 +38,8 @@ def read(url: str, **options):
 
 
 class TestIsPublic:
+    # Each case is a rule of its own
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         "address",
         [

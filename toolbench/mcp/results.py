@@ -29,11 +29,8 @@ _IMAGES = (
     (rb"GIF8", "image/gif"),
     # Other RIFF files are sounds and films
     (rb"RIFF....WEBP", "image/webp"),
-    (
-        rb"BM.{12}[\x0c\x28\x34\x38\x40\x6c\x7c]\0\0\0",
-        "image/bmp",
-        # The size of its header
-    ),
+    # After 14 bytes, the size of the header
+    (rb"BM.{12}[\x0c\x28\x34\x38\x40\x6c\x7c]\0\0\0", "image/bmp"),
     (rb"<svg|<\?xml", "image/svg+xml"),
 )
 _FOR_PERSON = "The tool answered the user; no part of the answer is for you."

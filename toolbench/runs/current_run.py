@@ -83,10 +83,8 @@ class NoRun:
 
 
 _here: ContextVar[CurrentRun | None] = ContextVar("toolbench_run", default=None)
-_INHERITED = (
-    # Attribute of a thread: the run of the thread that started it
-    "_toolbench_run"
-)
+# Attribute of a thread: the run of the thread that started it
+_INHERITED = "_toolbench_run"
 
 
 def current_run() -> CurrentRun:

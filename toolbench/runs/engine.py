@@ -150,8 +150,7 @@ def perform(
             finally:
                 run.work.end()
     except BaseException as error:
-        # Any error becomes an observation
-        # Again: the exception may have hit the first call
+        # Any error becomes an observation. End again: the exception may have hit the first call
         run.work.end()
         if _ended_by(run, error) or run.is_plain:
             replaced = _without_secrets(run, error)

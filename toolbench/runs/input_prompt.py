@@ -133,12 +133,11 @@ def _field_value(lines: list[str], name: str, field: Node, *, optional: bool) ->
         problems = field.problems(value) if text or field.has_default else _MISSING
         if not problems:
             return value
-        lines = (
+        if is_hidden:
             # A problem quotes the value
-            [f"{label}: this value does not fit."]
-            if is_hidden
-            else [_reason(label, field, text, each) for each in problems]
-        )
+            lines = [f"{label}: this value does not fit."]
+        else:
+            lines = [_reason(label, field, text, each) for each in problems]
         lines += ["One try is left, then the question is declined."] if left == 1 else []
     return Answer("decline")
 

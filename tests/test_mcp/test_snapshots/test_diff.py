@@ -57,6 +57,8 @@ def changes_to(path, value):
     return Snapshot(OFFER).diff(Snapshot(changed(path, value)))
 
 
+# Each case is a rule of its own
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("path", "value", "kind", "severity", "where"),
     [

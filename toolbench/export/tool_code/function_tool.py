@@ -203,10 +203,8 @@ def _typed(argument: ast.arg, default: ast.expr | None) -> tuple[str, str | None
         return annotation, None
     takes_none = any(word in annotation for word in ("None", "Optional", "Any", "object"))
     if isinstance(default, ast.Constant) and default.value is None and not takes_none:
-        annotation = (
-            # `x: int = None` means Optional
-            f"{written('Optional')}[{annotation}]"
-        )
+        # `x: int = None` means Optional
+        annotation = f"{written('Optional')}[{annotation}]"
     return annotation, ast.unparse(default)
 
 

@@ -132,8 +132,7 @@ def _compile(schema: JsonSchema, *, is_part: bool) -> "jsonschema_rs.Validator |
     try:
         import jsonschema_rs  # noqa: PLC0415 - 15 MB, only for foreign schemas
     except ImportError:
-        # Pyodide
-        # urljoin cannot use its scheme
+        # In Pyodide; and `urljoin` cannot use the scheme of _ROOT
         address = _address(schema).replace(_ROOT, "")
         return PureValidator(schema, address, _PART if is_part else "")
     make: Any = jsonschema_rs.validator_for

@@ -185,8 +185,7 @@ class ReconnectingConnection:
         try:
             connection = await self._attempt(entry, mode, self.seconds)
         except Exception as error:
-            # The newer protocol may end a server
-            # It may be another program by now
+            # The newer protocol may end a server, and the program may be another one by now
             if mode != requested_mode:
                 older_only_servers.discard(self.entry.identity)
                 return await self._connected(requested_mode)

@@ -8,10 +8,8 @@ from toolbench.mcp.recording.frame import Frame
 
 _HELD_OPEN = "subscriptions/listen"
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
-_VERSION = (
-    # In each request of the newer protocol
-    "io.modelcontextprotocol/protocolVersion"
-)
+# In each request of the newer protocol
+_VERSION = "io.modelcontextprotocol/protocolVersion"
 
 EventKind = Literal["notification", "request", "stderr", "noise"]
 

@@ -25,10 +25,8 @@ class Trust:
         self._key = key
         self._approvals = approvals
         self._offer: Mapping[str, Any] = {}
-        self._approved: Mapping[str, Any] | None = (
-            # Needed if the file cannot be written
-            None
-        )
+        # Needed if the file cannot be written
+        self._approved: Mapping[str, Any] | None = None
         self._offer_read: Mapping[str, Any] | None = None
         self._changes: list[Change] = []
         self.is_first = False

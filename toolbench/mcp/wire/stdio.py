@@ -170,8 +170,7 @@ class ProcessTransport(ClientTransport):
                 _signal_group(process, signum)
             await _ended(process, 1.0)
         finally:
-            # FastMCP may cancel earlier, even through a shield
-            # Also its children
+            # FastMCP may cancel earlier, even through a shield. The process's children end too
             _signal_group(process, signal.SIGKILL)
         # When all is read, the pipe is closed
         await asyncio.wait({rest}, timeout=0.5)

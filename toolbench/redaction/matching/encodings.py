@@ -22,10 +22,8 @@ _TOKEN = 32
 _LETTERS = re.compile(r"[A-Za-z0-9+/_=.-]*")
 # Texts that are the same in JSON, URLs, HTML and a repr
 _PLAIN = re.compile(r"[A-Za-z0-9_.~-]*")
-_ENCODE_URI_COMPONENT = (
-    # Characters that JavaScript's function of that name does not encode
-    "!'()*"
-)
+# Characters that JavaScript's function of that name does not encode
+_ENCODE_URI_COMPONENT = "!'()*"
 _ENCODE_URI = "!'()*;/?:@&=+$,#"
 _QUOTE_MARKS = (("&#x27;", "&#39;"), ("&#x27;", "&apos;"), ("&quot;", "&#34;"))
 

@@ -25,10 +25,8 @@ Jupyter also interrupts a kernel before it ends the kernel.
 GRACE = 1.0
 # Uses of force before the run is given up
 PATIENCE = 3
-CALLBACK_SECONDS = (
-    # Seconds a run has to end after its callbacks, before `interrupt()`
-    0.2
-)
+# Seconds a run has to end after its callbacks, before `interrupt()`
+CALLBACK_SECONDS = 0.2
 
 
 def cancel(run: Run, insist: Callable[[], object] | None = None, reason: str = "cancelled") -> None:

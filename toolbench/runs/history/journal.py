@@ -75,10 +75,8 @@ class Journal:
         """Append *record* to the file; an error, such as a full disk, is only a warning."""
         try:
             line = f"{self._begin}{json.dumps(record.to_dict())}\n".encode()
-            self._begin = (
-                # In case the write fails: the next record then starts a new line
-                "\n"
-            )
+            # In case the write fails: the next record then starts a new line
+            self._begin = "\n"
             with self.path.open("ab", buffering=0) as file:
                 # At once: two kernels' lines must not mix
                 rest = memoryview(line)

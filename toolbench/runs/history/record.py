@@ -29,10 +29,8 @@ from toolbench.runs.shell import running_shell
 from toolbench.wording import time_taken
 
 AnyTool = ToolDefinition[Any, Any]
-MAX_RESULT = (
-    # Characters of a result: displays of records are saved in notebooks
-    20_000
-)
+# Characters of a result: displays of records are saved in notebooks
+MAX_RESULT = 20_000
 
 
 def _newest_cell() -> int | None:

@@ -11,10 +11,8 @@ from toolbench.plain import sentence
 from toolbench.runs.shell import running_shell
 
 _OURS = str(Path(__file__).parents[2])
-_OTHER_THREAD = (
-    # The beginning of CPython's own sentence
-    "SQLite objects created in a thread"
-)
+# The beginning of CPython's own sentence
+_OTHER_THREAD = "SQLite objects created in a thread"
 _OPEN_IT_THERE = (
     "Each run has a thread of its own: open the connection inside of the tool, or with "
     "check_same_thread=False."

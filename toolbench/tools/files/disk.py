@@ -123,8 +123,7 @@ def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
                     write_in_place(entry, data, beside)
                     stamp = Stamp.of(entry)
             finally:
-                # Leave no incomplete file
-                # The file itself is complete, old or new
+                # Leave no incomplete file beside; a failure here loses nothing
                 with suppress(OSError):
                     beside.unlink(missing_ok=True)
         return stamp

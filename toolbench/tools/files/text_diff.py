@@ -9,10 +9,8 @@ CONTEXT = 2
 """The number of unchanged lines shown around a change."""
 MAX_LINES = 200
 """The highest number of lines in a diff."""
-_MAX_COMPARED = (
-    # Lines; matching is quadratic, so in a longer change no lines are matched
-    2_000
-)
+# Lines; matching is quadratic, so in a longer change no lines are matched
+_MAX_COMPARED = 2_000
 _STYLES = {"-": "red", "+": "green", " ": "dim"}
 
 _Change = tuple[str, int, int, int, int]

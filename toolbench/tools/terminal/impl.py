@@ -36,10 +36,8 @@ from toolbench.tools.terminal.screen_text import MARK, UNSEEN
 from toolbench.tools.terminal.variables import ShellSecrets
 from toolbench.tools.undisturbed_work import in_background, undisturbed
 
-_START = (
-    # Seconds for a program to start: before that, it would not get a typed key
-    0.05
-)
+# Seconds for a program to start: before that, it would not get a typed key
+_START = 0.05
 # Seconds for each way to stop a command
 _GRACE = 0.5
 _ENDED = "The shell was reset: all it ran has ended."

@@ -16,10 +16,8 @@ from toolbench.wording import counted
 
 # Characters after which a piece ends at the next line end
 SEALED = 1_000
-LIVE = (
-    # Characters in pieces; while more is printed, only the end of it is shown
-    20_000
-)
+# Characters in pieces; while more is printed, only the end of it is shown
+LIVE = 20_000
 # Characters shown of the rest, head and tail, after the run
 REST = 60_000
 # Characters of the end that are shown while more is printed

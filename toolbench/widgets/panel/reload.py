@@ -15,10 +15,8 @@ from toolbench.widgets.kit.parts import Parts
 if TYPE_CHECKING:
     from toolbench.widgets.panel.panel import ToolPanel
 
-_MAX_VALUE = (
-    # Characters of a value; many, because no other place shows the value
-    1_000_000
-)
+# Characters of a value; many, because no other place shows the value
+_MAX_VALUE = 1_000_000
 
 _CHANGED = "The tool changed. This panel shows the previous version."
 
