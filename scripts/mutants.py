@@ -273,8 +273,10 @@ def tests_of(room: str | None) -> list[str]:
     while more := {name for name in imports if imports[name] & reaching} - reaching:
         reaching |= more
     others = {f"test_{name}" for name in imports if name not in reaching}
-    tests = sorted((ROOT / "tests").glob("test_*"))
-    return ["tests/promised", *(f"tests/{path.name}" for path in tests if path.stem not in others)]
+    folder = ROOT / "tests"
+    tests = [path for path in sorted(folder.glob("test_*")) if path.stem not in others]
+    tests += folder.glob("promised")
+    return [f"tests/{path.name}" for path in tests]
 
 
 def main() -> int:
