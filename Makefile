@@ -11,8 +11,8 @@ UV  := .venv/.uv/bin/uv
 TOUR := notebooks/00_tour.ipynb
 # How many tests run at a time.
 WORKERS ?= 2
-# Slow tests wait for servers and kernels most of their time, so that one more finds room.
-SLOW_WORKERS ?= 3
+# Tests in processes of their own wait a third of their time and more, so that one more finds room.
+UNIT_WORKERS ?= 3
 # How many cases of each parametrised test run; 0 runs all (tests/tiers.py).
 CASES ?= 8
 PYTEST := $(BIN)/python -m pytest -q -rs
@@ -76,10 +76,10 @@ frontend/node_modules/.ready: frontend/package.json frontend/package-lock.json
 
 unit: .venv/.ready   ## the tests of at most half a second of processor time
 	-@sh scripts/chromium.sh            # without it the tests of the browser tool are skipped
-	$(PYTEST) $(PARALLEL) tests $(ELSEWHERE) -m "not slow and not long" --cases $(CASES) --costs list
+	$(PYTEST) -n $(UNIT_WORKERS) --dist worksteal tests $(ELSEWHERE) -m "not slow and not long" --cases $(CASES) --costs list
 
 slow: .venv/.ready   ## the tests that take longer: kernels, servers, exported packages
-	$(PYTEST) -n $(SLOW_WORKERS) --dist worksteal tests $(ELSEWHERE) -m "slow and not long" --cases $(CASES)
+	$(PYTEST) -n $(UNIT_WORKERS) --dist worksteal tests $(ELSEWHERE) -m "slow and not long" --cases $(CASES)
 
 nightly-unit: .venv/.ready   # all cases of all tests; a test that is slow and not marked so fails it
 	-@sh scripts/chromium.sh
