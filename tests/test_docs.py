@@ -3,9 +3,8 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from documents import DOCUMENTS, REFERENCE, ROOT, blocks, commands
@@ -43,19 +42,6 @@ def cells(document: Path) -> list[Cell]:
     return written
 
 
-def output_text(messages: list[dict[str, Any]]) -> str:
-    """What a reader of the cell with these *messages* sees without widgets."""
-    parts = []
-    for content in (message["content"] for message in messages):
-        if "text" in content:
-            parts.append(content["text"])
-        elif "ename" in content:
-            parts.append(f"{content['ename']}: {content['evalue']}")
-        else:
-            parts.append(content.get("data", {}).get("text/plain", ""))
-    return "\n".join(parts)
-
-
 def words(text: str) -> str:
     return " ".join(text.split())
 
@@ -80,10 +66,7 @@ def test_the_python_of_a_document_runs(document, kernel, tmp_path):
     kernel.run(FORGET)
     kernel.run(f"%cd {tmp_path}")
     for cell in cells(document):
-        request = kernel.start(cell.source)
-        failed = kernel.reply(request)["status"] == "error"
-        kernel.listen_until(partial(kernel.is_idle, request), "the cell is done")
-        text = output_text(kernel.of(request))
+        failed, text = kernel.outcome(cell.source)
         assert failed == cell.raises, (cell.source, text)
         assert words(cell.shown) in words(text)
 

@@ -8,7 +8,6 @@ have their own outputs, which `make notebooks` compares.
 import json
 import re
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -40,15 +39,7 @@ def kernel():
 
 def output_of(kernel, source):
     """Whether the cell *source* raised, and what a reader sees of it without widgets."""
-    request = kernel.start(source)
-    raises = kernel.reply(request)["status"] == "error"
-    kernel.listen_until(partial(kernel.is_idle, request), "the cell is done")
-    parts = []
-    for content in (message["content"] for message in kernel.of(request)):
-        error = f"{content.get('ename')}: {content.get('evalue')}"
-        data = content.get("data", {}).get("text/plain", "")
-        parts.append(content.get("text") or (error if "ename" in content else data))
-    text = "\n".join(parts)
+    raises, text = kernel.outcome(source)
     for pattern, word in VARIES.items():
         text = re.sub(pattern, word, text)
     return raises, " ".join(text.split())

@@ -118,6 +118,21 @@ class Kernel:
         texts = (data.get("text/plain", "") for data in parts)
         return "\n".join([self.printed(request), *texts])
 
+    def outcome(self, code: str) -> tuple[bool, str]:
+        """Run a cell; return whether it raised, and what its reader sees of it without widgets."""
+        request = self.start(code)
+        raises = self.reply(request)["status"] == "error"
+        self.listen_until(lambda: self.is_idle(request), "the cell is done")
+        parts = []
+        for content in (message["content"] for message in self.of(request)):
+            if "text" in content:
+                parts.append(content["text"])
+            elif "ename" in content:
+                parts.append(f"{content['ename']}: {content['evalue']}")
+            else:
+                parts.append(content.get("data", {}).get("text/plain", ""))
+        return raises, "\n".join(parts)
+
     def of(self, request: str) -> list[dict[str, Any]]:
         """The messages that belong to a cell."""
         return [m for m in self.messages if m["parent_header"].get("msg_id") == request]
