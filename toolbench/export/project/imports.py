@@ -207,7 +207,12 @@ def grouped(lines: Iterable[str], package: str) -> str:
     groups: dict[int, list[str]] = {0: [], 1: [], 2: []}
     for line in lines:
         top = line.split()[1].partition(".")[0]
-        groups[2 if top == package else 0 if top in sys.stdlib_module_names else 1].append(line)
+        if top == package:
+            groups[2].append(line)
+        elif top in sys.stdlib_module_names:
+            groups[0].append(line)
+        else:
+            groups[1].append(line)
     return "\n\n".join("\n".join(_joined(group)) for group in groups.values() if group)
 
 
