@@ -18,6 +18,7 @@ CASES ?= 8
 PYTEST := $(BIN)/python -m pytest -q -rs
 # Neighbours stay together as far as possible, since they share servers; no worker waits for another.
 PARALLEL := -n $(WORKERS) --dist worksteal
+UNIT := $(PYTEST) -n $(UNIT_WORKERS) --dist worksteal tests
 ELSEWHERE := --ignore tests/browser --ignore tests/peers --ignore tests/built_site --ignore tests/laws
 # The rooms that depend on the version of Python.
 ROOMS := tests/test_core tests/test_jsonschema tests/test_runs tests/test_magics tests/test_mcp
@@ -76,10 +77,10 @@ frontend/node_modules/.ready: frontend/package.json frontend/package-lock.json
 
 unit: .venv/.ready   ## the tests of at most half a second of processor time
 	-@sh scripts/chromium.sh            # without it the tests of the browser tool are skipped
-	$(PYTEST) -n $(UNIT_WORKERS) --dist worksteal tests $(ELSEWHERE) -m "not slow and not long" --cases $(CASES) --costs list
+	$(UNIT) $(ELSEWHERE) -m "not slow and not long" --cases $(CASES) --costs list
 
 slow: .venv/.ready   ## the tests that take longer: kernels, servers, exported packages
-	$(PYTEST) -n $(UNIT_WORKERS) --dist worksteal tests $(ELSEWHERE) -m "slow and not long" --cases $(CASES)
+	$(UNIT) $(ELSEWHERE) -m "slow and not long" --cases $(CASES)
 
 nightly-unit: .venv/.ready   # all cases of all tests; a test that is slow and not marked so fails it
 	-@sh scripts/chromium.sh

@@ -50,11 +50,11 @@ def tests_of(path: PurePosixPath) -> list[str]:
     if path.suffix != ".py" or len(parts) < 2:
         return []
     if parts[0] == "tests":
-        if len(parts) == 2 or parts[1] in SLOW_SUITES:
-            is_test = path.name.startswith("test_") and (ROOT / path).exists()
-            return [str(path)] if is_test and parts[1] not in SLOW_SUITES else []
+        is_test = path.name.startswith("test_")
+        if parts[1] in SLOW_SUITES or (len(parts) == 2 and not is_test):
+            return []
         # What a folder of tests shares means the folder
-        target = path if path.name.startswith("test_") else path.parent
+        target = path if is_test else path.parent
         return [str(target)] if (ROOT / target).exists() else []
     if parts[0] != "toolbench":
         return []
