@@ -6,9 +6,17 @@
 export type Click = "now" | "before" | "none";
 
 const MOST: Record<Click, number> = { now: Infinity, before: 10, none: 3 }; // tries, then it is closed
-const TAB = 600; // milliseconds in which Tab may move the focus into a frame
+// Milliseconds in which Tab may move the focus into a frame. Long, for a page that is busy: what ends
+// the leave is the next thing that the user does, or the field that Tab reached instead.
+const TAB = 5000;
+// Short turns in which the host page may answer: where the processor is busy, they take longer too.
+const TURNS = 5;
+const TURN = 50; // milliseconds
 
-/** Give the focus back that a frame takes; *ask* for the person's last click in it, *close* it if it goes on. */
+/**
+ * Give the focus back that a frame takes; *ask* for the person's last click in it, *close* it if it goes on.
+ * No answer is like no click, until it comes: an app may be busy with the click itself.
+ */
 export function guardFocus(
   isMine: (frame: HTMLIFrameElement) => boolean,
   ask: (frame: HTMLIFrameElement) => Promise<Click>,
@@ -16,27 +24,54 @@ export function guardFocus(
   signal: AbortSignal,
 ): void {
   let last: Element | null = document.activeElement;
-  let tab = -TAB;
+  let tab = -Infinity;
+  let moves = 0;
+  let touches = 0; // keys and clicks on the page, none of which may follow a focus that is given late
   const tries = new WeakMap<HTMLIFrameElement, Record<Click, number>>();
 
   addEventListener("focusin", ({ target }) => {
-    if (target instanceof Element && !(target instanceof HTMLIFrameElement)) last = target;
+    if (!(target instanceof Element) || target instanceof HTMLIFrameElement) return;
+    last = target;
+    tab = -Infinity;
   }, { capture: true, signal });
   addEventListener("keydown", ({ key }) => {
+    touches += 1;
     if (key === "Tab" || key === "F6") tab = performance.now();
+    else if (key !== "Shift") tab = -Infinity;
   }, { capture: true, signal });
-  addEventListener("blur", () => setTimeout(async () => {
-    const frame = document.activeElement;
-    if (!(frame instanceof HTMLIFrameElement) || !isMine(frame)) return;
-    if (performance.now() - tab < TAB) return;
-    const click = await ask(frame);
-    if (click === "now") return;
-    const count = tries.get(frame) ?? { now: 0, before: 0, none: 0 };
-    count[click] += 1;
-    tries.set(frame, count);
-    if (count[click] >= MOST[click]) close(frame);
-    if (document.activeElement !== frame && frame.isConnected) return;
-    frame.blur();
-    if (last instanceof HTMLElement && last.isConnected) last.focus({ preventScroll: true });
-  }), { signal });
+  addEventListener("pointerdown", () => {
+    touches += 1;
+    tab = -Infinity;
+  }, { capture: true, signal });
+  addEventListener("blur", () => {
+    const isByTab = performance.now() - tab < TAB;
+    const move = ++moves;
+    // Which element has the focus, a browser says only after the event.
+    setTimeout(async () => {
+      const frame = document.activeElement;
+      if (!(frame instanceof HTMLIFrameElement) || !isMine(frame) || isByTab) return;
+      const answer = ask(frame);
+      const click = await Promise.race([answer, noAnswer()]);
+      if (click === "now") return;
+      const count = tries.get(frame) ?? { now: 0, before: 0, none: 0 };
+      count[click] += 1;
+      tries.set(frame, count);
+      if (count[click] >= MOST[click]) close(frame);
+      else if (move !== moves) return; // it left the frame meanwhile, and came back in a way judged by itself
+      if (document.activeElement !== frame && frame.isConnected) return;
+      frame.blur();
+      if (last instanceof HTMLElement && last.isConnected) last.focus({ preventScroll: true });
+      if (click !== "none") return;
+      const touch = touches;
+      if ((await answer) !== "now" || touch !== touches || move !== moves || !frame.isConnected) return;
+      count.none -= 1;
+      tab = performance.now();
+      frame.focus({ preventScroll: true });
+    });
+  }, { signal });
+}
+
+async function noAnswer(): Promise<Click> {
+  for (let turn = 0; turn < TURNS; turn += 1) await new Promise((resolve) => setTimeout(resolve, TURN));
+  return "none";
 }

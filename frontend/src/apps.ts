@@ -18,13 +18,13 @@ interface Reply {
 
 interface Opened {
   element: HTMLIFrameElement;
+  page: unknown; // what the host page in it calls itself: another one after it was loaded again
   port: MessagePort | null;
 }
 
 const FRAME = "iframe[data-toolbench-app]";
 const [LOWEST, HIGHEST] = [60, 900]; // pixels
 const CALM = 700; // milliseconds until a question can be answered: a click meant for the app is none
-const PATIENCE = 250; // milliseconds for the host page to answer
 const CAPABILITIES = { serverTools: {}, serverResources: {}, openLinks: {}, message: { text: {} } };
 
 /** Connect the apps of the kernel behind *kernel*, until *signal*; each kernel of a page has its own. */
@@ -39,9 +39,11 @@ export function connectApps(kernel: Kernel, signal: AbortSignal): void {
     if (data?.toolbench !== "app-ready") return;
     const element = mine().find((frame) => frame.contentWindow === source);
     if (!element) return;
+    const isOpening = [...opened.values()].some((one) => one.element === element && one.page === data.page);
+    if (isOpening && data.page !== undefined) return;
     for (const [frame, one] of opened) if (!one.element.isConnected || one.element === element) forget(frame);
     const frame = crypto.getRandomValues(new Uint32Array(4)).join("-");
-    opened.set(frame, { element, port: null });
+    opened.set(frame, { element, page: data.page, port: null });
     kernel.send({ kind: "open", app: element.dataset.toolbenchApp, frame });
   }, { signal });
 
@@ -99,12 +101,11 @@ function handOver(element: HTMLIFrameElement, frame: string, kernel: Kernel): Me
   return port1;
 }
 
-/** Ask the host page in the frame when the person clicked in the app; no answer is like no click. */
+/** Ask the host page in the frame when the person clicked in the app; it may never answer. */
 function lastClick(port: MessagePort | null): Promise<Click> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = ({ data }) => resolve(data === "now" || data === "before" ? data : "none");
-    setTimeout(() => resolve("none"), PATIENCE);
     port?.postMessage({ clicked: port2 }, [port2]);
   });
 }

@@ -190,7 +190,7 @@ class TestTracebacks:
 class TestUnloading:
     def test_leaves_the_shell_and_the_streams_as_they_were(self, kernel):
         """What is shown after it is shown as it always was."""
-        kernel.run("unlock({'password': SECRET})")
+        finished(kernel, "unlock({'password': SECRET})", "to stderr:", "and more")
         kernel.run("%unload_ext toolbench")
         text = finished(kernel, "print(SECRET); os.write(1, b'> ' + SECRET.encode());", ">")
         assert text.count(SECRET) == 2

@@ -86,12 +86,16 @@ function hear(data) {
     fail(id, port ? "toolbench does not answer this." : payload.refused, -32601);
   }
 }
-let quiet = performance.now(), isTold = false;  // when the person had last not clicked in the app for a time
+// Looks of 200 ms since the user clicked in the app: looks and not time, since an app that is busy holds us up too.
+let looks = 0, isTold = false;
 const isActive = () => Boolean(navigator.userActivation?.isActive);
-setInterval(() => { if (!isActive()) [quiet, isTold] = [performance.now(), false]; }, 200);
+setInterval(() => {
+  looks += 1;
+  if (!isActive()) [looks, isTold] = [0, false];
+}, 200);
 function lastClick() {
   if (!isActive()) return "none";
-  if (isTold || performance.now() - quiet > 1000) return "before";  // one click is one step into the app
+  if (isTold || looks > 5) return "before";  // one click is one step into the app
   isTold = true;
   return "now";
 }
@@ -100,7 +104,8 @@ function fromHost({ data }) {
   else if (data.answer) frame.contentWindow?.postMessage(data.answer, "*");
   else if (data.context) app.tell("ui/notifications/host-context-changed", data.context);
 }
-function ready() { if (payload.live && !port) parent.postMessage({ toolbench: "app-ready" }, "*"); }
+const page = String(Math.random());  // it says more than once that it is ready, and is to be opened once
+function ready() { if (payload.live && !port) parent.postMessage({ toolbench: "app-ready", page }, "*"); }
 addEventListener("message", ({ source, data, ports }) => {
   if (source === parent && source !== window) {
     if (data?.toolbench === "app-host") ready();
